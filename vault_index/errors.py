@@ -1,0 +1,74 @@
+"""The error tree: every failure a user can meet, with its exit code and what to do next.
+
+    VaultIndexError          1  failed
+    ├── UsageError           2  usage        the command, the query or an argument is wrong
+    │   └── ConfigError      2  config       the configuration is wrong
+    ├── NotFoundError        3  not_found    no such document, memory or source
+    ├── NotSetUpError        4  not_set_up   no configuration, or no index yet
+    ├── BusyError            5  busy         another process holds the lock, or changed the file meanwhile
+    ├── EmbedderError        6  embedder     the embedder cannot answer
+    │   ├── EmbedderRefused  6               it never will as things are: key, quota, model, daily limit
+    │   └── TextTooLong      6               one request was too large; the caller splits it
+    ├── IndexTooNewError     1  index_too_new
+    └── IndexCorruptError    1  index_corrupt
+
+`message` says what happened, `hint` what to do next. Foreign exceptions are translated where the foreign call is
+made, with `from`; only the command line prints.
+"""
+
+
+class VaultIndexError(Exception):
+    """Base of every error this package raises on purpose."""
+
+    code = "failed"
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(VaultIndexError):
+    code = "usage"
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    code = "config"
+
+
+class NotFoundError(VaultIndexError):
+    code = "not_found"
+    exit_code = 3
+
+
+class NotSetUpError(VaultIndexError):
+    code = "not_set_up"
+    exit_code = 4
+
+
+class BusyError(VaultIndexError):
+    code = "busy"
+    exit_code = 5
+
+
+class EmbedderError(VaultIndexError):
+    code = "embedder"
+    exit_code = 6
+
+
+class EmbedderRefused(EmbedderError):
+    """Trying again will not help before somebody changes a key, a quota, a limit or a setting."""
+
+
+class TextTooLong(EmbedderError):
+    """The request was larger than the server takes; half of it may pass."""
+
+
+class IndexTooNewError(VaultIndexError):
+    code = "index_too_new"
+
+
+class IndexCorruptError(VaultIndexError):
+    code = "index_corrupt"
