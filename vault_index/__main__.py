@@ -1,0 +1,6 @@
+"""`python -m vault_index` is `vault-index`."""
+
+from vault_index.cli import main
+
+if __name__ == "__main__":
+    main()
