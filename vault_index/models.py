@@ -130,6 +130,29 @@ class VectorSpace:
     """The base URL of a server, empty for the local model."""
 
 
+# --- asking ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What an answer is restricted to; empty means no restriction. Several values of one field are alternatives,
+    but for `tags`, which must all be there."""
+
+    tags: tuple[str, ...] = ()
+    any_tags: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    """A path, a folder, or a glob in which `*` matches `/` too."""
+    after: float | None = None
+    """Created at or after."""
+    before: float | None = None
+    """Created before."""
+
+
 # --- answers: field names are the JSON keys, a promise ----------------------------------------------------------
 
 

@@ -1,0 +1,131 @@
+"""`cache.db`: what cannot be derived from the files. Embeddings by content, usage, and what left the machine."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from vault_index.models import SentRecord, Vector, VectorSpace
+from vault_index.store.connection import connect, translated
+
+_VARIABLES = 500  # values in one IN (…)
+
+
+class Cache:
+    """One connection to `cache.db`, created when missing; use it from one thread at a time.
+
+    Every write is one short transaction of its own, safe beside other processes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = connect(path, "cache", writable=True)
+        self._space_ids: dict[VectorSpace, int] = {}
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[apsw.Connection]:
+        with translated(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    # --- embeddings --------------------------------------------------------------------------------------------
+
+    def embeddings(self, space: VectorSpace, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        """The vectors that are known, by key."""
+        found: dict[bytes, Vector] = {}
+        with translated(self._path):
+            space_id = self._space_id(space)
+            for start in range(0, len(keys), _VARIABLES):
+                part = keys[start : start + _VARIABLES]
+                found.update(
+                    self._connection.execute(
+                        "SELECT key, vector FROM embedding"
+                        f" WHERE space_id = ? AND key IN ({', '.join('?' * len(part))})",
+                        (space_id, *part),
+                    ).fetchall()
+                )
+        return found
+
+    def put_embeddings(self, space: VectorSpace, vectors: Mapping[bytes, Vector]) -> None:
+        space_id = self._space_id(space)
+        with self._transaction() as connection:
+            connection.executemany(
+                "INSERT INTO embedding (space_id, key, vector) VALUES (?, ?, ?)"
+                " ON CONFLICT (space_id, key) DO UPDATE SET vector = excluded.vector",
+                [(space_id, key, vector) for key, vector in vectors.items()],
+            )
+
+    def _space_id(self, space: VectorSpace) -> int:
+        if space not in self._space_ids:
+            values = (space.provider, space.model, space.dimensions, space.endpoint)
+            with self._transaction() as connection:
+                connection.execute(
+                    "INSERT INTO space (provider, model, dimensions, endpoint) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    values,
+                )
+                self._space_ids[space] = connection.execute(
+                    "SELECT id FROM space WHERE provider = ? AND model = ? AND dimensions = ? AND endpoint = ?",
+                    values,
+                ).fetchone()[0]
+        return self._space_ids[space]
+
+    # --- usage -------------------------------------------------------------------------------------------------
+
+    def accesses(self, uids: Sequence[str]) -> dict[str, int]:
+        """How often each of these documents was opened, where it ever was."""
+        with translated(self._path):
+            rows = self._connection.execute(
+                f"SELECT uid, accesses FROM usage WHERE uid IN ({', '.join('?' * len(uids))})", tuple(uids)
+            ).fetchall()
+        return dict(rows)
+
+    def all_accessed(self) -> dict[str, float]:
+        """When each document was last opened."""
+        with translated(self._path):
+            return dict(self._connection.execute("SELECT uid, accessed FROM usage").fetchall())
+
+    def record_access(self, uid: str, now: float) -> None:
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO usage (uid, accesses, accessed) VALUES (?, 1, ?)"
+                " ON CONFLICT (uid) DO UPDATE SET accesses = accesses + 1, accessed = excluded.accessed",
+                (uid, now),
+            )
+
+    # --- the privacy ledger ------------------------------------------------------------------------------------
+
+    def record_sent(self, records: Sequence[SentRecord]) -> None:
+        """Note what is about to leave the machine."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "INSERT INTO sent (day, endpoint, model, source, path, texts, tokens) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (day, endpoint, model, source, path)"
+                " DO UPDATE SET texts = texts + excluded.texts, tokens = tokens + excluded.tokens",
+                [(r.day, r.endpoint, r.model, r.source, r.path, r.texts, r.tokens) for r in records],
+            )
+
+    def sent(self) -> list[SentRecord]:
+        with translated(self._path):
+            rows = self._connection.execute(
+                "SELECT day, endpoint, model, source, path, texts, tokens FROM sent"
+                " ORDER BY day DESC, endpoint, model, source, path"
+            ).fetchall()
+        return [SentRecord(*row) for row in rows]
+
+    def tokens_sent(self, day: str) -> int:
+        """Tokens that went to any server on that day (local date, `YYYY-MM-DD`)."""
+        with translated(self._path):
+            return int(
+                self._connection.execute(
+                    "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?", (day,)
+                ).fetchone()[0]
+            )

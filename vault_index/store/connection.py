@@ -1,0 +1,135 @@
+"""Opening the two databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from vault_index.errors import BusyError, IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
+
+Name = Literal["index", "cache"]
+
+_SQL = Path(__file__).parent / "sql"
+BUSY_TIMEOUT_MS = 5000
+_JOURNAL_LIMIT = 32 * 1024 * 1024
+# A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors slow down sevenfold.
+_WRITER_CACHE_KIB = 32 * 1024
+_MMAP_BYTES = 1 << 30
+
+
+@contextmanager
+def translated(what: Path) -> Iterator[None]:
+    """Turn the driver's exceptions into ours, saying which file and what to do."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise IndexCorruptError(
+            f"{what} is damaged ({error})",
+            "run `vault-index rebuild`: the index comes back from your files"
+            if what.name == "index.db"
+            else f"move {what} away and run `vault-index sync`: embeddings are computed again",
+        ) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise BusyError(f"{what} is locked by another process", "try again in a moment") from error
+    except apsw.FullError as error:
+        raise VaultIndexError(
+            f"no space left to write {what}", "free some disk space and try again"
+        ) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError) as error:
+        raise VaultIndexError(
+            f"cannot open or write {what} ({error})", "check its permissions and the disk"
+        ) from error
+
+
+@cache
+def _vec0_path() -> str:
+    # Importing sqlite_vec would pull in numpy; only the path of its library is needed.
+    spec = find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise VaultIndexError("the sqlite-vec package is missing", "reinstall vault-index")
+    return os.path.join(spec.submodule_search_locations[0], "vec0")
+
+
+def load_vec0(connection: apsw.Connection) -> bool:
+    """Whether vector search works on this connection; without it search falls back to text."""
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(_vec0_path())
+        connection.enable_load_extension(False)
+        connection.execute("SELECT vec_version()").fetchall()
+    except (apsw.Error, AttributeError, VaultIndexError):
+        return False
+    return True
+
+
+def connect(path: Path, name: Name, *, writable: bool) -> apsw.Connection:
+    """Open `path`, creating and migrating it when `writable`. Readers never wait for the writer.
+
+    Raises NotSetUpError (no such file, reader), IndexTooNewError, IndexCorruptError.
+    """
+    if not writable and not path.exists():
+        raise NotSetUpError("there is no index yet", "run `vault-index sync`")
+    with translated(path):
+        if writable:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite gives -wal and -shm the permissions of the database.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        # A reader of a WAL database writes to -shm, so both open read-write; query_only keeps readers honest.
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            _prepare(connection, path, name, writable)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool) -> None:
+    version = int(connection.pragma("user_version"))
+    steps = _migrations(name)
+    if version > len(steps):
+        raise IndexTooNewError(
+            f"{path} was made by a newer vault-index (schema {version}, this one knows {len(steps)})",
+            "upgrade vault-index; the file was left as it is",
+        )
+    if writable:
+        if version == 0:
+            connection.pragma("page_size", 16384 if name == "index" else 4096)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("journal_size_limit", _JOURNAL_LIMIT)
+        connection.pragma("synchronous", "normal")
+        connection.pragma("cache_size", -_WRITER_CACHE_KIB)
+        _migrate(connection, steps)
+    else:
+        if version < len(steps):
+            raise NotSetUpError(
+                f"{path} was made by an older vault-index", "run `vault-index sync` to renew it"
+            )
+        connection.pragma("query_only", True)
+    connection.pragma("mmap_size", _MMAP_BYTES)
+
+
+@cache
+def _migrations(name: Name) -> tuple[str, ...]:
+    return tuple(step.read_text("utf-8") for step in sorted((_SQL / name).glob("*.sql")))
+
+
+def _migrate(connection: apsw.Connection, steps: tuple[str, ...]) -> None:
+    if int(connection.pragma("user_version")) == len(steps):
+        return
+    connection.execute("BEGIN IMMEDIATE")  # two first starts at once: one creates, the other finds it done
+    try:
+        for number in range(int(connection.pragma("user_version")), len(steps)):
+            for _ in connection.execute(steps[number]):
+                pass
+            connection.pragma("user_version", number + 1)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

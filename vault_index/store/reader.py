@@ -1,0 +1,278 @@
+"""Reading `index.db`: candidates for a query, documents and chunks, counts. Readers never wait for the writer."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_index.models import Fault, FileStamp, Filters, Link, Vector
+from vault_index.store import spaces
+from vault_index.store.connection import connect, load_vec0, translated
+from vault_index.store.filters import document_condition
+from vault_index.store.rows import ChunkRecord, SpaceRow, StoredDocument
+
+# Weights of title, aliases, headings, tags, fields, path, body.
+_BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
+
+_DOCUMENT = (
+    "document.id, document.uid, document.kind, document.source, document.path, document.title, document.size,"
+    " document.mtime_ns, document.ctime_ns, document.line_count, document.tokens, document.type, document.digest,"
+    " document.created, document.updated, document.entered_by, document.project, document.expires,"
+    " document.valid_until, document.confidence, document.frontmatter"
+)
+_CHUNK = (
+    "chunk.id, document.id, document.uid, document.kind, document.source, document.path, document.title,"
+    " chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, document.size, document.mtime_ns,"
+    " document.ctime_ns, document.type, document.digest, document.created, document.updated, document.entered_by,"
+    " document.project, document.expires, document.valid_until, document.confidence"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How `list` is sorted; ties are broken by path, so that pages never overlap."""
+
+    column: str = "created"
+    descending: bool = True
+
+
+class IndexReader:
+    """One reading connection; use it from one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = connect(path, "index", writable=False)
+        self._vec0: bool | None = None
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """One state of the index over several calls."""
+        with translated(self._path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    def _all(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        with translated(self._path):
+            return self._connection.execute(sql, tuple(values)).fetchall()
+
+    # --- candidates --------------------------------------------------------------------------------------------
+
+    def text_candidates(self, match: str, limit: int, filters: Filters) -> list[tuple[int, float]]:
+        """Chunk ids and BM25 (higher is better), best first. `match` is an FTS5 expression."""
+        where, values = _chunk_condition(filters, "chunk_fts.rowid")
+        rows = self._all(
+            f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?",
+            (match, *values, limit),
+        )
+        return [(chunk_id, score) for chunk_id, score in rows]
+
+    def vectors_work(self) -> bool:
+        """Whether vec0 loads here; it is loaded only by those who ask for vectors."""
+        if self._vec0 is None:
+            self._vec0 = load_vec0(self._connection)
+        return self._vec0
+
+    def serving_space(self) -> SpaceRow | None:
+        return next((space for space in self.spaces() if space.serving), None)
+
+    def spaces(self) -> list[SpaceRow]:
+        with translated(self._path):
+            return spaces.read_spaces(self._connection)
+
+    def vector_candidates(
+        self, space_id: int, vector: Vector, limit: int, filters: Filters
+    ) -> list[tuple[int, float]]:
+        """Chunk ids and cosines, best first."""
+        where, values = _chunk_condition(filters, "rowid")
+        with translated(self._path):
+            return spaces.nearest(self._connection, space_id, vector, limit, where, values)
+
+    def cosines(self, space_id: int, vector: Vector, chunk_ids: Sequence[int]) -> dict[int, float]:
+        with translated(self._path):
+            return spaces.cosines(self._connection, space_id, vector, chunk_ids)
+
+    def hidden_chunks(self, now: float, *, expired: bool, superseded: bool) -> set[int]:
+        """Chunks of memories that are over: expired before `now`, or superseded by another."""
+        conditions = [
+            *(["expires <= ?1"] if expired else []),
+            *(["superseded_by IS NOT NULL"] if superseded else []),
+        ]
+        if not conditions:
+            return set()
+        rows = self._all(
+            "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
+            f" WHERE document.id IN (SELECT id FROM document WHERE {' OR '.join(conditions)})",
+            (now,) if expired else (),
+        )
+        return {chunk_id for (chunk_id,) in rows}
+
+    def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
+        marks = ", ".join("?" * len(chunk_ids))
+        rows = self._all(
+            f"SELECT {_CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id IN ({marks})",
+            chunk_ids,
+        )
+        return {row[0]: _chunk_record(row) for row in rows}
+
+    def tags_of(self, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """Tags in the order of the alphabet, for each document that has some."""
+        marks = ", ".join("?" * len(document_ids))
+        tags: dict[int, tuple[str, ...]] = {}
+        for document_id, tag in self._all(
+            f"SELECT document_id, tag FROM tag WHERE document_id IN ({marks}) ORDER BY tag", document_ids
+        ):
+            tags[document_id] = (*tags.get(document_id, ()), tag)
+        return tags
+
+    # --- documents ---------------------------------------------------------------------------------------------
+
+    def documents(
+        self, filters: Filters, order: Order, limit: int, offset: int
+    ) -> tuple[list[StoredDocument], int]:
+        """One page of documents, and how many there are in all."""
+        condition, values = document_condition(filters)
+        where = f" WHERE {condition}" if condition else ""
+        direction = "DESC" if order.descending else "ASC"
+        rows = self._all(
+            f"SELECT {_DOCUMENT} FROM document{where}"
+            f" ORDER BY {order.column} {direction} NULLS LAST, source, path LIMIT ? OFFSET ?",
+            (*values, limit, offset),
+        )
+        total = self._all(f"SELECT count(*) FROM document{where}", values)[0][0]
+        return [_stored_document(row) for row in rows], int(total)
+
+    def documents_by_id(self, prefix: str, limit: int = 10) -> list[StoredDocument]:
+        """Documents whose id begins with `prefix` (lower case)."""
+        # An id holds no character after `g`: the range is a prefix search that the index can answer.
+        rows = self._all(
+            f"SELECT {_DOCUMENT} FROM document WHERE uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT ?",
+            (prefix, f"{prefix}g", limit),
+        )
+        return [_stored_document(row) for row in rows]
+
+    def documents_by_path(self, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
+        rows = self._all(f"SELECT {_DOCUMENT} FROM document WHERE path = ? ORDER BY source", (path,))
+        return [
+            document for row in rows if (document := _stored_document(row)).source in sources or not sources
+        ]
+
+    def documents_by_name(self, name: str) -> list[StoredDocument]:
+        """Documents a wikilink's last part may mean: by file name first, then by alias; shortest path first."""
+        folded = name.casefold()
+        by_name = self._all(
+            f"SELECT {_DOCUMENT} FROM document WHERE name = ? ORDER BY length(path), source, path", (folded,)
+        )
+        by_alias = self._all(
+            f"SELECT {_DOCUMENT} FROM document WHERE id IN (SELECT document_id FROM alias WHERE folded = ?)"
+            " ORDER BY length(path), source, path",
+            (folded,),
+        )
+        return [_stored_document(row) for row in (*by_name, *by_alias)]
+
+    def chunks_of(self, document_id: int) -> list[ChunkRecord]:
+        rows = self._all(
+            f"SELECT {_CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
+            " WHERE document.id = ? ORDER BY chunk.ordinal",
+            (document_id,),
+        )
+        return [_chunk_record(row) for row in rows]
+
+    def aliases_of(self, document_id: int) -> list[str]:
+        return [
+            alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))
+        ]
+
+    def links_of(self, document_id: int) -> list[Link]:
+        rows = self._all(
+            "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line",
+            (document_id,),
+        )
+        return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
+
+    # --- counts ------------------------------------------------------------------------------------------------
+
+    def tag_counts(self, filters: Filters) -> list[tuple[str, int]]:
+        """Tags with the number of documents that carry them, most frequent first."""
+        condition, values = document_condition(filters)
+        where = (
+            f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
+        )
+        return self._all(
+            f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values
+        )
+
+    def author_counts(self) -> list[tuple[str, int]]:
+        return self._all(
+            "SELECT entered_by, count(*) AS n FROM document WHERE entered_by IS NOT NULL"
+            " GROUP BY entered_by ORDER BY n DESC, entered_by"
+        )
+
+    def kind_counts(self) -> dict[str, int]:
+        return dict(self._all("SELECT kind, count(*) FROM document GROUP BY kind"))
+
+    def count(self, what: str) -> int:
+        """`chunk`, `tag` (different ones), `author`, `document`."""
+        sql = {
+            "document": "SELECT count(*) FROM document",
+            "chunk": "SELECT count(*) FROM chunk",
+            "tag": "SELECT count(DISTINCT tag) FROM tag",
+            "author": "SELECT count(DISTINCT entered_by) FROM document",
+        }[what]
+        return int(self._all(sql)[0][0])
+
+    def count_pending(self, space_id: int, *, may_leave: bool) -> int:
+        with translated(self._path):
+            return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
+
+    def source_counts(self) -> dict[str, tuple[int, int]]:
+        """Documents and chunks by source."""
+        rows = self._all(
+            "SELECT document.source, count(DISTINCT document.id), count(chunk.id) FROM document"
+            " LEFT JOIN chunk ON chunk.document_id = document.id GROUP BY document.source"
+        )
+        return {source: (documents, chunks) for source, documents, chunks in rows}
+
+    def faults(self) -> list[tuple[str, Fault]]:
+        """Source and fault of every file that has something wrong, by place."""
+        rows = self._all("SELECT source, code, message, path, line FROM fault ORDER BY source, path, line")
+        return [(source, Fault(code, message, path, line)) for source, code, message, path, line in rows]
+
+    def meta(self, key: str) -> str | None:
+        rows = self._all("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
+
+
+def _chunk_condition(filters: Filters, column: str) -> tuple[str, list[object]]:
+    condition, values = document_condition(filters)
+    if not condition:
+        return "", []
+    return (
+        f" AND {column} IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition})",
+        values,
+    )
+
+
+def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
+    (chunk_id, document_id, uid, kind, source, path, title, headings, start, end, text, tokens, size, mtime, ctime,
+     type_, digest, created, updated, by, project, expires, valid_until, confidence) = row  # fmt: skip
+    return ChunkRecord(
+        chunk_id, document_id, uid, kind, source, path, title, tuple(json.loads(headings)), start, end, text, tokens,
+        FileStamp(size, mtime, ctime), type_, digest, created, updated, by, project, expires, valid_until, confidence,
+    )  # fmt: skip
+
+
+def _stored_document(row: Sequence[Any]) -> StoredDocument:
+    (id_, uid, kind, source, path, title, size, mtime, ctime, line_count, tokens, type_, digest, created, updated, by,
+     project, expires, valid_until, confidence, frontmatter) = row  # fmt: skip
+    return StoredDocument(
+        id_, uid, kind, source, path, title, FileStamp(size, mtime, ctime), line_count, tokens, type_, digest, created,
+        updated, by, project, expires, valid_until, confidence, json.loads(frontmatter),
+    )  # fmt: skip

@@ -1,0 +1,168 @@
+"""Vector spaces inside `index.db`: one vec0 table each, and what each of them still lacks.
+
+Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - distance² / 2.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import apsw
+
+from vault_index.models import Vector, VectorSpace
+from vault_index.store.rows import PendingChunk, SpaceRow
+
+_MAX_K = 4096  # vec0 refuses more
+_MAY_LEAVE = " AND NOT document.stays_home"
+
+
+def read_spaces(connection: apsw.Connection) -> list[SpaceRow]:
+    rows = connection.execute(
+        "SELECT id, provider, model, dimensions, endpoint, state, renewed FROM vector_space ORDER BY id"
+    ).fetchall()
+    return [
+        SpaceRow(id_, VectorSpace(provider, model, dimensions, endpoint), state == "serving", bool(renewed))
+        for id_, provider, model, dimensions, endpoint, state, renewed in rows
+    ]
+
+
+def add_space(connection: apsw.Connection, row: SpaceRow) -> SpaceRow:
+    for other in read_spaces(connection):
+        if other.serving == row.serving:
+            drop_space(connection, other.id)
+    connection.execute(
+        "INSERT INTO vector_space (provider, model, dimensions, endpoint, state, renewed) VALUES (?, ?, ?, ?, ?, ?)",
+        (row.space.provider, row.space.model, row.space.dimensions, row.space.endpoint,
+         "serving" if row.serving else "building", row.renewed),
+    )  # fmt: skip
+    space_id = connection.last_insert_rowid()
+    connection.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")  # left behind by a time without vec0
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 (embedding float[{row.space.dimensions:d}])"
+    )
+    connection.execute("INSERT INTO pending (space_id, chunk_id) SELECT ?, id FROM chunk", (space_id,))
+    return SpaceRow(space_id, row.space, row.serving, row.renewed)
+
+
+def drop_space(connection: apsw.Connection, space_id: int) -> None:
+    connection.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")
+    connection.execute("DELETE FROM pending WHERE space_id = ?", (space_id,))
+    connection.execute("DELETE FROM vector_space WHERE id = ?", (space_id,))
+
+
+def serve_space(connection: apsw.Connection, space_id: int) -> None:
+    for other in read_spaces(connection):
+        if other.serving and other.id != space_id:
+            drop_space(connection, other.id)
+    connection.execute("UPDATE vector_space SET state = 'serving', renewed = 0 WHERE id = ?", (space_id,))
+
+
+def add_chunk(connection: apsw.Connection, space_id: int, chunk_id: int, vector: Vector | None) -> None:
+    if vector is None:
+        connection.execute("INSERT INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
+    else:
+        connection.execute(
+            f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, ?)", (chunk_id, vector)
+        )
+
+
+def remove_chunks(connection: apsw.Connection, chunk_ids: Sequence[int]) -> None:
+    space_ids = [row.id for row in read_spaces(connection)]
+    for chunk_id in chunk_ids:
+        connection.execute("DELETE FROM pending WHERE chunk_id = ?", (chunk_id,))
+        for space_id in space_ids:
+            connection.execute(f"DELETE FROM {_table(space_id)} WHERE rowid = ?", (chunk_id,))
+
+
+def forget_spaces(connection: apsw.Connection) -> None:
+    """Without vec0 the vectors cannot follow the chunks: forget them now, and refill from the cache when it works again."""
+    connection.execute("DELETE FROM vector_space")
+    connection.execute("DELETE FROM pending")
+
+
+def nearest(
+    connection: apsw.Connection,
+    space_id: int,
+    vector: Vector,
+    limit: int,
+    where: str,
+    values: Sequence[object],
+) -> list[tuple[int, float]]:
+    """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search."""
+    rows = connection.execute(
+        f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH ? AND k = ?{where}",
+        (vector, min(limit, _MAX_K), *values),
+    ).fetchall()
+    return [(chunk_id, _cosine(distance)) for chunk_id, distance in rows]
+
+
+def cosines(
+    connection: apsw.Connection, space_id: int, vector: Vector, chunk_ids: Sequence[int]
+) -> dict[int, float]:
+    """The cosine of each of the given chunks that has a vector."""
+    marks = ", ".join("?" * len(chunk_ids))
+    rows = connection.execute(
+        f"SELECT rowid, vec_distance_l2(embedding, ?) FROM {_table(space_id)} WHERE rowid IN ({marks})",
+        (vector, *chunk_ids),
+    ).fetchall()
+    return {chunk_id: _cosine(distance) for chunk_id, distance in rows}
+
+
+def _cosine(distance: float) -> float:
+    return 1.0 - distance * distance / 2.0
+
+
+def pending(connection: apsw.Connection, space_id: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
+    rows = connection.execute(
+        "SELECT chunk.id, document.source, document.path, chunk.embed_key, chunk.context, chunk.text, chunk.tokens"
+        " FROM pending JOIN chunk ON chunk.id = pending.chunk_id JOIN document ON document.id = chunk.document_id"
+        f" WHERE pending.space_id = ?{_MAY_LEAVE if may_leave else ''} ORDER BY pending.chunk_id LIMIT ?",
+        (space_id, limit),
+    ).fetchall()
+    return [
+        PendingChunk(chunk_id, source, path, key, embed_text(context, text), tokens)
+        for chunk_id, source, path, key, context, text, tokens in rows
+    ]
+
+
+def count_pending(connection: apsw.Connection, space_id: int, *, may_leave: bool) -> int:
+    if not may_leave:
+        sql = "SELECT count(*) FROM pending WHERE space_id = ?"
+    else:
+        sql = (
+            "SELECT count(*) FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
+            f" JOIN document ON document.id = chunk.document_id WHERE pending.space_id = ?{_MAY_LEAVE}"
+        )
+    return int(connection.execute(sql, (space_id,)).fetchone()[0])
+
+
+def put_vectors(
+    connection: apsw.Connection,
+    space_id: int,
+    vectors: Mapping[bytes, Vector],
+    chunks: Iterable[PendingChunk],
+) -> int:
+    stored = 0
+    for chunk in chunks:
+        vector = vectors.get(chunk.embed_key)
+        # The chunk may have changed or gone while its text was being embedded; then it is no longer pending as it was.
+        current = connection.execute(
+            "SELECT 1 FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
+            " WHERE pending.space_id = ? AND pending.chunk_id = ? AND chunk.embed_key = ?",
+            (space_id, chunk.chunk_id, chunk.embed_key),
+        ).fetchone()
+        if vector is None or current is None:
+            continue
+        connection.execute(
+            "DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk.chunk_id)
+        )
+        add_chunk(connection, space_id, chunk.chunk_id, vector)
+        stored += 1
+    return stored
+
+
+def embed_text(context: str, text: str) -> str:
+    """What is embedded of a chunk; what is stored and shown is the text alone."""
+    return f"{context}\n{text}" if context else text
+
+
+def _table(space_id: int) -> str:
+    return f"vector_{space_id:d}"

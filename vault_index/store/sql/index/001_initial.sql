@@ -1,0 +1,113 @@
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE document (
+    id            INTEGER PRIMARY KEY,
+    uid           TEXT    NOT NULL,  -- a memory's own id, else made from source and path; not unique: files are copied
+    source        TEXT    NOT NULL,
+    path          TEXT    NOT NULL,  -- relative to the source's root
+    name          TEXT    NOT NULL,  -- case-folded file name without suffix, what wikilinks call it
+    kind          TEXT    NOT NULL CHECK (kind IN ('note', 'memory', 'session')),
+    title         TEXT    NOT NULL,
+    content_hash  BLOB    NOT NULL,  -- SHA-256 of the bytes on disk
+    size          INTEGER NOT NULL,
+    mtime_ns      INTEGER NOT NULL,
+    ctime_ns      INTEGER NOT NULL,
+    made_with     TEXT    NOT NULL,  -- fingerprint of everything but the file that shapes these rows
+    line_count    INTEGER NOT NULL,
+    tokens        INTEGER NOT NULL,
+    created       REAL    NOT NULL,  -- seconds since the epoch
+    updated       REAL    NOT NULL,
+    type          TEXT,
+    digest        TEXT    NOT NULL,
+    project       TEXT,
+    entered_by    TEXT,
+    expires       REAL,
+    valid_until   REAL,
+    confidence    TEXT,
+    superseded_by TEXT,
+    stays_home    INTEGER NOT NULL,  -- local_only: never sent to a remote embedder
+    frontmatter   TEXT    NOT NULL,  -- JSON
+    UNIQUE (source, path)
+);
+CREATE INDEX document_uid ON document (uid);
+CREATE INDEX document_name ON document (name);
+CREATE INDEX document_created ON document (created);
+
+CREATE TABLE chunk (
+    id          INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL,
+    ordinal     INTEGER NOT NULL,
+    start_line  INTEGER NOT NULL,
+    end_line    INTEGER NOT NULL,
+    headings    TEXT    NOT NULL,  -- JSON array
+    context     TEXT    NOT NULL,  -- what is embedded before the text
+    text        TEXT    NOT NULL,
+    tokens      INTEGER NOT NULL,
+    embed_key   BLOB    NOT NULL,  -- SHA-256 of context and text: the key of its embedding
+    terms_hash  BLOB    NOT NULL   -- of its row in chunk_fts, which cannot be read back
+);
+CREATE INDEX chunk_document ON chunk (document_id, ordinal);
+
+-- Contentless: the indexed text may differ from the stored one, and there are no ghost rows. An UPDATE names all columns.
+CREATE VIRTUAL TABLE chunk_fts USING fts5 (
+    title, aliases, headings, tags, fields, path, body,
+    content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE tag (
+    tag         TEXT    NOT NULL,
+    document_id INTEGER NOT NULL,
+    PRIMARY KEY (tag, document_id)
+) WITHOUT ROWID;
+CREATE INDEX tag_document ON tag (document_id);
+
+CREATE TABLE alias (
+    alias       TEXT    NOT NULL,
+    folded      TEXT    NOT NULL,
+    document_id INTEGER NOT NULL
+);
+CREATE INDEX alias_folded ON alias (folded);
+CREATE INDEX alias_document ON alias (document_id);
+
+CREATE TABLE link (
+    document_id INTEGER NOT NULL,
+    line        INTEGER NOT NULL,
+    target      TEXT    NOT NULL,
+    target_name TEXT    NOT NULL,  -- case-folded last part of the target; resolved when asked, so it cannot go stale
+    heading     TEXT    NOT NULL,
+    text        TEXT    NOT NULL,
+    embed       INTEGER NOT NULL
+);
+CREATE INDEX link_document ON link (document_id);
+CREATE INDEX link_target ON link (target_name);
+
+CREATE TABLE fault (
+    source  TEXT NOT NULL,
+    path    TEXT NOT NULL,
+    code    TEXT NOT NULL,
+    line    INTEGER,
+    message TEXT NOT NULL
+);
+CREATE INDEX fault_place ON fault (source, path);
+
+-- The vectors of space N are in the vec0 table `vector_N`, by chunk id; `pending` lists the chunks it still lacks.
+CREATE TABLE vector_space (
+    id         INTEGER PRIMARY KEY,
+    provider   TEXT    NOT NULL,
+    model      TEXT    NOT NULL,
+    dimensions INTEGER NOT NULL,
+    endpoint   TEXT    NOT NULL,
+    state      TEXT    NOT NULL CHECK (state IN ('serving', 'building')),
+    renewed    INTEGER NOT NULL  -- 1: every vector is computed again, whatever the cache holds
+);
+CREATE UNIQUE INDEX vector_space_state ON vector_space (state);
+
+CREATE TABLE pending (
+    space_id INTEGER NOT NULL,
+    chunk_id INTEGER NOT NULL,
+    PRIMARY KEY (space_id, chunk_id)
+) WITHOUT ROWID;
+CREATE INDEX pending_chunk ON pending (chunk_id);

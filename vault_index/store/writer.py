@@ -1,0 +1,294 @@
+"""The one writer of `index.db`: documents, their chunks and terms, each document in one transaction."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from vault_index.models import Fault, FileStamp, Vector
+from vault_index.store import spaces
+from vault_index.store.connection import connect, load_vec0, translated
+from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
+
+_FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
+
+_PUT_DOCUMENT = """
+INSERT INTO document (
+    id, uid, source, path, name, kind, title, content_hash, size, mtime_ns, ctime_ns, made_with, line_count, tokens,
+    created, updated, type, digest, project, entered_by, expires, valid_until, confidence, superseded_by, stays_home,
+    frontmatter)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    uid = excluded.uid, source = excluded.source, path = excluded.path, name = excluded.name, kind = excluded.kind,
+    title = excluded.title, content_hash = excluded.content_hash, size = excluded.size, mtime_ns = excluded.mtime_ns,
+    ctime_ns = excluded.ctime_ns, made_with = excluded.made_with, line_count = excluded.line_count,
+    tokens = excluded.tokens, created = excluded.created, updated = excluded.updated, type = excluded.type,
+    digest = excluded.digest, project = excluded.project, entered_by = excluded.entered_by,
+    expires = excluded.expires, valid_until = excluded.valid_until, confidence = excluded.confidence,
+    superseded_by = excluded.superseded_by, stays_home = excluded.stays_home, frontmatter = excluded.frontmatter
+RETURNING id
+"""
+
+
+class IndexWriter:
+    """Writes `index.db`. Use it from one thread, while holding the write lock."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = connect(path, "index", writable=True)
+        self.vectors_work = load_vec0(self._connection)
+        if not self.vectors_work:
+            with self.transaction() as connection:
+                spaces.forget_spaces(connection)
+
+    def close(self) -> None:
+        """Close, leaving a small WAL behind: readers may hold it, so a checkpoint takes what it can."""
+        with translated(self._path):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        with translated(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    # --- documents ---------------------------------------------------------------------------------------------
+
+    def known(self, source: str) -> dict[str, KnownDocument]:
+        """Every document of `source` by path, in the order of the paths."""
+        with translated(self._path):
+            rows = self._connection.execute(
+                "SELECT id, path, size, mtime_ns, ctime_ns, content_hash, made_with FROM document WHERE source = ?",
+                (source,),
+            ).fetchall()
+        known = (
+            KnownDocument(id_, path, FileStamp(*stamp), hash_, made)
+            for id_, path, *stamp, hash_, made in rows
+        )
+        return {document.path: document for document in sorted(known, key=lambda document: document.path)}
+
+    def source_names(self) -> list[str]:
+        with translated(self._path):
+            return [
+                name
+                for (name,) in self._connection.execute("SELECT DISTINCT source FROM document").fetchall()
+            ]
+
+    def put_document(
+        self,
+        row: DocumentRow,
+        faults: Sequence[Fault],
+        replaces: int | None,
+        cached: Mapping[int, Mapping[bytes, Vector]],
+    ) -> None:
+        """Write one document whole, or not at all.
+
+        `replaces` is the row it had before, also under another path: chunks whose embedded text is the same keep
+        their row and vectors. `cached` holds known vectors by space id and embed key; the other new chunks become pending.
+        """
+        with self.transaction() as connection:
+            document_id = connection.execute(_PUT_DOCUMENT, _document_values(row, replaces)).fetchone()[0]
+            _put_names(connection, document_id, row)
+            _put_chunks(connection, document_id, row.chunks, cached)
+            _put_faults(connection, row.source, row.path, faults)
+
+    def touch(self, document_id: int, stamp: FileStamp) -> None:
+        """The file was written or moved about, but says the same."""
+        with self.transaction() as connection:
+            connection.execute(
+                "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ? WHERE id = ?",
+                (stamp.size, stamp.mtime_ns, stamp.ctime_ns, document_id),
+            )
+
+    def remove_document(self, document_id: int) -> None:
+        with self.transaction() as connection:
+            source, path = connection.execute(
+                "SELECT source, path FROM document WHERE id = ?", (document_id,)
+            ).fetchone()
+            chunk_ids = [
+                id_
+                for (id_,) in connection.execute(
+                    "SELECT id FROM chunk WHERE document_id = ?", (document_id,)
+                ).fetchall()
+            ]
+            _remove_chunks(connection, chunk_ids)
+            for table in ("tag", "alias", "link"):
+                connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
+            connection.execute("DELETE FROM document WHERE id = ?", (document_id,))
+            _put_faults(connection, source, path, ())
+
+    def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
+        """Replace what is known to be wrong with one file that has no document."""
+        with self.transaction() as connection:
+            _put_faults(connection, source, path, faults)
+
+    def fault_paths(self, source: str) -> set[str]:
+        """Paths of `source` that have faults but no document."""
+        with translated(self._path):
+            rows = self._connection.execute(
+                "SELECT DISTINCT path FROM fault WHERE source = ?1"
+                " AND path NOT IN (SELECT path FROM document WHERE source = ?1)",
+                (source,),
+            ).fetchall()
+        return {path for (path,) in rows}
+
+    def set_meta(self, key: str, value: str) -> None:
+        with self.transaction() as connection:
+            connection.execute(
+                "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (key, value),
+            )
+
+    # --- vectors -----------------------------------------------------------------------------------------------
+
+    def spaces(self) -> list[SpaceRow]:
+        with translated(self._path):
+            return spaces.read_spaces(self._connection)
+
+    def add_space(self, row: SpaceRow) -> SpaceRow:
+        """Begin a space (its id is given here): every chunk is pending in it. Replaces one of the same state."""
+        with self.transaction() as connection:
+            return spaces.add_space(connection, row)
+
+    def drop_space(self, space_id: int) -> None:
+        with self.transaction() as connection:
+            spaces.drop_space(connection, space_id)
+
+    def serve_space(self, space_id: int) -> None:
+        """Swap: the built space serves from now on, the one that served is dropped."""
+        with self.transaction() as connection:
+            spaces.serve_space(connection, space_id)
+
+    def pending(self, space_id: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
+        """The next chunks that lack a vector; without those that stay home if their text would leave the machine."""
+        with translated(self._path):
+            return spaces.pending(self._connection, space_id, limit, may_leave=may_leave)
+
+    def count_pending(self, space_id: int, *, may_leave: bool) -> int:
+        with translated(self._path):
+            return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
+
+    def put_vectors(
+        self, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]
+    ) -> int:
+        """Give the chunks their vectors, as far as they still are what was embedded. Returns how many got one."""
+        with self.transaction() as connection:
+            return spaces.put_vectors(connection, space_id, vectors, chunks)
+
+
+def _document_values(row: DocumentRow, replaces: int | None) -> tuple[object, ...]:
+    return (
+        replaces, row.uid, row.source, row.path, row.name, row.kind, row.title, row.content_hash, row.stamp.size,
+        row.stamp.mtime_ns, row.stamp.ctime_ns, row.made_with, row.line_count, sum(c.tokens for c in row.chunks),
+        row.created, row.updated, row.type, row.digest, row.project, row.entered_by, row.expires, row.valid_until,
+        row.confidence, row.superseded_by, row.stays_home, json.dumps(dict(row.frontmatter), ensure_ascii=False),
+    )  # fmt: skip
+
+
+def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) -> None:
+    for table in ("tag", "alias", "link"):
+        connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
+    connection.executemany(
+        "INSERT INTO tag (tag, document_id) VALUES (?, ?)",
+        [(tag, document_id) for tag in dict.fromkeys(row.tags)],
+    )
+    connection.executemany(
+        "INSERT INTO alias (alias, folded, document_id) VALUES (?, ?, ?)",
+        [(alias, alias.casefold(), document_id) for alias in row.aliases],
+    )
+    connection.executemany(
+        "INSERT INTO link (document_id, line, target, target_name, heading, text, embed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (document_id, link.line, link.target, link.target.rpartition("/")[2].casefold(), link.heading, link.text, link.embed)
+            for link in row.links
+        ],
+    )  # fmt: skip
+
+
+def _put_chunks(
+    connection: apsw.Connection,
+    document_id: int,
+    chunks: Sequence[ChunkRow],
+    cached: Mapping[int, Mapping[bytes, Vector]],
+) -> None:
+    old: dict[bytes, list[tuple[int, bytes]]] = {}
+    for chunk_id, key, terms_hash in connection.execute(
+        "SELECT id, embed_key, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC",
+        (document_id,),
+    ).fetchall():
+        old.setdefault(key, []).append((chunk_id, terms_hash))
+    for ordinal, chunk in enumerate(chunks):
+        same = old.get(chunk.embed_key)
+        if same:
+            _keep_chunk(connection, *same.pop(), ordinal, chunk)
+        else:
+            _insert_chunk(connection, document_id, ordinal, chunk, cached)
+    _remove_chunks(connection, [chunk_id for rows in old.values() for chunk_id, _ in rows])
+
+
+def _keep_chunk(
+    connection: apsw.Connection, chunk_id: int, old_hash: bytes, ordinal: int, chunk: ChunkRow
+) -> None:
+    terms_hash = _terms_hash(chunk)
+    connection.execute(
+        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, terms_hash = ? WHERE id = ?",
+        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), terms_hash, chunk_id),
+    )
+    if terms_hash != old_hash:
+        assignments = ", ".join(f"{column} = ?" for column in _FTS_COLUMNS.split(", "))
+        connection.execute(f"UPDATE chunk_fts SET {assignments} WHERE rowid = ?", (*chunk.terms, chunk_id))
+
+
+def _insert_chunk(
+    connection: apsw.Connection,
+    document_id: int,
+    ordinal: int,
+    chunk: ChunkRow,
+    cached: Mapping[int, Mapping[bytes, Vector]],
+) -> None:
+    connection.execute(
+        "INSERT INTO chunk (document_id, ordinal, start_line, end_line, headings, context, text, tokens, embed_key, terms_hash)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (document_id, ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.context, chunk.text,
+         chunk.tokens, chunk.embed_key, _terms_hash(chunk)),
+    )  # fmt: skip
+    chunk_id = connection.last_insert_rowid()
+    connection.execute(
+        f"INSERT INTO chunk_fts (rowid, {_FTS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (chunk_id, *chunk.terms),
+    )
+    for space_id, vectors in cached.items():
+        spaces.add_chunk(connection, space_id, chunk_id, vectors.get(chunk.embed_key))
+
+
+def _remove_chunks(connection: apsw.Connection, chunk_ids: Sequence[int]) -> None:
+    for chunk_id in chunk_ids:
+        connection.execute("DELETE FROM chunk_fts WHERE rowid = ?", (chunk_id,))
+        connection.execute("DELETE FROM chunk WHERE id = ?", (chunk_id,))
+    if chunk_ids:
+        spaces.remove_chunks(connection, chunk_ids)
+
+
+def _put_faults(connection: apsw.Connection, source: str, path: str, faults: Sequence[Fault]) -> None:
+    connection.execute("DELETE FROM fault WHERE source = ? AND path = ?", (source, path))
+    connection.executemany(
+        "INSERT INTO fault (source, path, code, line, message) VALUES (?, ?, ?, ?, ?)",
+        [(source, path, fault.code, fault.line, fault.message) for fault in faults],
+    )
+
+
+def _terms_hash(chunk: ChunkRow) -> bytes:
+    return hashlib.blake2b("\0".join(chunk.terms).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _json(headings: Sequence[str]) -> str:
+    return json.dumps(headings, ensure_ascii=False)
