@@ -1,0 +1,124 @@
+"""Finds the folders of one index: its configuration, its data and its socket. Every command starts here."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_index.errors import UsageError, VaultIndexError
+
+# A Unix socket address holds 107 bytes on Linux and 103 on macOS.
+_LONGEST_SOCKET_PATH = 100
+
+
+class Home(NamedTuple):
+    """The places of one index (a named tuple: `dataclasses` would cost every command 5 ms)."""
+
+    config_file: Path
+    data_dir: Path
+    runtime_dir: Path
+    """Holds the socket; created by the daemon with `private_folder`."""
+    socket_name: str = "daemon.sock"
+
+    @property
+    def index_db(self) -> Path:
+        return self.data_dir / "index.db"
+
+    @property
+    def cache_db(self) -> Path:
+        return self.data_dir / "cache.db"
+
+    @property
+    def write_lock(self) -> Path:
+        return self.data_dir / "write.lock"
+
+    @property
+    def daemon_lock(self) -> Path:
+        return self.data_dir / "daemon.lock"
+
+    @property
+    def socket_path(self) -> Path:
+        """Short enough to be bound, wherever the home lies."""
+        return self.runtime_dir / self.socket_name
+
+
+def find_home(
+    home: str | Path | None = None,
+    config: str | Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Home:
+    """Resolve the places from the flags, else the environment, else the XDG folders.
+
+    `home` (or VAULT_INDEX_HOME) puts everything into one folder. `config` (or VAULT_INDEX_CONFIG) names another
+    configuration file; the variable yields to a `home` given as a flag. Nothing is created and nothing need exist.
+    """
+    user = environ.get("HOME") or os.path.expanduser("~")
+    flag = str(home) if home else ""
+    folder = flag or environ.get("VAULT_INDEX_HOME", "")
+    config_file = str(config) if config else "" if flag else environ.get("VAULT_INDEX_CONFIG", "")
+    if folder:
+        one = _absolute(folder, user)
+        return _reachable(Home(_file(config_file, user, one / "config.toml"), one, one), environ)
+    data_dir = _xdg(environ, "XDG_DATA_HOME", user, ".local/share") / "vault-index"
+    config_home = _xdg(environ, "XDG_CONFIG_HOME", user, ".config")
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    usual = Path(user, ".local/share/vault-index")
+    runtime_dir = Path(runtime, "vault-index") if os.path.isabs(runtime) else data_dir / "run"
+    # The runtime folder is one per user, so an index in an unusual place needs a socket name of its own.
+    name = "daemon.sock" if data_dir == usual or not os.path.isabs(runtime) else f"{_digest(data_dir)}.sock"
+    config_path = _file(config_file, user, config_home / "vault-index" / "config.toml")
+    return _reachable(Home(config_path, data_dir, runtime_dir, name), environ)
+
+
+def private_folder(path: Path) -> Path:
+    """Make `path` a folder of mode 0700 unless it exists; refuse one that belongs to somebody else."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = path.stat().st_uid
+    except FileExistsError as error:
+        raise UsageError(f"{path} is a file, not a folder.", "Move it away, or choose another --home.") from error
+    except OSError as error:
+        raise VaultIndexError(
+            f"Cannot create the folder {path}: {error.strerror}.",
+            "Make its parent folder writable, or choose another place with --home DIR.",
+        ) from error
+    if sys.platform != "win32" and owner != os.getuid():
+        raise VaultIndexError(
+            f"{path} belongs to another user.", "Choose another place with --home DIR, or change its owner."
+        )
+    return path
+
+
+def _file(given: str, user: str, usual: Path) -> Path:
+    return _absolute(given, user) if given else usual
+
+
+def _absolute(path: str, user: str) -> Path:
+    if path == "~" or path.startswith("~/"):
+        path = user + path[1:]
+    return Path(os.path.abspath(path))
+
+
+def _xdg(environ: Mapping[str, str], name: str, user: str, usual: str) -> Path:
+    value = environ.get(name, "")
+    # The specification: a relative path is invalid and must be ignored.
+    return Path(value) if os.path.isabs(value) else Path(user, usual)
+
+
+def _reachable(home: Home, environ: Mapping[str, str]) -> Home:
+    if len(os.fsencode(home.socket_path)) <= _LONGEST_SOCKET_PATH:
+        return home
+    name = f"{_digest(home.data_dir)}.sock"
+    uid = os.getuid() if sys.platform != "win32" else 0
+    for base in (environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", ""), "/tmp"):
+        short = Path(base, f"vault-index-{uid}")
+        if os.path.isabs(base) and len(os.fsencode(short / name)) <= _LONGEST_SOCKET_PATH:
+            return home._replace(runtime_dir=short, socket_name=name)
+    return home
+
+
+def _digest(path: Path) -> str:
+    import hashlib  # 2 ms, and only an unusual place needs it
+
+    return hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=8).hexdigest()

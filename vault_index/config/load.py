@@ -1,0 +1,167 @@
+"""Reads the configuration: the TOML file, then the environment over it, checked as a whole."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from vault_index.config.home import Home
+from vault_index.config.schema import SECTIONS, Config, SourceConfig
+from vault_index.config.validate import check_together
+from vault_index.config.values import BadValueError, check, from_text, keys, nearest
+from vault_index.errors import ConfigError, NotSetUpError
+
+PREFIX = "VAULT_INDEX_"
+_SOURCE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+
+
+def load_config(home: Home, environ: Mapping[str, str] = os.environ) -> Config:
+    """The configuration of a home. NotSetUpError without a file, ConfigError for anything wrong in it."""
+    return parse_config(read_text(home), home, environ)
+
+
+def read_text(home: Home) -> str:
+    """The text of the configuration file."""
+    try:
+        return home.config_file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise NotSetUpError(
+            f"vault-index is not set up: there is no {home.config_file}.", "Start with: vault-index init ~/Vault"
+        ) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(f"{home.config_file}:{line}: not valid UTF-8.", "Save the file as UTF-8.") from error
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot read {home.config_file}: {error.strerror}.", "It must be a file that you may read."
+        ) from error
+
+
+def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
+    """The same from the text of the file; an empty `environ` checks the file alone."""
+    tables = _tables(text, home.config_file)
+    file = _File(home.config_file, text)
+    known = [name for name, _ in SECTIONS]
+    for name in tables:
+        if name not in (*known, "sources"):
+            raise file.error(f"unknown section [{name}]", (name,), nearest(name, (*known, "sources")))
+    sections = {name: _section(file, kind, tables.get(name, {}), (name,)) for name, kind in SECTIONS}
+    for name, values in from_environment(environ).items():
+        sections[name].update(values)
+    config = Config(
+        sources=tuple(_sources(file, tables.get("sources", {}))),
+        **{name: kind(**sections[name]) for name, kind in SECTIONS},
+    )
+    check_together(config, home)
+    return config
+
+
+def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The settings that VAULT_INDEX_<SECTION>_<KEY> give, by section and key; an empty variable counts as unset."""
+    found: dict[str, dict[str, Any]] = {name: {} for name, _ in SECTIONS}
+    for variable in sorted(environ):
+        if not variable.startswith(PREFIX) or not environ[variable]:
+            continue
+        word, _, key = variable.removeprefix(PREFIX).lower().partition("_")
+        section = next((kind for name, kind in SECTIONS if name == word), None)
+        if section is None:
+            _refuse_misspelt(variable, word, key)
+            continue
+        field = keys(section).get(key)
+        if field is None:
+            near = nearest(key, keys(section))
+            meant = f"Did you mean {PREFIX}{word.upper()}_{near.upper()}?" if near else f"Unset {variable}."
+            raise ConfigError(f"The environment variable {variable} names no setting.", meant)
+        try:
+            found[word][key] = check(field, from_text(field, environ[variable]), Path())
+        except BadValueError as error:
+            shown = str(error) if not field.metadata["secret"] else "is not valid"
+            raise ConfigError(f"The environment variable {variable} {shown}.", "Correct it or unset it.") from error
+    return found
+
+
+class _File:
+    """The configuration file, for errors that name the line."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self.lines = text.splitlines()
+
+    def error(self, problem: str, where: tuple[str, ...], meant: str = "", hint: str = "") -> ConfigError:
+        line = self._line(where)
+        place = f"{self.path}:{line}" if line else str(self.path)
+        see = hint or "See the configuration reference: docs/configuration.md, or: vault-index config list"
+        return ConfigError(f"{place}: {problem}.", f"Did you mean {meant!r}?" if meant else see)
+
+    def _line(self, where: tuple[str, ...]) -> int | None:
+        """The line of a header or a key; None where it is written in a less usual way."""
+        header = ""
+        for number, line in enumerate(self.lines, start=1):
+            if match := _HEADER.match(line):
+                header = match[1].replace('"', "")
+                if header == ".".join(where):
+                    return number
+            elif header == ".".join(where[:-1]) and re.match(rf'\s*"?{re.escape(where[-1])}"?\s*[=.]', line):
+                return number
+        return None
+
+
+def _tables(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, _, place = str(error).partition(" (at ")
+        match = re.match(r"line (\d+)", place)
+        line = int(match[1]) if match else text.count("\n") + 1
+        raise ConfigError(f"{path}:{line}: not valid TOML: {reason}.", "Correct that line of the file.") from error
+
+
+def _section(file: _File, kind: type[Any], table: object, where: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise file.error(f"{'.'.join(where)} must be a section, not a value", where)
+    fields = keys(kind)
+    values = {}
+    for key, value in table.items():
+        if key not in fields:
+            raise file.error(f"unknown key {key!r} in [{'.'.join(where)}]", (*where, key), nearest(key, fields))
+        try:
+            values[key] = check(fields[key], value, file.path.parent)
+        except BadValueError as error:
+            shown = f"{'.'.join((*where, key))} {error}"
+            if fields[key].metadata["secret"]:
+                shown = f"{'.'.join((*where, key))} must be a text"
+            raise file.error(shown, (*where, key), hint="Correct the value in the file.") from error
+    return values
+
+
+def _sources(file: _File, tables: object) -> list[SourceConfig]:
+    if not isinstance(tables, dict):
+        raise file.error("sources must be sections, as [sources.vault]", ("sources",))
+    found = []
+    for name, table in tables.items():
+        where = ("sources", name)
+        if not _SOURCE_NAME.fullmatch(name):
+            hint = f"Rename the section, as [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]."
+            raise file.error(f"the source name {name!r} may hold letters, digits, - and _ only", where, hint=hint)
+        values = _section(file, SourceConfig, table, where)
+        if "path" not in values:
+            raise file.error(f"[sources.{name}] has no path", where, hint='Add: path = "/folder/of/the/vault"')
+        found.append(SourceConfig(name=name, **values))
+    return found
+
+
+def _refuse_misspelt(variable: str, word: str, key: str) -> None:
+    """VAULT_INDEX_EMBEDING_PROVIDER is a slip; VAULT_INDEX_LOG and other programs' variables are none."""
+    near = nearest(word, [name for name, _ in SECTIONS])
+    for name, kind in SECTIONS:
+        if name == near and key in keys(kind):
+            meant = f"{PREFIX}{name.upper()}_{key.upper()}"
+            raise ConfigError(f"The environment variable {variable} names no setting.", f"Did you mean {meant}?")
+    if word == "sources":
+        raise ConfigError(
+            f"The environment variable {variable} names no setting: sources are set in the file only.",
+            f"Unset {variable}, and use: vault-index source add",
+        )

@@ -1,0 +1,154 @@
+"""Every section and key of the configuration with its default, its bounds and its documentation."""
+
+from dataclasses import MISSING, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vault_index.errors import NotFoundError
+
+
+def setting(
+    default: Any,
+    doc: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    secret: bool = False,
+) -> Any:
+    """A field that documents and bounds itself (MISSING: without a default); the metadata feeds the validation and the reference."""
+    metadata = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret}
+    # A secret stays out of `repr`, and so out of logs and tracebacks.
+    return field(default=default, metadata=metadata, repr=not secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceConfig:
+    """One place markdown comes from: `[sources.<name>]`."""
+
+    name: str = setting(
+        MISSING, "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
+    )
+    path: Path = setting(
+        MISSING, "The folder of the vault. Relative to the folder of the configuration file; `~` is your home."
+    )
+    kind: str = setting("vault", "What the source is.", choices=("vault",))
+    include: tuple[str, ...] = setting(
+        (), "Globs as in `.gitignore`; when there are any, only what they match is indexed."
+    )
+    exclude: tuple[str, ...] = setting((), "Globs as in `.gitignore` of what is not indexed.")
+    local_only: bool | tuple[str, ...] = setting(
+        (), "Folders and globs whose text is never sent to a remote embedder; `true` for the whole source."
+    )
+    max_file_bytes: int = setting(
+        10_485_760, "Larger files are not indexed, but named by `status`.", low=1, high=1_073_741_824
+    )
+    follow_outside_links: bool = setting(False, "Whether symbolic links that leave the folder are followed.")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkConfig:
+    """How documents are cut: `[chunk]`."""
+
+    tokens: int = setting(400, "The most tokens (cl100k_base) a chunk may have.", low=50, high=8000)
+    overlap: int = setting(
+        80, "Tokens that are repeated where a section must be split; less than half of `tokens`.", low=0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingConfig:
+    """Who turns text into vectors: `[embedding]`."""
+
+    provider: str = setting(
+        "local",
+        "`local`: the model that comes with the package, nothing leaves the machine. `openai`: any server that "
+        "speaks OpenAI's embeddings API. `none`: search by keywords only.",
+        choices=("local", "openai", "none"),
+    )
+    model: str = setting("", "The name of the model; empty for the provider's default.")
+    base_url: str = setting("", "Where the server answers, as `http://localhost:11434/v1`; empty for OpenAI itself.")
+    api_key: str = setting("", "The key itself; better kept in the environment or a command.", secret=True)
+    api_key_env: str = setting("OPENAI_API_KEY", "The environment variable that holds the key.")
+    api_key_command: str = setting("", "A command that prints the key, as `pass show openai`.")
+    dimensions: int = setting(0, "How long the vectors shall be; 0 for the model's own length.", low=0, high=8192)
+    batch_tokens: int = setting(50_000, "The most tokens in one request.", low=1, high=300_000)
+    batch_texts: int = setting(256, "The most texts in one request.", low=1, high=2048)
+    daily_token_limit: int = setting(0, "The most tokens sent to a remote embedder in a day; 0 for no limit.", low=0)
+    timeout: float = setting(30.0, "Seconds to wait for one answer.", low=0.1, high=3600)
+    max_retries: int = setting(6, "How often a failed request is tried again.", low=0, high=100)
+    price_per_million: float = setting(
+        0.0, "US dollars for a million tokens, for estimates; 0 for the known price of the model.", low=0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How questions are answered when an option does not say otherwise: `[search]`."""
+
+    limit: int = setting(10, "How many hits an answer has.", low=1, high=1000)
+    match: str = setting(
+        "any",
+        "`any`: one word may be enough, more words rank higher. `all`: every word is needed.",
+        choices=("any", "all"),
+    )
+    per_document: int = setting(3, "The most hits from one document.", low=1, high=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchConfig:
+    """How the daemon watches: `[watch]`."""
+
+    quiet: float = setting(0.15, "Seconds without a further change before a file is read.", low=0, high=3600)
+    longest: float = setting(2.0, "Seconds after which a file that keeps changing is read anyway.", low=0, high=3600)
+    reconcile: float = setting(
+        15, "Minutes between two comparisons of everything with the index; 0 for only at the start.", low=0, high=10_080
+    )
+    backend: str = setting(
+        "auto",
+        "`native`: the system's notifications. `polling`: looking again and again. `auto`: whichever works.",
+        choices=("auto", "native", "polling"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """Where memories are kept: `[memory]`."""
+
+    dir: str = setting("80-memory", "The folder of the memories inside the vault.")
+    vault: str = setting("", "The source new memories are written to; empty for the first one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole configuration. `Config()` is one with every default and no source."""
+
+    sources: tuple[SourceConfig, ...] = ()
+    chunk: ChunkConfig = field(default_factory=ChunkConfig)
+    embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    watch: WatchConfig = field(default_factory=WatchConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+
+    @classmethod
+    def default(cls, path: Path, name: str = "vault") -> "Config":
+        """Every default, and one vault."""
+        return cls(sources=(SourceConfig(name=name, path=path),))
+
+    def source(self, name: str) -> SourceConfig:
+        """The source of that name; NotFoundError names the ones there are."""
+        for source in self.sources:
+            if source.name == name:
+                return source
+        known = ", ".join(source.name for source in self.sources) or "none yet"
+        raise NotFoundError(f"No source is named {name!r}.", f"Sources: {known}.")
+
+
+SECTIONS: tuple[tuple[str, type[Any]], ...] = (
+    ("chunk", ChunkConfig),
+    ("embedding", EmbeddingConfig),
+    ("search", SearchConfig),
+    ("watch", WatchConfig),
+    ("memory", MemoryConfig),
+)
+"""The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""

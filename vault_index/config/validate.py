@@ -1,0 +1,83 @@
+"""Checks what no key can know alone: settings that depend on each other, and folders that lie in each other."""
+
+import os
+from pathlib import Path, PurePosixPath
+
+from vault_index.config.home import Home
+from vault_index.config.schema import Config
+from vault_index.config.values import nearest
+from vault_index.errors import ConfigError
+
+
+def check_together(config: Config, home: Home) -> None:
+    """Raise a ConfigError for the first contradiction."""
+    _check_numbers(config)
+    _check_texts(config)
+    _check_folders(config, home)
+
+
+def _check_numbers(config: Config) -> None:
+    chunk, watch = config.chunk, config.watch
+    if chunk.overlap * 2 >= chunk.tokens:
+        raise ConfigError(
+            f"chunk.overlap ({chunk.overlap}) must be less than half of chunk.tokens ({chunk.tokens}).",
+            f"Set chunk.overlap to {chunk.tokens // 5}.",
+        )
+    if watch.longest < watch.quiet:
+        raise ConfigError(
+            f"watch.longest ({watch.longest}) must not be less than watch.quiet ({watch.quiet}).",
+            "Raise watch.longest or lower watch.quiet.",
+        )
+
+
+def _check_texts(config: Config) -> None:
+    url = config.embedding.base_url
+    if url and not url.startswith(("http://", "https://")):
+        raise ConfigError(
+            "embedding.base_url must begin with http:// or https://.", "For Ollama: http://localhost:11434/v1"
+        )
+    folder = PurePosixPath(config.memory.dir)
+    if not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in config.memory.dir:
+        raise ConfigError(
+            f"memory.dir must be a folder inside the vault, not {config.memory.dir!r}.", 'The default is "80-memory".'
+        )
+    names = [source.name for source in config.sources]
+    if config.memory.vault and config.memory.vault not in names:
+        near = nearest(config.memory.vault, names)
+        raise ConfigError(
+            f"memory.vault names {config.memory.vault!r}, which is no source.",
+            f"Did you mean {near!r}?" if near else f"Sources: {', '.join(names) or 'none yet'}.",
+        )
+
+
+def _check_folders(config: Config, home: Home) -> None:
+    data = os.path.realpath(home.data_dir)
+    roots: list[tuple[str, str]] = []
+    for source in config.sources:
+        root = os.path.realpath(source.path)
+        if inside(root, data):
+            raise ConfigError(
+                f"The vault {source.path} lies in the data folder of the index, {home.data_dir}.",
+                "Move one of them: --home DIR chooses another data folder.",
+            )
+        if inside(data, root) and not _hidden(data, root):
+            raise ConfigError(
+                f"The data folder {home.data_dir} lies inside the vault {source.path}.",
+                "Choose a data folder outside the vault, or a hidden one in it, with --home DIR.",
+            )
+        for other, name in roots:
+            if inside(root, other) or inside(other, root):
+                raise ConfigError(
+                    f"The sources {name!r} and {source.name!r} share the folder {max(root, other, key=len)}.",
+                    "Every note must belong to one source: remove one, or move it out of the other.",
+                )
+        roots.append((root, source.name))
+
+
+def inside(path: str, folder: str) -> bool:
+    """Whether one absolute path is the other, or lies under it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _hidden(path: str, root: str) -> bool:
+    return any(part.startswith(".") for part in Path(path).relative_to(root).parts)

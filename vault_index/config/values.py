@@ -1,0 +1,109 @@
+"""Turns one value, from TOML or from text, into what its key asks for, or says what is wrong with it."""
+
+import dataclasses
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+TEXTS = tuple[str, ...]
+TEXTS_OR_ALL = bool | tuple[str, ...]
+_NAMES: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    Path: "a folder",
+    TEXTS: "a list of texts",
+    TEXTS_OR_ALL: "a list of texts, or true for everything",
+}
+
+
+class BadValueError(ValueError):
+    """What is wrong with a value; the caller knows where it stands and raises a ConfigError."""
+
+
+def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
+    """The keys of a section by name, without the name of a source."""
+    return {field.name: field for field in dataclasses.fields(section) if field.name != "name"}
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, or nothing."""
+    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
+    return found[0] if found else ""
+
+
+def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
+    """The value as the dataclass wants it. A relative folder is taken from `folder`."""
+    return _in_bounds(field, _typed(field.type, value, folder))
+
+
+def from_text(field: dataclasses.Field[Any], text: str) -> object:
+    """What a text from the environment or the command line stands for, still to be checked."""
+    if field.type in (str, Path):
+        return text
+    if field.type is bool:
+        return _truth(text)
+    if field.type in (int, float):
+        try:
+            return int(text) if field.type is int else float(text)
+        except ValueError:
+            raise BadValueError(f"must be {_NAMES[field.type]}, not {text!r}") from None
+    if field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false"):
+        return _truth(text)
+    return _list(text)
+
+
+def plain(value: Any) -> Any:
+    """A value as TOML and JSON know it."""
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Path) else value
+
+
+def _typed(kind: Any, value: object, folder: Path) -> Any:
+    if kind is Path and isinstance(value, str) and value:
+        return Path(os.path.abspath(folder / os.path.expanduser(value)))
+    if kind in (TEXTS, TEXTS_OR_ALL) and isinstance(value, list | tuple):
+        if all(isinstance(item, str) and item for item in value):
+            return tuple(value)
+    elif kind == TEXTS_OR_ALL and isinstance(value, bool):
+        return value or ()
+    elif kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    elif kind in (str, int, float, bool) and type(value) is kind:
+        return value
+    raise BadValueError(f"must be {_NAMES[kind]}, not {json.dumps(plain(value), default=str, ensure_ascii=False)}")
+
+
+def _in_bounds(field: dataclasses.Field[Any], value: Any) -> Any:
+    low, high, choices = (field.metadata[name] for name in ("low", "high", "choices"))
+    if choices and value not in choices:
+        near = nearest(value, choices)
+        meant = f"; did you mean {near!r}?" if near else ""
+        raise BadValueError(f"must be one of {', '.join(choices)}, not {value!r}{meant}")
+    if low is None or (low <= value and (high is None or value <= high)):  # NaN fails both comparisons
+        return value
+    raise BadValueError(f"must be {f'{low} or more' if high is None else f'between {low} and {high}'}, not {value}")
+
+
+def _truth(text: str) -> bool:
+    answers = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    try:
+        return answers[text.strip().lower()]
+    except KeyError:
+        raise BadValueError(f"must be true or false, not {text!r}") from None
+
+
+def _list(text: str) -> object:
+    """A TOML or JSON list, else texts between commas."""
+    if not text.strip().startswith("["):
+        return [item.strip() for item in text.split(",") if item.strip()]
+    try:
+        return tomllib.loads(f"list = {text}")["list"]
+    except tomllib.TOMLDecodeError:
+        raise BadValueError(f'must be a list as ["a", "b"], not {text!r}') from None
