@@ -1,6 +1,6 @@
 """Every section and key of the configuration with its default, its bounds and its documentation."""
 
-from dataclasses import MISSING, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +16,32 @@ def setting(
     choices: tuple[str, ...] = (),
     secret: bool = False,
 ) -> Any:
-    """A field that documents and bounds itself (MISSING: without a default); the metadata feeds the validation and the reference."""
-    metadata = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret}
+    """A field that documents and bounds itself: its metadata feeds the validation and the reference."""
     # A secret stays out of `repr`, and so out of logs and tracebacks.
-    return field(default=default, metadata=metadata, repr=not secret)
+    return field(default=default, metadata=_about(doc, low, high, choices, secret), repr=not secret)
+
+
+def _about(
+    doc: str,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    secret: bool = False,
+) -> dict[str, Any]:
+    return {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceConfig:
     """One place markdown comes from: `[sources.<name>]`."""
 
-    name: str = setting(
-        MISSING, "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
+    name: str = field(
+        metadata=_about(
+            "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
+        )
     )
-    path: Path = setting(
-        MISSING, "The folder of the vault. Relative to the folder of the configuration file; `~` is your home."
+    path: Path = field(
+        metadata=_about("The folder of the vault. Relative to the folder of the configuration file; `~` is your home.")
     )
     kind: str = setting("vault", "What the source is.", choices=("vault",))
     include: tuple[str, ...] = setting(
