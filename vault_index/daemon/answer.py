@@ -1,0 +1,91 @@
+"""What the daemon answers: itself (ping, status), the index for reading, the writer for writing."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Protocol
+
+from vault_index.daemon import protocol
+from vault_index.daemon.jobs import Job, Step
+from vault_index.daemon.server import Request
+from vault_index.daemon.writer import Writer
+from vault_index.models import DaemonStatus, Problem, WatchStatus
+
+_PROGRESS_SECONDS = 0.1
+"""At most one progress line in this time."""
+
+Progress = Callable[[str, int, int], None]
+Dispatch = Callable[[str, dict[str, Any]], dict[str, Any]]
+Render = Callable[[str, dict[str, Any], str], str]
+
+
+class Watching(Protocol):
+    """What an answer tells of the watcher."""
+
+    @property
+    def backend(self) -> str | None: ...
+
+    @property
+    def problems(self) -> tuple[Problem, ...]: ...
+
+
+class Answers:
+    """Called by the threads of the connections, several at a time."""
+
+    def __init__(
+        self,
+        version: str,
+        dispatch: Dispatch,
+        writing: frozenset[str],
+        render: Render,
+        writer: Writer,
+        watcher: Callable[[], Watching],
+    ) -> None:
+        self._version = version
+        self._dispatch = dispatch
+        self._writing = writing
+        self._render = render
+        self._writer = writer
+        self._watcher = watcher
+        self._since = datetime.now().astimezone().isoformat(timespec="seconds")
+
+    def __call__(self, request: Request, progress: Progress) -> dict[str, Any] | str:
+        result = self._result(request, progress)
+        return result if request.format is None else self._render(request.method, result, request.format)
+
+    def _result(self, request: Request, progress: Progress) -> dict[str, Any]:
+        if request.method == "ping":
+            return {
+                "version": self._version,
+                "protocol": protocol.VERSION,
+                "pid": os.getpid(),
+                "since": self._since,
+            }
+        if request.method in self._writing:
+            return _follow(self._writer.submit(request.method, request.params), progress)
+        if request.method == "status":
+            return self._status(request.params)
+        return self._dispatch(request.method, request.params)
+
+    def _status(self, params: dict[str, Any]) -> dict[str, Any]:
+        state = self._writer.state()
+        daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since)
+        watcher = self._watcher()
+        watch = WatchStatus(watcher.backend, state.last_event, state.last_reconcile, state.missed)
+        result = self._dispatch("status", params | {"daemon": daemon, "watch": watch})
+        own = [
+            {"code": problem.code, "message": problem.message, "hint": problem.hint}
+            for problem in (*watcher.problems, *state.problems)
+        ]
+        known = result.get("problems", [])
+        return result | {"problems": [*known, *(problem for problem in own if problem not in known)]}
+
+
+def _follow(job: Job, progress: Progress) -> dict[str, Any]:
+    """Report a job's steps until it is over: not too many, and one at least every heartbeat."""
+    seen = Step("waiting", 0, 0)
+    while (step := job.wait(seen, protocol.HEARTBEAT_SECONDS)) is not None:
+        progress(*step)
+        seen = step
+        job.over_within(_PROGRESS_SECONDS)
+    return job.answer()

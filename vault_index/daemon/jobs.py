@@ -1,0 +1,71 @@
+"""A piece of work that a client asked of the writer, and what the client may see of it meanwhile."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from vault_index.errors import BusyError, VaultIndexError
+
+
+class Step(NamedTuple):
+    """How far a job is; `total` is 0 where it is not known."""
+
+    stage: str
+    done: int
+    total: int
+
+
+class Job:
+    """Filled by the writer's thread, watched by the client's. Nobody watching it is no harm to the work."""
+
+    def __init__(self, method: str, params: Mapping[str, Any]) -> None:
+        self.method = method
+        self.params = dict(params)
+        self._changed = threading.Condition()
+        self._step = Step("waiting", 0, 0)
+        self._result: dict[str, Any] | None = None
+        self._error: VaultIndexError | None = None
+
+    @property
+    def over(self) -> bool:
+        return self._result is not None or self._error is not None
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        with self._changed:
+            self._step = Step(stage, done, total)
+            self._changed.notify_all()
+
+    def finish(self, result: dict[str, Any]) -> None:
+        with self._changed:
+            self._result = result
+            self._changed.notify_all()
+
+    def fail(self, error: VaultIndexError) -> None:
+        with self._changed:
+            self._error = error
+            self._changed.notify_all()
+
+    def wait(self, seen: Step, timeout: float) -> Step | None:
+        """The newest step, as soon as it is not the one `seen` before; None when the job is over.
+
+        After `timeout` seconds the step it has, seen or not.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self.over or self._step != seen, timeout)
+            return None if self.over else self._step
+
+    def over_within(self, timeout: float) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: self.over, timeout)
+
+    def answer(self) -> dict[str, Any]:
+        """The result of a job that is over. Raises what it failed with."""
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._result
+
+
+def stopping() -> BusyError:
+    """What a job fails with that the daemon no longer gets to."""
+    return BusyError("the daemon is stopping", "run the command again; it works without a daemon")

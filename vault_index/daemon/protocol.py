@@ -1,0 +1,45 @@
+"""The words of the daemon's socket, shared by client and server: version, bounds, lines, errors (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import json
+
+from vault_index import errors
+
+TYPE_CHECKING = False  # spares the thin client the import of typing; type checkers know the name
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = 1
+MAX_REQUEST_BYTES = 4 * 1024 * 1024
+HEARTBEAT_SECONDS = 5.0
+"""A progress line comes at least this often while a writing request waits or works."""
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """One line. ASCII only, so that file names that are no valid UTF-8 (lone surrogates) pass as well."""
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+
+
+def error_object(error: errors.VaultIndexError) -> dict[str, Any]:
+    """The `error` of a reply."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "hint": error.hint,
+        "exit_code": error.exit_code,
+    }
+
+
+def error_from(reply: Any) -> errors.VaultIndexError:
+    """The exception that an `error` object stands for; the base class for a code this version does not know."""
+    if not isinstance(reply, dict):
+        reply = {}
+    kind = _class_of(str(reply.get("code", "")), errors.VaultIndexError) or errors.VaultIndexError
+    return kind(str(reply.get("message", "the daemon failed")), str(reply.get("hint", "")))
+
+
+def _class_of(code: str, among: type[errors.VaultIndexError]) -> type[errors.VaultIndexError] | None:
+    if among.code == code:
+        return among
+    return next((found for sub in among.__subclasses__() if (found := _class_of(code, sub))), None)

@@ -1,0 +1,166 @@
+"""The daemon itself: one per home, listening first, then reconciling and watching, until a signal ends it."""
+
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from vault_index import __version__, api
+from vault_index.config import Home, private_folder
+from vault_index.daemon.answer import Answers
+from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.lock import DaemonLock
+from vault_index.daemon.log import say, set_up, where
+from vault_index.daemon.notify import notify, watchdog_interval
+from vault_index.daemon.server import Server
+from vault_index.daemon.watcher import Watcher
+from vault_index.daemon.writer import Writer
+
+log = logging.getLogger(__name__)
+
+_TEND_SECONDS = 5.0
+_WRITER_SECONDS = 1.3
+"""What the current job gets after SIGTERM, which promises an end within two seconds."""
+
+
+def run(home: Home, *, log_level: str = "info") -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit code. Call it from the main thread.
+
+    Raises BusyError when a daemon runs for this home already, and whatever opening the index raises.
+    """
+    private_folder(home.data_dir)
+    private_folder(home.runtime_dir)
+    lock = DaemonLock(home.daemon_lock)
+    handler = set_up(log_level)
+    try:
+        with api.VaultIndex.open(home) as index, _inbox() as inbox:
+            return _Daemon(home, index, inbox).serve()
+    finally:
+        logging.getLogger().removeHandler(handler)
+        lock.release()
+
+
+class _Daemon:
+    """Owns the parts; everything here happens in the main thread, which waits for words in the inbox."""
+
+    def __init__(self, home: Home, index: api.VaultIndex, inbox: "queue.SimpleQueue[str]") -> None:
+        self._home = home
+        self._index = index
+        self._inbox = inbox
+        self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
+        dispatch = partial(api.dispatch, index)
+        self._writer = Writer(
+            index,
+            dispatch,
+            self._debounce(),
+            reconcile_seconds=index.config.watch.reconcile * 60,
+            on_missed=lambda: inbox.put("renew"),
+        )
+        self._watcher = self._new_watcher()
+        self._server = Server(
+            home.socket_path,
+            Answers(__version__, dispatch, api.WRITING_METHODS, _render, self._writer, lambda: self._watcher),
+        )
+
+    def serve(self) -> int:
+        self._server.start()
+        self._watcher.start()
+        self._writer.start()
+        say(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
+        notify("READY=1")
+        code = self._wait()
+        notify("STOPPING=1")
+        self._stop(code)
+        return code
+
+    def _wait(self) -> int:
+        while True:
+            try:
+                word = self._inbox.get(timeout=self._interval)
+            except queue.Empty:
+                word = "tend"
+            if word == "stop":
+                return 0
+            if word == "reload":
+                self._writer.call(self._reload)
+            elif word == "reloaded":
+                self._watch_again()
+            elif word == "renew":
+                self._watcher.renew()
+            else:
+                self._watcher.tend()
+            if not (self._writer.is_alive() and self._server.is_alive()):
+                say(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
+                return 1
+            self._report()
+
+    def _report(self) -> None:
+        state = self._writer.state()
+        notify(f"STATUS={state.waiting} waiting, {state.pending} without a vector, {state.missed} missed\nWATCHDOG=1")
+
+    def _reload(self) -> None:
+        """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
+        self._index.reload()
+        self._writer.configure(self._debounce(), self._index.config.watch.reconcile * 60)
+        self._inbox.put("reloaded")
+
+    def _watch_again(self) -> None:
+        self._watcher.stop()
+        self._watcher = self._new_watcher()
+        self._watcher.start()
+        say(log, logging.INFO, "reloaded", sources=len(self._index.sources))
+
+    def _debounce(self) -> Debounce:
+        return Debounce(self._index.config.watch.quiet, self._index.config.watch.longest)
+
+    def _new_watcher(self) -> Watcher:
+        return Watcher(self._index.sources, self._writer.mark, self._index.config.watch.backend)
+
+    def _stop(self, code: int) -> None:
+        finished = self._writer.stop(_WRITER_SECONDS)
+        self._server.stop(0.2)
+        if not finished:
+            # In a network call. Every transaction is whole or not there, so leaving now loses nothing.
+            say(log, logging.WARNING, "stopped in the middle of a job")
+            sys.stderr.flush()
+            os._exit(code)
+        self._watcher.stop()
+        say(log, logging.INFO, "stopped")
+
+
+@contextmanager
+def _inbox() -> "Iterator[queue.SimpleQueue[str]]":
+    """Signals, and threads that die, as words in a queue (SimpleQueue: its `put` may interrupt itself)."""
+    inbox: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        inbox.put("reload" if number == signal.SIGHUP else "stop")
+
+    def on_death(args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            name = args.thread.name if args.thread else ""
+            say(log, logging.ERROR, "thread died", thread=name, error=where(args.exc_value))
+        inbox.put("renew")
+
+    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = {number: signal.signal(number, on_signal) for number in signals}
+    hook, threading.excepthook = threading.excepthook, on_death
+    try:
+        yield inbox
+    finally:
+        threading.excepthook = hook
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _render(method: str, result: dict[str, Any], form: str) -> str:
+    from vault_index.output import render  # late: most clients render themselves
+
+    return render(method, result, form)

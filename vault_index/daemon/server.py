@@ -1,0 +1,212 @@
+"""Listens on the Unix socket and passes requests on: a thread a connection, everything bounded (docs/protocol.md)."""
+
+import contextlib
+import json
+import logging
+import os
+import selectors
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_index.daemon import protocol
+from vault_index.daemon.log import say, where
+from vault_index.errors import BusyError, UsageError, VaultIndexError
+
+log = logging.getLogger(__name__)
+
+FORMATS = ("toon", "markdown", "jsonl", "json")
+_SEND_SECONDS = 30.0
+
+
+class Request(NamedTuple):
+    method: str
+    params: dict[str, Any]
+    format: str | None
+
+
+Answer = Callable[[Request, Callable[[str, int, int], None]], dict[str, Any] | str]
+"""Called in the connection's thread; may call its second argument with progress, raises VaultIndexError."""
+
+
+class Server:
+    """Serves `answer` at `path`. The caller holds the daemon's lock, so a socket file found there is stale."""
+
+    def __init__(self, path: Path, answer: Answer, *, max_clients: int = 64, idle_seconds: float = 300.0) -> None:
+        self._path = path
+        self._answer = answer
+        self._max_clients = max_clients
+        self._idle_seconds = idle_seconds
+        self._lock = threading.Lock()
+        self._clients: dict[socket.socket, threading.Thread] = {}
+        self._stopping = False
+        self._wake_read, self._wake_write = socket.socketpair()
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._thread = threading.Thread(target=self._accept, name="server", daemon=True)
+
+    def start(self) -> None:
+        """Bind and listen. The folder must exist and belong to this user alone."""
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+        self._listener.bind(str(self._path))
+        os.chmod(self._path, 0o600)
+        self._listener.listen(128)
+        self._listener.setblocking(False)
+        self._thread.start()
+
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self, timeout: float = 0.5) -> None:
+        """Stop listening, give requests under way `timeout` seconds to answer, then hang up."""
+        self._stopping = True
+        self._wake_write.send(b"!")
+        self._thread.join(timeout)
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+        with self._lock:
+            clients = dict(self._clients)
+        for client in clients:
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_RD)
+        for thread in clients.values():
+            thread.join(timeout / max(1, len(clients)))
+        for one in (self._listener, self._wake_read, self._wake_write):
+            one.close()
+
+    def _accept(self) -> None:
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._listener, selectors.EVENT_READ)
+            ready.register(self._wake_read, selectors.EVENT_READ)
+            while True:
+                ready.select()
+                if self._stopping:
+                    return
+                try:
+                    client, _ = self._listener.accept()
+                except OSError as error:
+                    # Gone before it was accepted, or out of file descriptors: the others go on.
+                    say(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
+                    self._wake_read.settimeout(0.1)
+                    with contextlib.suppress(TimeoutError):
+                        self._wake_read.recv(1, socket.MSG_PEEK)
+                    continue
+                self._welcome(client)
+
+    def _welcome(self, client: socket.socket) -> None:
+        client.settimeout(self._idle_seconds)
+        if not _same_user(client):
+            say(log, logging.WARNING, "refused a client of another user")
+            client.close()
+            return
+        thread = threading.Thread(target=self._serve, args=(client,), name="client", daemon=True)
+        with self._lock:
+            full = len(self._clients) >= self._max_clients
+            if not full:
+                self._clients[client] = thread
+        if full:
+            busy = BusyError(f"the daemon serves {self._max_clients} clients already", "try again in a moment")
+            client.settimeout(1.0)
+            with client, contextlib.suppress(OSError):
+                client.sendall(protocol.encode({"id": None, "error": protocol.error_object(busy)}))
+            return
+        thread.start()
+
+    def _serve(self, client: socket.socket) -> None:
+        try:
+            with client, client.makefile("rb", buffering=65536) as lines:
+                while line := lines.readline(protocol.MAX_REQUEST_BYTES + 1):
+                    if not self._reply(client, line):
+                        break
+                    client.settimeout(self._idle_seconds)
+        except OSError:
+            pass  # idle for too long, or gone: nobody is left to tell
+        except Exception as error:  # noqa: BLE001 - one connection must not end the daemon
+            say(log, logging.ERROR, "connection failed", error=where(error))
+        finally:
+            with self._lock:
+                self._clients.pop(client, None)
+
+    def _reply(self, client: socket.socket, line: bytes) -> bool:
+        """Answer one line; False when the connection ends with it."""
+        client.settimeout(_SEND_SECONDS)
+        ident: Any = None
+        try:
+            if not line.endswith(b"\n"):
+                raise _too_long() if len(line) > protocol.MAX_REQUEST_BYTES else ConnectionAbortedError
+            message = _read(line)
+            ident = message.get("id")
+            request = _request(message)
+        except VaultIndexError as error:
+            client.sendall(protocol.encode({"id": ident, "error": protocol.error_object(error)}))
+            return False
+        client.sendall(self._answer_line(client, ident, request))
+        return not self._stopping
+
+    def _answer_line(self, client: socket.socket, ident: Any, request: Request) -> bytes:
+        here = True
+
+        def progress(stage: str, done: int, total: int) -> None:
+            nonlocal here
+            if here:
+                try:
+                    step = {"stage": stage, "done": done, "total": total}
+                    client.sendall(protocol.encode({"id": ident, "progress": step}))
+                except OSError:
+                    here = False  # the client went away; its work goes on
+
+        try:
+            answer = self._answer(request, progress)
+            key = "text" if isinstance(answer, str) else "result"
+            return protocol.encode({"id": ident, key: answer})
+        except VaultIndexError as error:
+            reply = error
+        except Exception as error:  # noqa: BLE001 - one request must not end the connection
+            say(log, logging.ERROR, "request failed", method=request.method, error=where(error))
+            reply = VaultIndexError(
+                f"{request.method} failed in the daemon: {type(error).__name__}", "the daemon's log says where"
+            )
+        return protocol.encode({"id": ident, "error": protocol.error_object(reply)})
+
+
+def _read(line: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("the request is no JSON object", "one JSON object a line, see docs/protocol.md") from error
+    if not isinstance(message, dict):
+        raise UsageError("the request is no JSON object", "one JSON object a line, see docs/protocol.md")
+    return message
+
+
+def _request(message: dict[str, Any]) -> Request:
+    version = message.get("v")
+    if version != protocol.VERSION:
+        raise UsageError(
+            f"the daemon speaks protocol {protocol.VERSION}, the request protocol {str(version)[:20]}",
+            "restart the daemon, so that it runs the installed version",
+        )
+    method, params, form = message.get("method"), message.get("params"), message.get("format")
+    if not isinstance(method, str) or not isinstance(params or {}, dict):
+        raise UsageError("the request names no method, or its params are no object", "see docs/protocol.md")
+    if form is not None and form not in FORMATS:
+        raise UsageError(f"the daemon cannot answer as {str(form)[:20]!r}", f"formats: {', '.join(FORMATS)}")
+    return Request(method, params or {}, form)
+
+
+def _too_long() -> UsageError:
+    return UsageError(
+        f"the request is longer than {protocol.MAX_REQUEST_BYTES // 2**20} MiB", "pass the name of a file instead"
+    )
+
+
+def _same_user(client: socket.socket) -> bool:
+    """Whether the process at the other end is this user's. Where the system does not say, the modes guard alone."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    size = struct.calcsize("3i")
+    _pid, uid, _gid = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    return bool(uid == os.getuid())
