@@ -1,0 +1,33 @@
+"""Text of notes made safe to show: no terminal control characters, no bidirectional overrides, no broken Unicode."""
+
+_VISIBLE = {code: 0x2400 + code for code in range(0x20)}  # the control pictures, U+2400 …
+_REPLACED = (
+    0x7F,
+    *range(0x80, 0xA0),  # C1: U+009B is a whole CSI
+    *range(0x202A, 0x202F),  # embeddings and overrides make a line read otherwise than it is
+    *range(0x2066, 0x206A),  # isolates
+    *range(0xD800, 0xE000),  # half a character: cannot be written as UTF-8
+)
+_TABLE = _VISIBLE | dict.fromkeys(_REPLACED, 0xFFFD) | {0x09: "    ", 0x0A: "\n"}
+_LINE_TABLE = _TABLE | dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
+
+
+def clean(text: str) -> str:
+    """`text` with its lines kept; CR LF and CR become LF, tabs four spaces."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
+
+
+def clean_line(text: str) -> str:
+    """`text` as one line, runs of white space as one space."""
+    return " ".join(text.translate(_LINE_TABLE).split())
+
+
+def clean_all(value: object) -> object:
+    """A JSON value with every string in it cleaned, keys too."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(str(key)): clean_all(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean_all(item) for item in value]
+    return value

@@ -1,0 +1,122 @@
+"""Answers as markdown, to be pasted into a note or read by an agent."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from vault_index.output.short import lines, moment, place, short_ids
+
+Record = Mapping[str, Any]
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+
+
+def render_markdown(method: str, result: Record) -> str:
+    shape = {"search": _search, "list": _list, "get": _get, "tags": _tags}.get(method, _plain)
+    return shape(result)
+
+
+def _search(result: Record) -> str:
+    hits = result["results"]
+    notes = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
+    notes += [f"Read as: {_text(old)} → {_text(new)}." for old, new in result["corrections"].items()]
+    if result["confidence"] == "none":
+        notes.insert(0, f"Nothing in the vault answers “{_text(result['query'])}”.")
+    elif not hits:
+        notes.append(f"Nothing found for “{_text(result['query'])}”.")
+    ids = short_ids(hit["id"] for hit in hits)
+    return "\n\n".join([*notes, *(_hit(hit, ids[hit["id"]]) for hit in hits)])
+
+
+def _hit(hit: Record, short: str) -> str:
+    title = " › ".join(dict.fromkeys([hit["title"], *hit["headings"]]))
+    tags = "".join(f" #{tag}" for tag in hit["tags"])
+    body = _quoted(hit["snippet"] or hit["digest"])
+    return f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(short)}{tags}\n\n{body}".rstrip()
+
+
+def _get(result: Record) -> str:
+    """Each text as it is, under a comment that names its place; a second comment says how to go on."""
+    texts = result["results"]
+    ids = short_ids(text["id"] for text in texts)
+    parts = []
+    for text in texts:
+        head = f"{ids[text['id']]} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
+        parts.append(f"<!-- {_comment(head)} -->")
+        parts += [f"<!-- {key}: {_comment(value)} -->" for key, value in _metadata(text)]
+        parts.append(text["content"].rstrip("\r\n"))
+        if text["next"]:
+            parts.append(f"<!-- next: {_comment(text['next'])} -->")
+    return "\n".join(parts)
+
+
+def _metadata(text: Record) -> Iterable[tuple[str, str]]:
+    for key, value in (text.get("metadata") or {}).items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+        if shown not in (None, "", {}):
+            yield key, str(shown)
+
+
+def _list(result: Record) -> str:
+    records = result["results"]
+    ids = short_ids(record["id"] for record in records)
+    rows = [
+        (
+            _code(ids[record["id"]]),
+            _text(record["title"]),
+            _code(record["path"]),
+            record["type"] or record["kind"],
+            " ".join(f"#{tag}" for tag in record["tags"]),
+            moment(record["created"])[:10],
+        )
+        for record in records
+    ]
+    table = _table(("id", "title", "path", "type", "tags", "created"), rows) if rows else "No documents."
+    return f"{table}\n\n{len(rows)} of {result['total']}"
+
+
+def _tags(result: Record) -> str:
+    rows = [(f"#{record['tag']}", str(record["count"])) for record in result["results"]]
+    return _table(("tag", "documents"), rows) if rows else "No tags."
+
+
+def _plain(result: Record, depth: int = 0) -> str:
+    """Any other answer as nested bullets; records of one shape as a table."""
+    out = []
+    for key, value in result.items():
+        label = f"{'  ' * depth}- {key.replace('_', ' ')}:"
+        if isinstance(value, dict) and value:
+            out.append(f"{label}\n{_plain(value, depth + 1)}")
+        elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
+            out.append(label)
+            out += [
+                f"{'  ' * (depth + 1)}- {', '.join(f'{k} {_text(str(v))}' for k, v in item.items() if v is not None)}"
+                for item in value
+            ]
+        elif value not in (None, "", [], (), {}):
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            out.append(f"{label} {_text(shown)}")
+    return "\n".join(out)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    names = tuple(head)
+    ruled = [names, ["---"] * len(names), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace(chr(10), ' ') for cell in row)} |" for row in ruled)
+
+
+def _text(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    one = " ".join(text.split()).replace("|", "\\|")
+    return f"`` {one} ``" if "`" in one else f"`{one}`"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+
+
+def _comment(text: str) -> str:
+    """One line that cannot end the comment it stands in."""
+    return re.sub(r"-(?=[->])|>", "‐", " ".join(text.split()))

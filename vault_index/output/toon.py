@@ -1,0 +1,128 @@
+"""Answers as TOON, the compact form for agents: what they act on, and nothing they do not need."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import toon_format
+
+from vault_index.output.short import lines, moment, passage, place, query_words, short_ids
+
+_PASSAGE = 60
+"""Tokens of a passage in a list of hits; `get` has the rest."""
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+Record = Mapping[str, Any]
+
+
+def render_toon(method: str, result: Record) -> str:
+    """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both."""
+    shape = {"search": _search, "list": _list, "get": _get}.get(method, _plain)
+    return toon_format.encode(_printable(shape(result)))
+
+
+def _search(result: Record) -> dict[str, Any]:
+    hits = result["results"]
+    ids = short_ids(hit["id"] for hit in hits)
+    words = query_words(result["query"], result["corrections"])
+    rows = (
+        {
+            "id": ids[hit["id"]],
+            "score": round(hit["score"], 2),
+            "place": place(hit),
+            "title": hit["title"],
+            "text": passage(" ".join(_summary(hit).split()), words, _PASSAGE),
+            "tokens": hit["tokens"],
+            "also": "|".join(hit["also"]),
+        }
+        for hit in hits
+    )
+    answer = {key: result[key] for key in ("degraded", "corrections") if result[key]}
+    if result["confidence"] != "high":
+        answer["confidence"] = result["confidence"]
+    return {**answer, "results": _table(rows)}
+
+
+def _summary(hit: Record) -> str:
+    """A memory says itself what it is about; of a note, the passage that matched tells more."""
+    first, second = ("digest", "snippet") if hit["kind"] == "memory" else ("snippet", "digest")
+    return str(hit[first] or hit[second] or "")
+
+
+def _list(result: Record) -> dict[str, Any]:
+    records = result["results"]
+    ids = short_ids(record["id"] for record in records)
+    same = {key: len({record[key] for record in records}) == 1 for key in ("kind", "source")}
+    rows = (
+        {
+            "id": ids[record["id"]],
+            "path": record["path"],
+            "title": record["title"],
+            "source": "" if same["source"] else record["source"],
+            "kind": "" if same["kind"] and record["kind"] == "note" else record["kind"],
+            "type": record["type"],
+            "tags": "|".join(record["tags"]),
+            "project": record["project"],
+            "created": moment(record["created"]),
+            "expires": record["expires"],
+            "valid_until": record["valid_until"],
+            "tokens": record["tokens"],
+        }
+        for record in records
+    )
+    return {"total": result["total"], "results": _table(rows)}
+
+
+def _get(result: Record) -> dict[str, Any]:
+    texts = result["results"]
+    ids = short_ids(text["id"] for text in texts)
+    rows = (
+        {
+            "id": ids[text["id"]],
+            "path": text["path"],
+            "lines": lines(text),
+            "tokens": text["tokens"],
+            "next": text["next"],
+            "metadata": text.get("metadata"),
+            "content": text["content"],
+        }
+        for text in texts
+    )
+    return {"results": _table(rows)}
+
+
+def _plain(result: Record) -> dict[str, Any]:
+    """Any other answer as it is, without nulls and empty lists; records with lists joined."""
+    return {
+        key: _table(_flat(item) for item in value) if _is_records(value) else value
+        for key, value in result.items()
+        if value not in (None, [], (), {}) or key == "results"
+    }
+
+
+def _is_records(value: object) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _flat(record: Record) -> dict[str, Any]:
+    return {
+        key: "|".join(map(str, value)) if isinstance(value, list | tuple) else value for key, value in record.items()
+    }
+
+
+def _table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    table = list(rows)
+    empty = {key for row in table for key in row} - {
+        key for row in table for key, value in row.items() if value not in (None, "", [], (), {})
+    }
+    return [{key: value for key, value in row.items() if key not in empty} for row in table]
+
+
+def _printable(value: Any) -> Any:
+    """Halves of characters (from file names that are no UTF-8) have no TOON form and become U+FFFD."""
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_printable(key): _printable(item) for key, item in value.items()}
+    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value
