@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from vault_index.models import SentRecord, Vector, VectorSpace
-from vault_index.store.connection import connect, translated
+from vault_index.store.connection import connect, fetch_all, translated
 
 _VARIABLES = 500  # values in one IN (…)
 
@@ -47,11 +47,12 @@ class Cache:
             for start in range(0, len(keys), _VARIABLES):
                 part = keys[start : start + _VARIABLES]
                 found.update(
-                    self._connection.execute(
+                    fetch_all(
+                        self._connection,
                         "SELECT key, vector FROM embedding"
                         f" WHERE space_id = ? AND key IN ({', '.join('?' * len(part))})",
                         (space_id, *part),
-                    ).fetchall()
+                    )
                 )
         return found
 
@@ -69,13 +70,15 @@ class Cache:
             values = (space.provider, space.model, space.dimensions, space.endpoint)
             with self._transaction() as connection:
                 connection.execute(
-                    "INSERT INTO space (provider, model, dimensions, endpoint) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    "INSERT INTO space (provider, model, dimensions, endpoint) VALUES (?, ?, ?, ?)"
+                    " ON CONFLICT DO NOTHING",
                     values,
                 )
-                self._space_ids[space] = connection.execute(
+                self._space_ids[space] = fetch_all(
+                    connection,
                     "SELECT id FROM space WHERE provider = ? AND model = ? AND dimensions = ? AND endpoint = ?",
                     values,
-                ).fetchone()[0]
+                )[0][0]
         return self._space_ids[space]
 
     # --- usage -------------------------------------------------------------------------------------------------
@@ -83,15 +86,17 @@ class Cache:
     def accesses(self, uids: Sequence[str]) -> dict[str, int]:
         """How often each of these documents was opened, where it ever was."""
         with translated(self._path):
-            rows = self._connection.execute(
-                f"SELECT uid, accesses FROM usage WHERE uid IN ({', '.join('?' * len(uids))})", tuple(uids)
-            ).fetchall()
+            rows = fetch_all(
+                self._connection,
+                f"SELECT uid, accesses FROM usage WHERE uid IN ({', '.join('?' * len(uids))})",
+                tuple(uids),
+            )
         return dict(rows)
 
     def all_accessed(self) -> dict[str, float]:
         """When each document was last opened."""
         with translated(self._path):
-            return dict(self._connection.execute("SELECT uid, accessed FROM usage").fetchall())
+            return dict(fetch_all(self._connection, "SELECT uid, accessed FROM usage"))
 
     def record_access(self, uid: str, now: float) -> None:
         with self._transaction() as connection:
@@ -115,17 +120,16 @@ class Cache:
 
     def sent(self) -> list[SentRecord]:
         with translated(self._path):
-            rows = self._connection.execute(
+            rows = fetch_all(
+                self._connection,
                 "SELECT day, endpoint, model, source, path, texts, tokens FROM sent"
-                " ORDER BY day DESC, endpoint, model, source, path"
-            ).fetchall()
+                " ORDER BY day DESC, endpoint, model, source, path",
+            )
         return [SentRecord(*row) for row in rows]
 
     def tokens_sent(self, day: str) -> int:
         """Tokens that went to any server on that day (local date, `YYYY-MM-DD`)."""
         with translated(self._path):
             return int(
-                self._connection.execute(
-                    "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?", (day,)
-                ).fetchone()[0]
+                fetch_all(self._connection, "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?", (day,))[0][0]
             )

@@ -1,12 +1,12 @@
 """Opening the two databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import apsw
 
@@ -37,13 +37,9 @@ def translated(what: Path) -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError) as error:
         raise BusyError(f"{what} is locked by another process", "try again in a moment") from error
     except apsw.FullError as error:
-        raise VaultIndexError(
-            f"no space left to write {what}", "free some disk space and try again"
-        ) from error
+        raise VaultIndexError(f"no space left to write {what}", "free some disk space and try again") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError) as error:
-        raise VaultIndexError(
-            f"cannot open or write {what} ({error})", "check its permissions and the disk"
-        ) from error
+        raise VaultIndexError(f"cannot open or write {what} ({error})", "check its permissions and the disk") from error
 
 
 @cache
@@ -53,6 +49,11 @@ def _vec0_path() -> str:
     if spec is None or not spec.submodule_search_locations:
         raise VaultIndexError("the sqlite-vec package is missing", "reinstall vault-index")
     return os.path.join(spec.submodule_search_locations[0], "vec0")
+
+
+def fetch_all(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    """All rows at once: a reader that keeps a cursor open would keep the WAL from shrinking."""
+    return connection.execute(sql, tuple(values)).fetchall()
 
 
 def load_vec0(connection: apsw.Connection) -> bool:
@@ -108,9 +109,7 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
         _migrate(connection, steps)
     else:
         if version < len(steps):
-            raise NotSetUpError(
-                f"{path} was made by an older vault-index", "run `vault-index sync` to renew it"
-            )
+            raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
         connection.pragma("query_only", True)
     connection.pragma("mmap_size", _MMAP_BYTES)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from vault_index.models import Fault, FileStamp, Filters, Link, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import connect, load_vec0, translated
+from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.filters import document_condition
-from vault_index.store.rows import ChunkRecord, SpaceRow, StoredDocument
+from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
 
 # Weights of title, aliases, headings, tags, fields, path, body.
 _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
@@ -61,7 +61,7 @@ class IndexReader:
 
     def _all(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         with translated(self._path):
-            return self._connection.execute(sql, tuple(values)).fetchall()
+            return fetch_all(self._connection, sql, tuple(values))
 
     # --- candidates --------------------------------------------------------------------------------------------
 
@@ -87,9 +87,7 @@ class IndexReader:
         with translated(self._path):
             return spaces.read_spaces(self._connection)
 
-    def vector_candidates(
-        self, space_id: int, vector: Vector, limit: int, filters: Filters
-    ) -> list[tuple[int, float]]:
+    def vector_candidates(self, space_id: int, vector: Vector, limit: int, filters: Filters) -> list[tuple[int, float]]:
         """Chunk ids and cosines, best first."""
         where, values = _chunk_condition(filters, "rowid")
         with translated(self._path):
@@ -134,9 +132,7 @@ class IndexReader:
 
     # --- documents ---------------------------------------------------------------------------------------------
 
-    def documents(
-        self, filters: Filters, order: Order, limit: int, offset: int
-    ) -> tuple[list[StoredDocument], int]:
+    def documents(self, filters: Filters, order: Order, limit: int, offset: int) -> tuple[list[StoredDocument], int]:
         """One page of documents, and how many there are in all."""
         condition, values = document_condition(filters)
         where = f" WHERE {condition}" if condition else ""
@@ -160,9 +156,7 @@ class IndexReader:
 
     def documents_by_path(self, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
         rows = self._all(f"SELECT {_DOCUMENT} FROM document WHERE path = ? ORDER BY source", (path,))
-        return [
-            document for row in rows if (document := _stored_document(row)).source in sources or not sources
-        ]
+        return [document for row in rows if (document := _stored_document(row)).source in sources or not sources]
 
     def documents_by_name(self, name: str) -> list[StoredDocument]:
         """Documents a wikilink's last part may mean: by file name first, then by alias; shortest path first."""
@@ -186,9 +180,7 @@ class IndexReader:
         return [_chunk_record(row) for row in rows]
 
     def aliases_of(self, document_id: int) -> list[str]:
-        return [
-            alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))
-        ]
+        return [alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
 
     def links_of(self, document_id: int) -> list[Link]:
         rows = self._all(
@@ -202,12 +194,8 @@ class IndexReader:
     def tag_counts(self, filters: Filters) -> list[tuple[str, int]]:
         """Tags with the number of documents that carry them, most frequent first."""
         condition, values = document_condition(filters)
-        where = (
-            f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
-        )
-        return self._all(
-            f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values
-        )
+        where = f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
+        return self._all(f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values)
 
     def author_counts(self) -> list[tuple[str, int]]:
         return self._all(
@@ -232,6 +220,13 @@ class IndexReader:
         with translated(self._path):
             return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
 
+    def pending(self, space_id: int | None, *, may_leave: bool) -> list[PendingChunk]:
+        """Every chunk that lacks a vector in a space; all chunks for a space that does not exist yet."""
+        with translated(self._path):
+            if space_id is None:
+                return spaces.pending_in_new_space(self._connection, may_leave=may_leave)
+            return spaces.pending(self._connection, space_id, 0, -1, may_leave=may_leave)
+
     def source_counts(self) -> dict[str, tuple[int, int]]:
         """Documents and chunks by source."""
         rows = self._all(
@@ -255,7 +250,8 @@ def _chunk_condition(filters: Filters, column: str) -> tuple[str, list[object]]:
     if not condition:
         return "", []
     return (
-        f" AND {column} IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition})",
+        f" AND {column} IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id"
+        f" WHERE {condition})",
         values,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from vault_index.models import Vector, VectorSpace
+from vault_index.store.connection import fetch_all
 from vault_index.store.rows import PendingChunk, SpaceRow
 
 _MAX_K = 4096  # vec0 refuses more
@@ -15,9 +16,9 @@ _MAY_LEAVE = " AND NOT document.stays_home"
 
 
 def read_spaces(connection: apsw.Connection) -> list[SpaceRow]:
-    rows = connection.execute(
-        "SELECT id, provider, model, dimensions, endpoint, state, renewed FROM vector_space ORDER BY id"
-    ).fetchall()
+    rows = fetch_all(
+        connection, "SELECT id, provider, model, dimensions, endpoint, state, renewed FROM vector_space ORDER BY id"
+    )
     return [
         SpaceRow(id_, VectorSpace(provider, model, dimensions, endpoint), state == "serving", bool(renewed))
         for id_, provider, model, dimensions, endpoint, state, renewed in rows
@@ -59,9 +60,7 @@ def add_chunk(connection: apsw.Connection, space_id: int, chunk_id: int, vector:
     if vector is None:
         connection.execute("INSERT INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
     else:
-        connection.execute(
-            f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, ?)", (chunk_id, vector)
-        )
+        connection.execute(f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, ?)", (chunk_id, vector))
 
 
 def remove_chunks(connection: apsw.Connection, chunk_ids: Sequence[int]) -> None:
@@ -73,7 +72,7 @@ def remove_chunks(connection: apsw.Connection, chunk_ids: Sequence[int]) -> None
 
 
 def forget_spaces(connection: apsw.Connection) -> None:
-    """Without vec0 the vectors cannot follow the chunks: forget them now, and refill from the cache when it works again."""
+    """Without vec0 the vectors cannot follow the chunks: forget them, and refill from the cache when it works again."""
     connection.execute("DELETE FROM vector_space")
     connection.execute("DELETE FROM pending")
 
@@ -87,22 +86,22 @@ def nearest(
     values: Sequence[object],
 ) -> list[tuple[int, float]]:
     """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search."""
-    rows = connection.execute(
+    rows = fetch_all(
+        connection,
         f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH ? AND k = ?{where}",
         (vector, min(limit, _MAX_K), *values),
-    ).fetchall()
+    )
     return [(chunk_id, _cosine(distance)) for chunk_id, distance in rows]
 
 
-def cosines(
-    connection: apsw.Connection, space_id: int, vector: Vector, chunk_ids: Sequence[int]
-) -> dict[int, float]:
+def cosines(connection: apsw.Connection, space_id: int, vector: Vector, chunk_ids: Sequence[int]) -> dict[int, float]:
     """The cosine of each of the given chunks that has a vector."""
     marks = ", ".join("?" * len(chunk_ids))
-    rows = connection.execute(
+    rows = fetch_all(
+        connection,
         f"SELECT rowid, vec_distance_l2(embedding, ?) FROM {_table(space_id)} WHERE rowid IN ({marks})",
         (vector, *chunk_ids),
-    ).fetchall()
+    )
     return {chunk_id: _cosine(distance) for chunk_id, distance in rows}
 
 
@@ -110,13 +109,33 @@ def _cosine(distance: float) -> float:
     return 1.0 - distance * distance / 2.0
 
 
-def pending(connection: apsw.Connection, space_id: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
-    rows = connection.execute(
+def pending(
+    connection: apsw.Connection, space_id: int, after: int, limit: int, *, may_leave: bool
+) -> list[PendingChunk]:
+    """The next chunks over id `after` that the space lacks; with `may_leave` without those that stay home."""
+    return _pending_chunks(
+        connection,
+        "pending JOIN chunk ON chunk.id = pending.chunk_id",
+        f"pending.space_id = ? AND pending.chunk_id > ?{_MAY_LEAVE if may_leave else ''}"
+        " ORDER BY pending.chunk_id LIMIT ?",
+        (space_id, after, limit),
+    )
+
+
+def pending_in_new_space(connection: apsw.Connection, *, may_leave: bool) -> list[PendingChunk]:
+    """What a space that does not exist yet would lack: everything."""
+    return _pending_chunks(connection, "chunk", f"true{_MAY_LEAVE if may_leave else ''} ORDER BY chunk.id", ())
+
+
+def _pending_chunks(
+    connection: apsw.Connection, table: str, where: str, values: Sequence[object]
+) -> list[PendingChunk]:
+    rows = fetch_all(
+        connection,
         "SELECT chunk.id, document.source, document.path, chunk.embed_key, chunk.context, chunk.text, chunk.tokens"
-        " FROM pending JOIN chunk ON chunk.id = pending.chunk_id JOIN document ON document.id = chunk.document_id"
-        f" WHERE pending.space_id = ?{_MAY_LEAVE if may_leave else ''} ORDER BY pending.chunk_id LIMIT ?",
-        (space_id, limit),
-    ).fetchall()
+        f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
+        values,
+    )
     return [
         PendingChunk(chunk_id, source, path, key, embed_text(context, text), tokens)
         for chunk_id, source, path, key, context, text, tokens in rows
@@ -131,7 +150,7 @@ def count_pending(connection: apsw.Connection, space_id: int, *, may_leave: bool
             "SELECT count(*) FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
             f" JOIN document ON document.id = chunk.document_id WHERE pending.space_id = ?{_MAY_LEAVE}"
         )
-    return int(connection.execute(sql, (space_id,)).fetchone()[0])
+    return int(fetch_all(connection, sql, (space_id,))[0][0])
 
 
 def put_vectors(
@@ -151,9 +170,7 @@ def put_vectors(
         ).fetchone()
         if vector is None or current is None:
             continue
-        connection.execute(
-            "DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk.chunk_id)
-        )
+        connection.execute("DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk.chunk_id))
         add_chunk(connection, space_id, chunk.chunk_id, vector)
         stored += 1
     return stored

@@ -10,7 +10,7 @@ import apsw
 
 from vault_index.models import Fault, FileStamp, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import connect, load_vec0, translated
+from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
@@ -45,9 +45,6 @@ class IndexWriter:
                 spaces.forget_spaces(connection)
 
     def close(self) -> None:
-        """Close, leaving a small WAL behind: readers may hold it, so a checkpoint takes what it can."""
-        with translated(self._path):
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         self._connection.close()
 
     @contextmanager
@@ -66,22 +63,17 @@ class IndexWriter:
     def known(self, source: str) -> dict[str, KnownDocument]:
         """Every document of `source` by path, in the order of the paths."""
         with translated(self._path):
-            rows = self._connection.execute(
+            rows = fetch_all(
+                self._connection,
                 "SELECT id, path, size, mtime_ns, ctime_ns, content_hash, made_with FROM document WHERE source = ?",
                 (source,),
-            ).fetchall()
-        known = (
-            KnownDocument(id_, path, FileStamp(*stamp), hash_, made)
-            for id_, path, *stamp, hash_, made in rows
-        )
+            )
+        known = (KnownDocument(id_, path, FileStamp(*stamp), hash_, made) for id_, path, *stamp, hash_, made in rows)
         return {document.path: document for document in sorted(known, key=lambda document: document.path)}
 
     def source_names(self) -> list[str]:
         with translated(self._path):
-            return [
-                name
-                for (name,) in self._connection.execute("SELECT DISTINCT source FROM document").fetchall()
-            ]
+            return [name for (name,) in fetch_all(self._connection, "SELECT DISTINCT source FROM document")]
 
     def put_document(
         self,
@@ -93,32 +85,20 @@ class IndexWriter:
         """Write one document whole, or not at all.
 
         `replaces` is the row it had before, also under another path: chunks whose embedded text is the same keep
-        their row and vectors. `cached` holds known vectors by space id and embed key; the other new chunks become pending.
+        their row and vectors. `cached` holds the known vectors by space id and embed key; other new chunks become
+        pending.
         """
         with self.transaction() as connection:
-            document_id = connection.execute(_PUT_DOCUMENT, _document_values(row, replaces)).fetchone()[0]
+            document_id = fetch_all(connection, _PUT_DOCUMENT, _document_values(row, replaces))[0][0]
             _put_names(connection, document_id, row)
             _put_chunks(connection, document_id, row.chunks, cached)
             _put_faults(connection, row.source, row.path, faults)
 
-    def touch(self, document_id: int, stamp: FileStamp) -> None:
-        """The file was written or moved about, but says the same."""
-        with self.transaction() as connection:
-            connection.execute(
-                "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ? WHERE id = ?",
-                (stamp.size, stamp.mtime_ns, stamp.ctime_ns, document_id),
-            )
-
     def remove_document(self, document_id: int) -> None:
         with self.transaction() as connection:
-            source, path = connection.execute(
-                "SELECT source, path FROM document WHERE id = ?", (document_id,)
-            ).fetchone()
+            source, path = fetch_all(connection, "SELECT source, path FROM document WHERE id = ?", (document_id,))[0]
             chunk_ids = [
-                id_
-                for (id_,) in connection.execute(
-                    "SELECT id FROM chunk WHERE document_id = ?", (document_id,)
-                ).fetchall()
+                id_ for (id_,) in fetch_all(connection, "SELECT id FROM chunk WHERE document_id = ?", (document_id,))
             ]
             _remove_chunks(connection, chunk_ids)
             for table in ("tag", "alias", "link"):
@@ -131,15 +111,39 @@ class IndexWriter:
         with self.transaction() as connection:
             _put_faults(connection, source, path, faults)
 
-    def fault_paths(self, source: str) -> set[str]:
-        """Paths of `source` that have faults but no document."""
+    def lone_faults(self, source: str) -> dict[str, list[Fault]]:
+        """The faults of files of `source` that have no document, by path."""
         with translated(self._path):
-            rows = self._connection.execute(
-                "SELECT DISTINCT path FROM fault WHERE source = ?1"
-                " AND path NOT IN (SELECT path FROM document WHERE source = ?1)",
+            rows = fetch_all(
+                self._connection,
+                "SELECT code, message, path, line FROM fault WHERE source = ?1"
+                " AND path NOT IN (SELECT path FROM document WHERE source = ?1) ORDER BY path, line",
                 (source,),
-            ).fetchall()
-        return {path for (path,) in rows}
+            )
+        faults: dict[str, list[Fault]] = {}
+        for code, message, path, line in rows:
+            faults.setdefault(path, []).append(Fault(code, message, path, line))
+        return faults
+
+    def mark_stale(self) -> None:
+        """Have every document read again by the next sync, while its rows stay searchable."""
+        with self.transaction() as connection:
+            connection.execute("UPDATE document SET made_with = ''")
+            connection.execute("UPDATE chunk SET terms_hash = x''")
+
+    def checkpoint(self) -> None:
+        """Shrink the WAL, as far as readers let it."""
+        with translated(self._path):
+            fetch_all(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def count_chunks(self) -> int:
+        with translated(self._path):
+            return int(fetch_all(self._connection, "SELECT count(*) FROM chunk")[0][0])
+
+    def meta(self, key: str) -> str | None:
+        with translated(self._path):
+            rows = fetch_all(self._connection, "SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
 
     def set_meta(self, key: str, value: str) -> None:
         with self.transaction() as connection:
@@ -168,18 +172,19 @@ class IndexWriter:
         with self.transaction() as connection:
             spaces.serve_space(connection, space_id)
 
-    def pending(self, space_id: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
-        """The next chunks that lack a vector; without those that stay home if their text would leave the machine."""
+    def pending(self, space_id: int, after: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
+        """The next chunks with an id over `after` that lack a vector.
+
+        `may_leave`: only those whose text may be sent to a remote embedder.
+        """
         with translated(self._path):
-            return spaces.pending(self._connection, space_id, limit, may_leave=may_leave)
+            return spaces.pending(self._connection, space_id, after, limit, may_leave=may_leave)
 
     def count_pending(self, space_id: int, *, may_leave: bool) -> int:
         with translated(self._path):
             return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
 
-    def put_vectors(
-        self, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]
-    ) -> int:
+    def put_vectors(self, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
         """Give the chunks their vectors, as far as they still are what was embedded. Returns how many got one."""
         with self.transaction() as connection:
             return spaces.put_vectors(connection, space_id, vectors, chunks)
@@ -208,7 +213,8 @@ def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) 
     connection.executemany(
         "INSERT INTO link (document_id, line, target, target_name, heading, text, embed) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (document_id, link.line, link.target, link.target.rpartition("/")[2].casefold(), link.heading, link.text, link.embed)
+            (document_id, link.line, link.target, link.target.rpartition("/")[2].casefold(), link.heading, link.text,
+             link.embed)
             for link in row.links
         ],
     )  # fmt: skip
@@ -221,10 +227,11 @@ def _put_chunks(
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
     old: dict[bytes, list[tuple[int, bytes]]] = {}
-    for chunk_id, key, terms_hash in connection.execute(
+    for chunk_id, key, terms_hash in fetch_all(
+        connection,
         "SELECT id, embed_key, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC",
         (document_id,),
-    ).fetchall():
+    ):
         old.setdefault(key, []).append((chunk_id, terms_hash))
     for ordinal, chunk in enumerate(chunks):
         same = old.get(chunk.embed_key)
@@ -235,9 +242,7 @@ def _put_chunks(
     _remove_chunks(connection, [chunk_id for rows in old.values() for chunk_id, _ in rows])
 
 
-def _keep_chunk(
-    connection: apsw.Connection, chunk_id: int, old_hash: bytes, ordinal: int, chunk: ChunkRow
-) -> None:
+def _keep_chunk(connection: apsw.Connection, chunk_id: int, old_hash: bytes, ordinal: int, chunk: ChunkRow) -> None:
     terms_hash = _terms_hash(chunk)
     connection.execute(
         "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, terms_hash = ? WHERE id = ?",
@@ -256,8 +261,8 @@ def _insert_chunk(
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
     connection.execute(
-        "INSERT INTO chunk (document_id, ordinal, start_line, end_line, headings, context, text, tokens, embed_key, terms_hash)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO chunk (document_id, ordinal, start_line, end_line, headings, context, text, tokens, embed_key,"
+        " terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (document_id, ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.context, chunk.text,
          chunk.tokens, chunk.embed_key, _terms_hash(chunk)),
     )  # fmt: skip

@@ -1,0 +1,329 @@
+"""`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from vault_index.api.embedders import Embedders
+from vault_index.api.pool import ReadPool
+from vault_index.api.writing import WriteSide, no_progress
+from vault_index.config import Config, Home, find_home, load_config
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.indexer.sync import Progress
+from vault_index.models import (
+    DaemonStatus,
+    DocumentList,
+    EmbedPlan,
+    EmbedReport,
+    EmbedStatus,
+    Filters,
+    Privacy,
+    SearchResult,
+    Stats,
+    Status,
+    SyncReport,
+    TagList,
+    Texts,
+    WatchStatus,
+)
+from vault_index.sources.vault import VaultSource
+
+Names = str | Sequence[str] | None
+"""One value, several, or several in one string with commas."""
+
+
+class VaultIndex:
+    """One index: its home, its configuration, its sources.
+
+        with VaultIndex.open() as index:
+            index.sync()
+            for hit in index.search("wal mode", limit=3).results:
+                print(hit.path, hit.lines, hit.snippet)
+
+    Reading methods may be called from several threads at once and never wait for a writer. Writing methods (sync,
+    rebuild, embed) take turns with other processes, and belong to one thread.
+    """
+
+    def __init__(self, home: Home, config: Config) -> None:
+        self.home = home
+        self.config = config
+        self.sources = tuple(VaultSource(source) for source in config.sources)
+        self._by_name = {source.config.name: source for source in self.sources}
+        self._embedders = Embedders(config.embedding)
+        self._pool = ReadPool(home)
+        self._write = WriteSide(home, config, self.sources, self._embedders)
+
+    @classmethod
+    def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:
+        """Open the index of `home` (default: VAULT_INDEX_HOME, else the XDG folders). Nothing is created.
+
+        Raises NotSetUpError without a configuration, ConfigError for a wrong one.
+        """
+        places = home if isinstance(home, Home) else find_home(home, config)
+        return cls(places, load_config(places))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._write.close()
+        self._pool.close()
+        self._embedders.close()
+
+    # --- bringing it up to date --------------------------------------------------------------------------------
+
+    def sync(
+        self,
+        paths: Sequence[str | Path] | None = None,
+        *,
+        dry_run: bool = False,
+        embed: bool = True,
+        source: Names = None,
+        progress: Progress = no_progress,
+    ) -> SyncReport:
+        """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
+        places = self._places(paths, _names(source))
+        return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
+
+    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> SyncReport:
+        """Read every file again, in place: old rows stay searchable until their new ones are there."""
+        return self._write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
+
+    def embed(
+        self, *, plan: bool = False, status: bool = False, rebuild: bool = False, progress: Progress = no_progress
+    ) -> EmbedReport | EmbedPlan | EmbedStatus:
+        """Fill the missing vectors, or say what that would cost (`plan`), or how far it is (`status`)."""
+        if plan or status:
+            from vault_index.api.report import embed_plan, embed_status
+
+            with self._pool.lend() as connections:
+                report = embed_plan if plan else embed_status
+                return report(connections, self.config, self._embedders)
+        return self._write.embed(rebuild=rebuild, progress=progress)
+
+    def embed_step(self) -> EmbedReport:
+        """Fill the vectors of one small batch."""
+        return self._write.embed_step()
+
+    # --- asking ------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        mode: Literal["hybrid", "text", "vector"] = "hybrid",
+        match: Literal["any", "all"] | None = None,
+        per_document: int | None = None,
+        tags: Names = None,
+        any_tag: Names = None,
+        type: Names = None,
+        kind: Names = None,
+        project: Names = None,
+        by: Names = None,
+        path: Names = None,
+        source: Names = None,
+        after: str | None = None,
+        before: str | None = None,
+    ) -> SearchResult:
+        """The passages that answer `query`, best first. The filters are those of the query language."""
+        from vault_index.query.search import Searcher, SearchOptions
+
+        settings = self.config.search
+        options = SearchOptions(
+            limit=_at_least(1, "limit", limit, settings.limit),
+            offset=_at_least(0, "offset", offset, 0),
+            mode=_one_of("mode", mode, "hybrid", ("hybrid", "text", "vector")),
+            match=_one_of("match", match, settings.match, ("any", "all")),
+            per_document=_at_least(1, "per_document", per_document, settings.per_document),
+            filters=self._filters(
+                tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
+                after=after, before=before,
+            ),
+        )  # fmt: skip
+        with self._pool.lend() as connections:
+            searcher = Searcher(
+                connections.reader,
+                connections.cache,
+                self._by_name,
+                lambda space, text: self._embedders.embed_query(connections.cache, space, text),
+            )
+            return searcher.search(query, options)
+
+    def get(
+        self,
+        ref: Names,
+        *,
+        full: bool = False,
+        max_tokens: int | None = None,
+        neighbors: int = 0,
+        source: Names = None,
+    ) -> Texts:
+        """The text of each reference: an id or its prefix, a path, `path:10-42`, `[[Note#Heading]]`.
+
+        Raises NotFoundError, and UsageError for an ambiguous id.
+        """
+        from vault_index.query.get import full_metadata, read_place, resolve, with_neighbors
+
+        if max_tokens is not None:
+            _at_least(1, "max_tokens", max_tokens, 1)
+        texts = []
+        with self._pool.lend() as connections:
+            for reference in [ref] if isinstance(ref, str) else list(ref or ()):
+                place = resolve(
+                    connections.reader,
+                    reference,
+                    memory_dir=self.config.memory.dir,
+                    sources=self._sources_named(source),
+                )
+                place = with_neighbors(connections.reader, place, neighbors)
+                document = place.document
+                owner = self._source(document.source)
+                found = owner.look(document.path)
+                if found is None:
+                    raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+                raw = owner.read(found)
+                counted = document.tokens if raw.ref.stamp == document.stamp else None
+                text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
+                accesses = connections.cache.accesses([document.uid]).get(document.uid, 0)
+                if full:
+                    metadata = full_metadata(connections.reader, document, owner.vault_name, accesses)
+                    text = replace(text, metadata=metadata)
+                connections.cache.record_access(document.uid, time.time())
+                texts.append(text)
+        return Texts(tuple(texts))
+
+    def list(
+        self,
+        *,
+        tags: Names = None,
+        any_tag: Names = None,
+        type: Names = None,
+        kind: Names = None,
+        project: Names = None,
+        by: Names = None,
+        path: Names = None,
+        source: Names = None,
+        after: str | None = None,
+        before: str | None = None,
+        sort: str = "created",
+        order: Literal["asc", "desc"] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> DocumentList:
+        """Documents, newest first unless `sort` and `order` say otherwise."""
+        from vault_index.query.listing import list_documents
+
+        filters = self._filters(
+            tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
+            after=after, before=before,
+        )  # fmt: skip
+        with self._pool.lend() as connections:
+            return list_documents(
+                connections.reader,
+                connections.cache,
+                {name: source.vault_name for name, source in self._by_name.items()},
+                filters,
+                sort=sort,
+                order=order,
+                limit=_at_least(1, "limit", limit, 20),
+                offset=_at_least(0, "offset", offset, 0),
+            )
+
+    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
+        """Tags with how many documents carry them, most frequent first."""
+        from vault_index.query.listing import list_tags
+
+        with self._pool.lend() as connections:
+            return list_tags(connections.reader, self._filters(kind=kind, source=source, path=path))
+
+    def stats(self) -> Stats:
+        """What there is, in numbers."""
+        from vault_index.api.report import stats
+
+        with self._pool.lend() as connections:
+            return stats(connections, self.home)
+
+    def status(
+        self,
+        *,
+        privacy: bool = False,
+        daemon: DaemonStatus | None = None,
+        watch: WatchStatus | None = None,
+    ) -> Status | Privacy:
+        """How it is doing and what is wrong; with `privacy`, what went to which server."""
+        from vault_index.api.report import privacy as privacy_report
+        from vault_index.api.report import status
+
+        if privacy:
+            return privacy_report(self.home)
+        return status(
+            self._pool, self.home, self.config, self.sources, daemon or DaemonStatus(), watch or WatchStatus()
+        )
+
+    # --- arguments ---------------------------------------------------------------------------------------------
+
+    def _places(self, paths: Sequence[str | Path] | None, names: tuple[str, ...]) -> Mapping[str, Sequence[str]] | None:
+        """Absolute paths as places inside the sources; None for everything."""
+        if paths is None:
+            return {self._source(name).config.name: [""] for name in names} if names else None
+        places: dict[str, list[str]] = {}
+        for path in paths:
+            owners = [
+                (source.config.name, relative)
+                for source in self.sources
+                if (relative := source.relative(Path(path).absolute())) is not None
+            ]
+            if not owners:
+                roots = ", ".join(str(source.config.path) for source in self.sources) or "none yet"
+                raise UsageError(f"{path} is in no source", f"the sources are: {roots}")
+            for name, relative in owners:
+                places.setdefault(name, []).append(relative)
+        return places
+
+    def _source(self, name: str) -> VaultSource:
+        if name not in self._by_name:
+            known = ", ".join(self._by_name) or "none yet"
+            raise NotFoundError(f"there is no source {name!r}", f"the sources are: {known}")
+        return self._by_name[name]
+
+    def _sources_named(self, value: Names) -> tuple[str, ...]:
+        return tuple(self._source(name).config.name for name in _names(value))
+
+    def _filters(self, **options: Any) -> Filters:
+        from vault_index.query.parse import add_filter
+
+        filters = Filters(sources=self._sources_named(options.pop("source", None)))
+        for option, values in options.items():
+            key = {"tags": "tag", "any_tag": "anytag"}.get(option, option)
+            for value in [values] if option in ("after", "before") and values else _names(values):
+                filters = add_filter(filters, key, value)
+        return filters
+
+
+def _names(value: Names) -> tuple[str, ...]:
+    values = [value] if isinstance(value, str) else list(value or ())
+    return tuple(name for item in values for part in str(item).split(",") if (name := part.strip()))
+
+
+def _at_least(low: int, name: str, value: int | None, default: int) -> int:
+    number = default if value is None else value
+    if number < low:
+        raise UsageError(f"{name} must be at least {low}, not {number}", f"leave {name} out for the default")
+    return number
+
+
+def _one_of(name: str, value: str | None, default: str, choices: tuple[str, ...]) -> Any:
+    chosen = default if value is None else value
+    if chosen not in choices:
+        raise UsageError(f"{name} cannot be {chosen!r}", f"it is one of {', '.join(choices)}")
+    return chosen

@@ -1,0 +1,206 @@
+"""The writing half of the API: sync, rebuild and embed, under the write lock, repairing what is derived."""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from vault_index.api.embedders import Embedders
+from vault_index.config import Config, Home
+from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
+from vault_index.indexer.sync import Progress, RowSettings, Synchroniser
+from vault_index.models import EmbedReport, Problem, SyncReport
+from vault_index.sources.vault import VaultSource
+from vault_index.store.cache import Cache
+from vault_index.store.lock import WriteLock
+from vault_index.store.writer import IndexWriter
+
+log = logging.getLogger(__name__)
+
+LOCK_TIMEOUT = 30.0
+"""Seconds a writing call waits for another writer before it gives up."""
+
+EMBED_PROBLEM = "embed_problem"
+SYNCED_AT = "synced_at"
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+class WriteSide:
+    """Owns the writing connections. One call at a time; several processes take turns by the write lock."""
+
+    def __init__(self, home: Home, config: Config, sources: Sequence[VaultSource], embedders: Embedders) -> None:
+        self._home = home
+        self._config = config
+        self._sources = sources
+        self._embedders = embedders
+        self._write_lock = WriteLock(home.write_lock)
+        self._writer: IndexWriter | None = None
+        self._cache: Cache | None = None
+
+    def close(self) -> None:
+        for part in (self._writer, self._cache):
+            if part is not None:
+                part.close()
+        self._writer = self._cache = None
+
+    def sync(
+        self,
+        places: Mapping[str, Sequence[str]] | None,
+        *,
+        dry_run: bool,
+        embed: bool,
+        progress: Progress,
+        everything: bool = False,
+    ) -> SyncReport:
+        """Text first; then, with `embed`, the vectors. `everything` reads unchanged files again, too."""
+        started = time.monotonic()
+
+        def text() -> SyncReport:
+            if everything and not dry_run:
+                self._open_writer().mark_stale()
+            report = self._synchroniser(progress).sync(self._sources, places, dry_run=dry_run)
+            if not dry_run:
+                self._open_writer().set_meta(SYNCED_AT, str(time.time()))
+            return report
+
+        with self._held("sync"):
+            report, repaired = self._repairing(text)
+        if dry_run:
+            return report
+        filled = self._fill(progress) if embed else self._without_filling()
+        if report.chunks or filled.embedded:
+            self._open_writer().checkpoint()
+        return replace(
+            report,
+            embedded=filled.embedded,
+            cached=filled.cached,
+            pending=filled.pending,
+            seconds=round(time.monotonic() - started, 3),
+            problems=(*repaired, *report.problems, *filled.problems),
+        )
+
+    def embed(self, *, rebuild: bool, progress: Progress) -> EmbedReport:
+        """Fill every vector that is missing; with `rebuild` compute all of them again beside the serving ones."""
+        return self._fill(progress, renew=rebuild)
+
+    def embed_step(self) -> EmbedReport:
+        """Fill the vectors of one small batch."""
+        return self._fill(no_progress, steps=1)
+
+    # --- vectors -----------------------------------------------------------------------------------------------
+
+    def _fill(self, progress: Progress, *, renew: bool = False, steps: int | None = None) -> EmbedReport:
+        # Late: counting tokens is needed only where something is embedded.
+        from vault_index.indexer.vectors import VectorBuilder, open_space
+
+        started = time.monotonic()
+        embedded = cached = 0
+        pending = 0
+        problems: list[Problem] = []
+        try:
+            embedder = self._embedders.configured()
+            with self._held("embed"):
+                space = open_space(self._open_writer(), embedder, renew=renew)
+            if embedder is not None and space is None:
+                problems.append(_no_vec0())
+            if embedder is not None and space is not None:
+                builder = VectorBuilder(
+                    self._open_writer(),
+                    self._open_cache(),
+                    embedder,
+                    space,
+                    lambda: self._held("embed"),
+                    daily_token_limit=self._config.embedding.daily_token_limit,
+                )
+                pending = total = builder.remaining()
+                while steps is None or steps > 0:
+                    step = builder.step()
+                    embedded, cached = embedded + step.embedded, cached + step.cached
+                    if step.finished:
+                        break
+                    progress("embed", embedded + cached, total)
+                    steps = None if steps is None else steps - 1
+                pending = builder.remaining()
+        except EmbedderError as error:
+            problems.append(Problem(error.code, error.message, error.hint))
+            pending = self._count_pending()
+        self._remember_problem(problems)
+        return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems))
+
+    def _without_filling(self) -> EmbedReport:
+        return EmbedReport(0, 0, self._count_pending(), 0.0)
+
+    def _count_pending(self) -> int:
+        writer = self._open_writer()
+        spaces = writer.spaces()
+        target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
+        if target is not None:
+            return writer.count_pending(target.id, may_leave=target.space.provider != "local")
+        return writer.count_chunks() if self._config.embedding.provider != "none" else 0
+
+    def _remember_problem(self, problems: Sequence[Problem]) -> None:
+        """`status` of any process tells why vectors are missing."""
+        text = json.dumps([problems[0].code, problems[0].message, problems[0].hint]) if problems else ""
+        writer = self._open_writer()
+        if writer.meta(EMBED_PROBLEM) != text:
+            with self._held("embed"):
+                writer.set_meta(EMBED_PROBLEM, text)
+
+    # --- connections -------------------------------------------------------------------------------------------
+
+    def _held(self, work: str) -> AbstractContextManager[None]:
+        return self._write_lock.held(work, LOCK_TIMEOUT)
+
+    def _open_writer(self) -> IndexWriter:
+        if self._writer is None:
+            self._writer = IndexWriter(self._home.index_db)
+        return self._writer
+
+    def _open_cache(self) -> Cache:
+        if self._cache is None:
+            self._cache = Cache(self._home.cache_db)
+        return self._cache
+
+    def _synchroniser(self, progress: Progress) -> Synchroniser:
+        settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
+        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress)
+
+    def _repairing(self, work: Callable[[], SyncReport]) -> tuple[SyncReport, tuple[Problem, ...]]:
+        """Do `work`; where the index turns out damaged, set it aside and do it again on a new one."""
+        try:
+            return work(), ()
+        except IndexCorruptError as error:
+            if self._home.index_db.name not in error.message:
+                raise
+            kept = self._set_aside()
+            log.warning("index damaged, rebuilding: %s", error.message)
+            problem = Problem(
+                "index_rebuilt",
+                f"{error.message}; it was set aside as {kept.name} and built anew from your files",
+                "nothing is lost; delete the damaged file when you like",
+            )
+            return work(), (problem,)
+
+    def _set_aside(self) -> Path:
+        try:
+            self.close()
+        except VaultIndexError:  # a damaged database may refuse even that
+            self._writer = self._cache = None
+        damaged = self._home.index_db
+        for suffix in ("-wal", "-shm"):
+            damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
+        return damaged.rename(damaged.with_name(f"{damaged.name}.damaged"))
+
+
+def _no_vec0() -> Problem:
+    return Problem(
+        "vec0",
+        "sqlite-vec cannot be loaded: search works by keywords only",
+        "reinstall vault-index; `python -c 'import sqlite_vec'` shows the reason",
+    )

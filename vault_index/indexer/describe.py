@@ -1,0 +1,173 @@
+"""From what a file says to the rows that stand for it: identity, dates, memory fields, and the words to be found by."""
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
+from vault_index.store.rows import ChunkRow, DocumentRow
+
+_NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
+_DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
+_DIGEST_CHARACTERS = 200
+# Frontmatter that has a column of its own, or says nothing that anybody would search for.
+_NOT_FIELDS = frozenset(
+    {
+        "id", "type", "title", "tags", "tag", "aliases", "alias", "created", "date", "updated", "modified", "expires",
+        "valid_until", "confidence", "supersedes", "superseded_by", "cssclasses", "cssclass", "publish", "permalink",
+    }
+)  # fmt: skip
+
+
+def describe(
+    raw: RawDocument,
+    parsed: ParsedDocument,
+    chunks: Sequence[Chunk],
+    *,
+    memory_dir: str,
+    stays_home: bool,
+    made_with: str,
+) -> DocumentRow:
+    """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
+    path = raw.ref.path
+    kind: Kind = "memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note"
+    front = parsed.frontmatter
+    modified = raw.ref.stamp.mtime_ns / 1e9
+    name = document_name(path)
+    memory = kind == "memory"
+    return DocumentRow(
+        uid=_uid(front.get("id") if memory else None, raw.ref.source, path),
+        source=raw.ref.source,
+        path=path,
+        name=name.casefold(),
+        kind=kind,
+        title=parsed.title,
+        content_hash=raw.content_hash,
+        stamp=raw.ref.stamp,
+        made_with=made_with,
+        line_count=parsed.line_count,
+        created=_first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,
+        updated=_first_time(front.get("updated"), front.get("modified")) or modified,
+        type=_text(front.get("type")) or ("note" if memory else None),
+        digest=_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
+        project=_text(front.get("project")),
+        entered_by=_text(front.get("entered_by")),
+        expires=_first_time(front.get("expires")) if memory else None,
+        valid_until=_first_time(front.get("valid_until")) if memory else None,
+        confidence=_text(front.get("confidence")) if memory else None,
+        superseded_by=_text(front.get("superseded_by")) if memory else None,
+        stays_home=stays_home,
+        frontmatter=front,
+        tags=parsed.tags,
+        aliases=parsed.aliases,
+        links=parsed.links,
+        chunks=tuple(_chunk_rows(path, parsed, chunks)),
+    )
+
+
+def document_name(path: str) -> str:
+    """The file name without folder and suffix: what wikilinks and people call a note."""
+    name = path.rpartition("/")[2]
+    stem, dot, _ = name.rpartition(".")
+    return stem if dot and stem else name
+
+
+def _uid(own: Any, source: str, path: str) -> str:
+    if isinstance(own, str):
+        try:
+            return str(uuid.UUID(own.strip()))
+        except ValueError:
+            pass
+    return str(uuid.uuid5(_NAMESPACE, f"{source}\0{path}"))
+
+
+def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:
+    aliases = "\n".join(parsed.aliases)
+    tags = " ".join(parsed.tags)
+    fields = "\n".join(_field_texts(parsed.frontmatter))
+    for chunk in chunks:
+        context = embedding_context(parsed, chunk.headings)
+        yield ChunkRow(
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            headings=chunk.headings,
+            context=context,
+            text=chunk.text,
+            tokens=chunk.tokens,
+            embed_key=embed_key(context, chunk.text),
+            terms=(parsed.title, aliases, "\n".join(chunk.headings), tags, fields, path, chunk.text),
+        )
+
+
+def embedding_context(parsed: ParsedDocument, headings: Sequence[str]) -> str:
+    """What is embedded before a chunk's text: `[tags] title > heading path`.
+
+    Only a title that stands in the document counts: one taken from the file name would make a renamed note new, and
+    its text would be paid for again. Only frontmatter tags count: an inline tag is part of the text, and adding one
+    must not touch the note's other chunks.
+    """
+    title = (parsed.title,) if parsed.title_in_text else ()
+    crumbs = " > ".join((*title, *(headings[1:] if headings[:1] == title else headings)))
+    tags = " ".join(frontmatter_tags(parsed.frontmatter))
+    return " ".join(part for part in (f"[{tags}]" if tags else "", crumbs) if part)
+
+
+def embed_key(context: str, text: str) -> bytes:
+    return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+
+def frontmatter_tags(frontmatter: Mapping[str, Any]) -> list[str]:
+    """Tags as they stand in the frontmatter, a list or one string."""
+    value = frontmatter.get("tags", frontmatter.get("tag"))
+    values = value if isinstance(value, list) else re.split(r"[,\s]+", value) if isinstance(value, str) else []
+    return [text for item in values if (text := str(item).strip().lstrip("#"))]
+
+
+def _field_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in frontmatter.items():
+        if key not in _NOT_FIELDS:
+            yield from _strings(value)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _first_sentences(chunks: Sequence[Chunk]) -> str:
+    """The beginning of the body, in whole sentences as far as they fit."""
+    text = next((c.text for c in chunks), "")
+    plain = " ".join(line for line in text.split("\n") if line.strip() and not line.startswith("#"))
+    digest = ""
+    for sentence in _SENTENCE.findall(plain):
+        if digest and len(digest) + len(sentence) > _DIGEST_CHARACTERS:
+            break
+        digest += sentence
+    return digest.strip()[: _DIGEST_CHARACTERS * 2]
+
+
+def _text(value: Any) -> str | None:
+    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+
+
+def _first_time(*values: Any) -> float | None:
+    """The first value that is a date, in seconds since the epoch; local time unless it names a zone."""
+    for value in values:
+        if isinstance(value, str):
+            try:
+                return datetime.fromisoformat(value.strip()).timestamp()
+            except (ValueError, OverflowError):
+                continue
+    return None

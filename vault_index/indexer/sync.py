@@ -1,0 +1,246 @@
+"""Bringing the rows of every source up to date with its files: scan, plan, then one document at a time."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.indexer.describe import describe, document_name
+from vault_index.indexer.plan import Plan, diff
+from vault_index.models import DocumentRef, Failure, Fault, FileStamp, Problem, RawDocument, SyncReport, Vector
+from vault_index.sources.vault import Scan, VaultSource
+from vault_index.store.cache import Cache
+from vault_index.store.rows import DocumentRow, KnownDocument
+from vault_index.store.writer import IndexWriter
+
+log = logging.getLogger(__name__)
+
+ROWS_VERSION = 1
+"""Raise it when the same file would give other rows than before: every document is read again."""
+
+# A file written within one tick of the clock that stamps files may change again without its stamp changing.
+_RACY_NS = 20_000_000
+_RACY_STAMP = FileStamp(-1, 0, 0)
+
+
+class Progress(Protocol):
+    def __call__(self, stage: str, done: int, total: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RowSettings:
+    """What shapes the rows besides the files."""
+
+    chunk_tokens: int
+    chunk_overlap: int
+    memory_dir: str
+
+    def made_with(self, source: VaultSource) -> str:
+        """A fingerprint: rows made with another one are made again."""
+        home = ",".join(source.config.local_only)
+        return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home}"
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts while a sync runs."""
+
+    scanned: int = 0
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    cached: int = 0
+    failed: list[Failure] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Synchroniser:
+    """Brings text up to date; vectors follow in `vectors`. Use it while holding the write lock."""
+
+    def __init__(self, writer: IndexWriter, cache: Cache, settings: RowSettings, progress: Progress) -> None:
+        self._writer = writer
+        self._cache = cache
+        self._settings = settings
+        self._progress = progress
+
+    def sync(
+        self,
+        sources: Sequence[VaultSource],
+        places: Mapping[str, Sequence[str]] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> SyncReport:
+        """Sync all of `sources`, or only the files and folders in `places` (paths by source name)."""
+        started = time.monotonic()
+        tally = _Tally()
+        for source in sources:
+            if places is None:
+                self._sync_source(source, [""], tally, dry_run=dry_run)
+            elif source.config.name in places:
+                self._sync_source(source, places[source.config.name], tally, dry_run=dry_run)
+        if places is None:
+            self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
+        return SyncReport(
+            scanned=tally.scanned,
+            added=tally.added,
+            changed=tally.changed,
+            moved=tally.moved,
+            removed=tally.removed,
+            unchanged=tally.unchanged,
+            failed=tuple(tally.failed),
+            chunks=tally.chunks,
+            cached=tally.cached,
+            seconds=round(time.monotonic() - started, 3),
+            problems=tuple(tally.problems),
+        )
+
+    def _sync_source(self, source: VaultSource, places: Sequence[str], tally: _Tally, *, dry_run: bool) -> None:
+        name = source.config.name
+        known = {
+            path: row for path, row in self._writer.known(name).items() if any(_is_under(path, at) for at in places)
+        }
+        scan = _look_at(source, places)
+        if scan.vanished:
+            if known or places == [""]:
+                tally.problems.append(_vanished(source, len(known)))
+            return
+        kept = {p: row for p, row in known.items() if not any(_is_under(p, folder) for folder in scan.unreadable)}
+        plan = diff(scan.refs, kept, self._settings.made_with(source))
+        tally.scanned += len(scan.refs)
+        tally.unchanged += plan.unchanged
+        if dry_run:
+            tally.added, tally.changed = tally.added + len(plan.added), tally.changed + len(plan.changed)
+            tally.removed += len(plan.removed)
+            return
+        self._apply(source, plan, tally)
+        self._note_faults(name, scan.faults, places, tally)
+
+    def _apply(self, source: VaultSource, plan: Plan, tally: _Tally) -> None:
+        """Files first, removals last: what vanished here may have appeared there."""
+        gone = {row.id: row for row in plan.removed}
+        by_hash: dict[bytes, list[KnownDocument]] = {}
+        for row in reversed(plan.removed):
+            by_hash.setdefault(row.content_hash, []).append(row)
+        made_with = self._settings.made_with(source)
+        total = len(plan.changed) + len(plan.added)
+        work = [*plan.changed, *((ref, None) for ref in plan.added)]
+        for done, (ref, old) in enumerate(work, start=1):
+            try:
+                raw = source.read(ref)
+                if old is not None:
+                    # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.
+                    self._put(source, raw, old.id, tally)
+                    if raw.content_hash == old.content_hash and old.made_with == made_with:
+                        tally.unchanged += 1
+                    else:
+                        tally.changed += 1
+                elif twins := by_hash.get(raw.content_hash):
+                    moved_from = twins.pop()
+                    del gone[moved_from.id]
+                    self._put(source, raw, moved_from.id, tally)
+                    tally.moved += 1
+                else:
+                    self._put(source, raw, None, tally)
+                    tally.added += 1
+            except NotFoundError:
+                if old is not None:
+                    gone[old.id] = old
+            except VaultIndexError as error:
+                log.warning("not indexed path=%s reason=%s", ref.path, error.message)
+                tally.failed.append(Failure(ref.path, error.message))
+                self._writer.put_faults(ref.source, ref.path, [Fault("unreadable", error.message, ref.path)])
+            self._progress("text", done, total)
+        for row in gone.values():
+            self._writer.remove_document(row.id)
+            tally.removed += 1
+
+    def _put(self, source: VaultSource, raw: RawDocument, replaces: int | None, tally: _Tally) -> None:
+        row, faults = self._rows(source, raw)
+        known = self._known_vectors([chunk.embed_key for chunk in row.chunks])
+        self._writer.put_document(row, faults, replaces, known)
+        tally.chunks += len(row.chunks)
+
+    def _rows(self, source: VaultSource, raw: RawDocument) -> tuple[DocumentRow, Sequence[Fault]]:
+        # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
+        from vault_index.markdown.canvas import parse_canvas
+        from vault_index.markdown.chunk import chunk
+        from vault_index.markdown.parse import parse
+
+        read = parse_canvas if raw.ref.path.endswith(".canvas") else parse
+        parsed = read(raw.text, document_name(raw.ref.path))
+        chunks = chunk(parsed, self._settings.chunk_tokens, self._settings.chunk_overlap)
+        row = describe(
+            raw,
+            parsed,
+            chunks,
+            memory_dir=self._settings.memory_dir,
+            stays_home=source.stays_home(raw.ref.path),
+            made_with=self._settings.made_with(source),
+        )
+        return replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults)
+
+    def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
+        return {row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in self._writer.spaces()}
+
+    def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str], tally: _Tally) -> None:
+        """Remember what is wrong with files that have no document, and forget what is mended."""
+        now: dict[str, list[Fault]] = {}
+        for fault in faults:
+            now.setdefault(fault.path, []).append(fault)
+        failed = {failure.path for failure in tally.failed}
+        before = self._writer.lone_faults(name)
+        for path in {*now, *before} - failed:
+            if any(_is_under(path, at) for at in places) and now.get(path, []) != before.get(path, []):
+                self._writer.put_faults(name, path, now.get(path, []))
+
+    def _forget_other_sources(self, names: set[str], tally: _Tally, *, dry_run: bool) -> None:
+        for name in self._writer.source_names():
+            if name not in names:
+                for row in self._writer.known(name).values():
+                    if not dry_run:
+                        self._writer.remove_document(row.id)
+                    tally.removed += 1
+
+
+def _look_at(source: VaultSource, places: Sequence[str]) -> Scan:
+    """What there is at these files and folders; later places do not repeat what earlier ones named."""
+    if list(places) == [""]:
+        return source.scan()
+    refs: dict[str, DocumentRef] = {}
+    faults: list[Fault] = []
+    unreadable: list[str] = []
+    for place in places:
+        ref = source.look(place)
+        if ref is not None:
+            refs[ref.path] = ref
+            continue
+        scan = source.scan(place)
+        if scan.vanished and source.scan_root_vanished():
+            return scan
+        refs.update((found.path, found) for found in scan.refs)
+        faults += scan.faults
+        unreadable += scan.unreadable
+    return Scan(tuple(refs[path] for path in sorted(refs)), tuple(faults), False, tuple(unreadable))
+
+
+def _is_under(path: str, place: str) -> bool:
+    return not place or path == place or path.startswith(f"{place}/")
+
+
+def _settled(stamp: FileStamp) -> FileStamp:
+    """The stamp, unless it is so fresh that it could hide a later change: that one is not believed next time."""
+    return _RACY_STAMP if time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS else stamp
+
+
+def _vanished(source: VaultSource, documents: int) -> Problem:
+    return Problem(
+        "source_vanished",
+        f"the folder of source {source.config.name!r} is missing or empty: {source.config.path}"
+        f" ({documents} documents kept in the index)",
+        f"mount it again, or run `vault-index source remove {source.config.name}`",
+    )

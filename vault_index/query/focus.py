@@ -1,0 +1,45 @@
+"""The place inside a chunk that answers: the line that shares most with the question, and a snippet around it."""
+
+import re
+from collections.abc import Sequence
+
+_WORD = re.compile(r"\w+")
+_SNIPPET_CHARACTERS = 240
+
+
+def focus_line(text: str, words: Sequence[str]) -> int:
+    """Index (from 0) of the line of `text` that shares most words with the question; the first one that says
+    something if none does. Words agree when one begins with the other's first five letters (a poor man's stem)."""
+    stems = {word.casefold()[:5] for said in words for word in _WORD.findall(said)}
+    best, best_score = -1, 0.0
+    for number, line in enumerate(text.split("\n")):
+        said = [word.casefold() for word in _WORD.findall(line)]
+        if not said:
+            continue
+        score = len({word[:5] for word in said} & stems) + (0.001 if not line.lstrip().startswith("#") else 0.0)
+        if score > best_score:
+            best, best_score = number, score
+    return max(best, 0)
+
+
+def snippet(text: str, line: int) -> str:
+    """At most about 240 characters of `text` around line `line` (from 0), as one line."""
+    lines = text.split("\n")
+    middle = lines[line].strip() if line < len(lines) else ""
+    if len(middle) >= _SNIPPET_CHARACTERS:
+        return _cut(middle)
+    first = last = line
+    size = len(middle)
+    while True:
+        grown = False
+        for candidate, forward in ((last + 1, True), (first - 1, False)):
+            if 0 <= candidate < len(lines) and size + len(lines[candidate].strip()) + 1 <= _SNIPPET_CHARACTERS:
+                size += len(lines[candidate].strip()) + 1
+                first, last = (first, candidate) if forward else (candidate, last)
+                grown = True
+        if not grown:
+            return " ".join(part for part in (piece.strip() for piece in lines[first : last + 1]) if part)
+
+
+def _cut(line: str) -> str:
+    return f"{line[:_SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"

@@ -1,0 +1,62 @@
+"""`list` and `tags`: documents and tags in order, page by page."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from vault_index.errors import UsageError
+from vault_index.models import DocumentList, Filters, TagCount, TagList
+from vault_index.query.present import to_record
+from vault_index.store.cache import Cache
+from vault_index.store.reader import IndexReader, Order
+
+# Column, and whether the natural order is from high to low.
+_SORTS = {
+    "created": ("created", True),
+    "time": ("created", True),
+    "updated": ("updated", True),
+    "access": ("", True),
+    "expires": ("expires", False),
+    "title": ("title COLLATE NOCASE", False),
+    "content": ("digest COLLATE NOCASE", False),
+}
+
+
+def list_documents(
+    reader: IndexReader,
+    cache: Cache,
+    vaults: Mapping[str, str],
+    filters: Filters,
+    *,
+    sort: str,
+    order: Literal["asc", "desc"] | None,
+    limit: int,
+    offset: int,
+) -> DocumentList:
+    if sort not in _SORTS:
+        raise UsageError(f"cannot sort by {sort!r}", f"sort by {', '.join(_SORTS)}")
+    if order not in (None, "asc", "desc"):
+        raise UsageError(f"order cannot be {order!r}", "order is asc or desc")
+    column, descending = _SORTS[sort]
+    descending = descending if order is None else order == "desc"
+    with reader.snapshot():
+        if column:
+            documents, total = reader.documents(filters, Order(column, descending), limit, offset)
+        else:  # usage lies in the other database
+            accessed = cache.all_accessed()
+            documents, total = reader.documents(filters, Order("path", False), -1, 0)
+            documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
+            documents = documents[offset : offset + limit]
+        tags = reader.tags_of([document.id for document in documents])
+    accesses = cache.accesses([document.uid for document in documents])
+    return DocumentList(
+        tuple(
+            to_record(d, tags=tags.get(d.id, ()), vault=vaults.get(d.source, d.source), accesses=accesses)
+            for d in documents
+        ),
+        total,
+    )
+
+
+def list_tags(reader: IndexReader, filters: Filters) -> TagList:
+    counts = [TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
+    return TagList(tuple(counts), len(counts))

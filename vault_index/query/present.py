@@ -1,0 +1,91 @@
+"""From stored rows to what is answered: times as text, links that open the note, hits."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from urllib.parse import quote
+
+from vault_index.models import DocumentRecord, Hit
+from vault_index.query.focus import focus_line, snippet
+from vault_index.store.rows import ChunkRecord, StoredDocument
+
+
+def iso_time(seconds: float) -> str:
+    """Local time with its offset, to the second."""
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+
+
+def obsidian_link(vault: str, path: str) -> str:
+    """The address that opens a note in Obsidian; `vault` is the name of the vault's folder."""
+    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path.removesuffix('.md'), safe='')}"
+
+
+def to_hit(
+    chunk: ChunkRecord,
+    *,
+    score: float,
+    words: tuple[str, ...],
+    tags: tuple[str, ...],
+    vault: str,
+    accesses: int,
+    changed: bool,
+    also: tuple[str, ...],
+) -> Hit:
+    line = focus_line(chunk.text, words)
+    at = min(chunk.start_line + line, chunk.end_line)
+    return Hit(
+        id=chunk.uid,
+        kind=chunk.kind,
+        source=chunk.source,
+        path=chunk.path,
+        title=chunk.title,
+        headings=chunk.headings,
+        lines=(chunk.start_line, chunk.end_line),
+        score=round(score, 4),
+        tags=tags,
+        type=chunk.type,
+        digest=chunk.digest,
+        snippet=snippet(chunk.text, line),
+        focus=(at, at),
+        tokens=chunk.tokens,
+        created=iso_time(chunk.created),
+        updated=iso_time(chunk.updated),
+        entered_by=chunk.entered_by,
+        project=chunk.project,
+        expires=_date(chunk.expires),
+        valid_until=_date(chunk.valid_until),
+        confidence=chunk.confidence,
+        accesses=accesses,
+        changed_since_index=changed,
+        also=also,
+        link=obsidian_link(vault, chunk.path),
+    )
+
+
+def to_record(
+    document: StoredDocument, *, tags: tuple[str, ...], vault: str, accesses: Mapping[str, int]
+) -> DocumentRecord:
+    return DocumentRecord(
+        id=document.uid,
+        kind=document.kind,
+        source=document.source,
+        path=document.path,
+        title=document.title,
+        tags=tags,
+        type=document.type,
+        digest=document.digest,
+        lines=(1, document.line_count),
+        tokens=document.tokens,
+        created=iso_time(document.created),
+        updated=iso_time(document.updated),
+        entered_by=document.entered_by,
+        project=document.project,
+        expires=_date(document.expires),
+        valid_until=_date(document.valid_until),
+        confidence=document.confidence,
+        accesses=accesses.get(document.uid, 0),
+        link=obsidian_link(vault, document.path),
+    )
+
+
+def _date(seconds: float | None) -> str | None:
+    return None if seconds is None else iso_time(seconds)
