@@ -63,10 +63,10 @@ def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
     )
 
 
-def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens: int) -> DocumentText:
+def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens: int | None) -> DocumentText:
     """The text of a place, cut at a line after `max_tokens`; `next` then says where to go on.
 
-    `whole_tokens` is what the index counted for the whole document, so that nothing has to be counted again.
+    `whole_tokens` is what the index counted for the whole document, where it still holds: counting costs start-up.
     """
     document = place.document
     lines = split_lines(text)
@@ -74,7 +74,7 @@ def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens:
     last = min(place.last or len(lines), len(lines))
     shown = lines[first - 1 : last]
     whole = first == 1 and last == len(lines)
-    size = whole_tokens if whole else tokens.count("\n".join(shown))
+    size = whole_tokens if whole and whole_tokens is not None else tokens.count("\n".join(shown))
     rest = None
     if max_tokens is not None and size > max_tokens:
         shown, size = _fit(shown, max_tokens)

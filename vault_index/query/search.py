@@ -62,8 +62,8 @@ class Searcher:
         vector, space, degraded = self._query_vector(query, options.mode)
         with self._reader.snapshot():
             fused = self._fused(query, options, vector, space)
-            results = self._hits(query, candidates, options)
-        best = candidates[0] if candidates else None
+            results = self._hits(query, fused, options)
+        best = fused[0] if fused else None
         return SearchResult(
             query=text,
             mode=options.mode,
