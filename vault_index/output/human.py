@@ -73,6 +73,7 @@ def _hit(page: Page, hit: Record, short: str, words: tuple[str, ...]) -> None:
         (f"{hit['score']:.2f}  ", "green"),
         (_one(hit["title"]), "bold"),
         *((f" › {heading}", "") for heading in under),
+        hang=6,
         limit=2,
     )
     tags = "".join(f" #{_one(tag)}" for tag in hit["tags"])

@@ -38,9 +38,11 @@ class Page:
         lines = (line.rstrip() for line in self._buffer.getvalue().split("\n"))
         return "\n".join(lines).rstrip("\n")
 
-    def line(self, *parts: str | Text | tuple[str, str], indent: int = 0, limit: int | None = None) -> None:
-        """One paragraph: wrapped, every line indented, at most `limit` lines."""
-        width = min(self.width, READABLE) - indent
+    def line(
+        self, *parts: str | Text | tuple[str, str], indent: int = 0, hang: int = 0, limit: int | None = None
+    ) -> None:
+        """One paragraph: wrapped, its lines indented, all but the first by `hang` more, at most `limit` of them."""
+        width = min(self.width, READABLE) - indent - hang
         wrapped = Text.assemble(*parts).wrap(self._console, width)
         shown = list(wrapped if limit is None else wrapped[:limit])
         if limit is not None and len(wrapped) > limit:
@@ -48,8 +50,8 @@ class Page:
             last.rstrip()
             last.truncate(width - 2)
             last.append(" …")
-        for one in shown:
-            self._console.print(Text(" " * indent) + one, soft_wrap=True)
+        for number, one in enumerate(shown):
+            self._console.print(Text(" " * (indent + (hang if number else 0))) + one, soft_wrap=True)
 
     def raw(self, text: str) -> None:
         """Text as it is: the terminal wraps it, so that it can be copied whole."""

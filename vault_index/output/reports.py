@@ -55,8 +55,11 @@ def _embed(page: Page, answer: Record) -> None:
 
 
 def _embed_plan(page: Page, plan: Record) -> None:
-    to_do = max(plan["chunks"] - plan["cached"] - plan["kept_local"], 0)
-    price = plan["price"]
+    if plan["provider"] == "none":
+        page.line(("No embedder is set up: search works by keywords.", "bold"))
+        page.line(("Set one: vault-index config set embedding.provider local", "dim"))
+        return
+    to_do = plan["chunks"] - plan["cached"]
     page.line(("What embedding would cost", "bold"))
     page.pairs(
         [
@@ -65,7 +68,7 @@ def _embed_plan(page: Page, plan: Record) -> None:
             ("cached", f"{plan['cached']:,}, free of cost" if plan["cached"] else ""),
             ("kept local", f"{plan['kept_local']:,}, never sent" if plan["kept_local"] else ""),
             ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
-            ("price", _price(price, plan["provider"])),
+            ("price", _price(plan["price"], plan["provider"])),
             ("today", _today(plan)),
         ],
         indent=2,
@@ -159,7 +162,7 @@ def _status(page: Page, status: Record) -> None:
     )
     page.gap()
     if status["sources"]:
-        columns = [("source", "bold", 0), ("path", "cyan", 1), ("documents#", "", 0), ("chunks#", "", 0)]
+        columns = [("source", "bold", 0), ("path", "cyan", 0), ("documents#", "", 0), ("chunks#", "", 0)]
         failing = any(source["failed"] for source in status["sources"])
         columns += [("failed#", "yellow", 0)] if failing else []
         rows = [

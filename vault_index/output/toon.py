@@ -64,7 +64,7 @@ def _list(result: Record) -> dict[str, Any]:
             "type": record["type"],
             "tags": "|".join(record["tags"]),
             "project": record["project"],
-            "created": moment(record["created"]),
+            "created": moment(record["created"])[:10],
             "expires": record["expires"],
             "valid_until": record["valid_until"],
             "tokens": record["tokens"],

@@ -1,0 +1,51 @@
+"""Values of options, and the filters that several commands share."""
+
+import argparse
+import os
+
+
+def positive(text: str) -> int:
+    return _whole(text, 1)
+
+
+def natural(text: str) -> int:
+    return _whole(text, 0)
+
+
+def names(text: str) -> list[str]:
+    """Values between commas."""
+    found = [name.strip() for name in text.split(",")]
+    return [name for name in found if name]
+
+
+def absolute(path: str) -> str:
+    """The daemon stands in another folder."""
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Which documents an answer is about; the same words as in the query language."""
+    group = parser.add_argument_group("filters")
+    group.add_argument(
+        "--tags", metavar="A,B", type=names, action="extend", help="documents that have all of these tags"
+    )
+    group.add_argument("--any-tag", metavar="A,B", type=names, action="extend", help="documents that have one of these")
+    group.add_argument("--type", metavar="TYPE", help="memories of this type, as decision or bugfix")
+    group.add_argument("--kind", choices=("note", "memory", "session"), help="documents of this kind")
+    group.add_argument("--project", metavar="NAME", help="documents of this project")
+    group.add_argument(
+        "--by", "--entered-by", dest="by", metavar="NAME", help="documents entered by this person or agent"
+    )
+    group.add_argument("--path", metavar="GLOB", help="documents whose path matches, as 'projects/**'")
+    group.add_argument("--after", metavar="DATE", help="created on this day or later")
+    group.add_argument("--before", metavar="DATE", help="created before this day")
+
+
+def _whole(text: str, low: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = low - 1
+    if number < low:
+        raise argparse.ArgumentTypeError(f"must be a whole number of {low} or more, not {text!r}")
+    return number

@@ -1,0 +1,76 @@
+"""Carries out one method: by the daemon when one is alive, otherwise in this process."""
+
+from typing import Any
+
+from vault_index.cli.options import Options
+from vault_index.cli.present import answer_format, remark, show
+from vault_index.config.home import Home, find_home
+from vault_index.daemon.client import Client, connect
+from vault_index.errors import BusyError, UsageError
+
+TYPE_CHECKING = False  # spares the import of collections.abc's users; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Progress = Callable[[str, int, int], None]
+
+READING = frozenset({"search", "get", "list", "tags", "stats", "status"})
+
+
+def home_of(options: Options) -> Home:
+    return find_home(options.home, options.config)
+
+
+def ask(options: Options, method: str, params: dict[str, Any]) -> int:
+    """Call a reading method and show its answer; the daemon renders what is not for people, to spare the imports."""
+    if options.source is not None:
+        params = {**params, "source": options.source}
+    form = answer_format(options, method)
+    show(options, method, call(options, method, params, format=None if form in ("human", "json") else form))
+    return 0
+
+
+def call(
+    options: Options,
+    method: str,
+    params: dict[str, Any],
+    *,
+    format: str | None = None,
+    progress: "Progress | None" = None,
+) -> dict[str, Any] | str:
+    """The answer as a dict; or, with a `format`, perhaps as a text in it.
+
+    A reading method does not depend on the daemon: when that is busy, stopping or of another version, this process
+    answers. With `--config` it answers at once, for the daemon may have been started with another configuration.
+    """
+    home = home_of(options)
+    client = None if method in READING and options.config else _daemon(options, home, method)
+    if client is not None:
+        with client:
+            try:
+                return client.call(method, params, format=format, on_progress=progress)
+            except BusyError as error:
+                if method not in READING:
+                    raise
+                remark(options, f"vault-index: answering without the daemon: {error.message}")
+    return call_here(options, method, params, progress=progress)
+
+
+def call_here(
+    options: Options, method: str, params: dict[str, Any], *, progress: "Progress | None" = None
+) -> dict[str, Any]:
+    """The same in this process, daemon or not."""
+    from vault_index.api import VaultIndex, dispatch
+
+    with VaultIndex.open(home_of(options)) as index:
+        return dispatch(index, method, params, progress)
+
+
+def _daemon(options: Options, home: Home, method: str) -> Client | None:
+    try:
+        return connect(home.socket_path)
+    except UsageError as error:  # it speaks another version of the protocol
+        if method not in READING:
+            raise
+        remark(options, f"vault-index: answering without the daemon: {error.message}")
+        return None

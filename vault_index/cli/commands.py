@@ -1,0 +1,37 @@
+"""The commands there are; the module of each is imported when it is used."""
+
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """A command of one or two words; `module` of this package has `add_<words>(parser)` and `run_<words>(…)`."""
+
+    name: str
+    module: str
+    summary: str
+
+
+COMMANDS = (
+    Command("init", "init", "set up: write the configuration, index a vault"),
+    Command("sync", "indexing", "bring the index up to date once"),
+    Command("rebuild", "indexing", "read every file again"),
+    Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
+    Command("watch", "watch", "keep the index up to date and answer queries (the daemon)"),
+    Command("search", "search", "find passages"),
+    Command("get", "get", "print documents or parts of them"),
+    Command("list", "browse", "list documents"),
+    Command("tags", "browse", "list tags and how often they occur"),
+    Command("stats", "browse", "count what there is"),
+    Command("status", "browse", "say how the index, the daemon and the embedder are doing"),
+    Command("config get", "settings", "print one setting"),
+    Command("config set", "settings", "change one setting"),
+    Command("config list", "settings", "print every setting"),
+    Command("config delete", "settings", "put one setting back to its default"),
+    Command("config path", "settings", "print where the configuration file is"),
+    Command("source list", "sources", "list the sources"),
+    Command("source add", "sources", "add a vault"),
+    Command("source remove", "sources", "forget a vault; its files stay"),
+)
+
+GROUPS = {"config": "read and change the settings", "source": "the vaults that are indexed"}
+"""First words of commands of two words."""

@@ -1,0 +1,102 @@
+"""One command from its arguments to its exit code; the only place that prints errors."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from vault_index.cli.commands import GROUPS
+from vault_index.cli.options import WITH_VALUE
+from vault_index.cli.parser import (
+    PROGRAM,
+    build_parser,
+    find_command,
+    group_overview,
+    overview,
+    parse,
+    unknown_command,
+)
+from vault_index.cli.present import print_error, write
+from vault_index.errors import UsageError, VaultIndexError
+
+INTERRUPTED = 130
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    as_json = _wants_json(arguments)
+    try:
+        code = _command(arguments)
+        sys.stdout.flush()
+    except VaultIndexError as error:
+        if "--verbose" in arguments:
+            _print_traceback()
+        print_error(error, as_json=as_json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`head`) has seen enough. Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - a defect: the last resort before a traceback
+        if "--verbose" in arguments:
+            _print_traceback()
+        hint = "This is a defect of vault-index. Run it again with --verbose and report what it shows."
+        print_error(VaultIndexError(f"{type(error).__name__}: {error}", hint), as_json=as_json)
+        return VaultIndexError.exit_code
+    return code
+
+
+def _command(arguments: list[str]) -> int:
+    found = find_command(arguments)
+    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if "--version" in flags:
+        from vault_index import __version__
+
+        write(f"{PROGRAM} {__version__}")
+        return 0
+    if found.command is None:
+        if "--help" in flags or "-h" in flags:
+            write(group_overview(found.word) if found.word in GROUPS else overview())
+            return 0
+        if not found.word:
+            raise _no_command(found.rest)
+        raise unknown_command(found.word)
+    parser, command = build_parser(found.command)
+    if "--help" in flags or "-h" in flags:
+        write(parser.format_help().rstrip("\n"))
+        return 0
+    options, args = parse(parser, found.rest)
+    return command(options, args)
+
+
+def _no_command(rest: Sequence[str]) -> UsageError:
+    from vault_index.cli.options import FORMATS
+
+    known = {*WITH_VALUE, "--quiet", "--verbose", *(f"--{name}" for name in FORMATS)}
+    stray = next((word for word in rest if word.startswith("-") and word.split("=")[0] not in known), "")
+    if stray:
+        return UsageError(f"no option {stray} before a command", f"See: {PROGRAM} --help")
+    return UsageError("which command?", f"See: {PROGRAM} --help")
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether errors are JSON; decided without a parser, because the parser's errors are errors too."""
+    last = ""
+    for position, word in enumerate(arguments):
+        if word == "--":
+            break
+        if word in ("--json", "--toon", "--markdown", "--human"):
+            last = word[2:]
+        elif word.startswith("--format="):
+            last = word.removeprefix("--format=")
+        elif word == "--format" and position + 1 < len(arguments):
+            last = arguments[position + 1]
+    return last in ("json", "jsonl")
+
+
+def _print_traceback() -> None:
+    import traceback
+
+    traceback.print_exc()

@@ -1,0 +1,135 @@
+"""Finds the command in the arguments and builds the parser of that one command; building all costs each call 10 ms."""
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+from vault_index.cli.commands import COMMANDS, GROUPS, Command
+from vault_index.cli.options import WITH_VALUE, Options, add_options
+from vault_index.errors import UsageError
+
+PROGRAM = "vault-index"
+
+
+class Run(Protocol):
+    """What a command does: `args` has only what was given, under the names of the Python interface."""
+
+    def __call__(self, options: Options, args: dict[str, Any]) -> int: ...
+
+
+class Found(NamedTuple):
+    """The words before and after the command without the command itself; `word` is what stands in its place."""
+
+    command: Command | None
+    rest: list[str]
+    word: str
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises UsageError instead of printing and exiting; options that were not given leave no trace."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(
+            prog=f"{PROGRAM} {command.name}",
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            argument_default=argparse.SUPPRESS,
+            allow_abbrev=False,
+            add_help=False,
+        )
+        self._command = command
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, self._hint(message))
+
+    def _hint(self, message: str) -> str:
+        unknown = message.removeprefix("unrecognized arguments: ")
+        if unknown != message:
+            word = unknown.split()[0].split("=")[0]
+            near = nearest(word, list(self._option_string_actions))
+            if near:
+                return f"Did you mean {near}?"
+            if self._command.name == "search" and word.startswith("-"):
+                return "Put the query in quotes, or after --, when a word of it begins with a dash."
+        return f"See: {self.prog} --help"
+
+
+def find_command(argv: Sequence[str]) -> Found:
+    """The first one or two words that are no global option; without a command, its place is the end."""
+    rest = list(argv)
+    position = _next_word(rest, 0)
+    if position is None:
+        return Found(None, rest, "")
+    word = rest.pop(position)
+    if word in GROUPS:
+        second = _next_word(rest, position)
+        word = f"{word} {rest.pop(second)}" if second is not None else word
+    command = next((command for command in COMMANDS if command.name == word), None)
+    return Found(command, rest, word)
+
+
+def _next_word(argv: Sequence[str], start: int) -> int | None:
+    position = start
+    while position < len(argv):
+        if argv[position] == "--":
+            return None
+        if not argv[position].startswith("-"):
+            return position
+        position += 2 if argv[position] in WITH_VALUE else 1
+    return None
+
+
+def build_parser(command: Command) -> tuple[Parser, Run]:
+    module = import_module(f"vault_index.cli.{command.module}")
+    name = command.name.replace(" ", "_")
+    parser = Parser(command)
+    getattr(module, f"add_{name}", lambda parser: None)(parser)
+    add_options(parser)
+    return parser, getattr(module, f"run_{name}")
+
+
+def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:
+    # Intermixed: `search docker --limit 3 compose` is one query of two words. It cannot cope with `--`.
+    known = parser.parse_args(argv) if "--" in argv else parser.parse_intermixed_args(argv)
+    args = vars(known)
+    options = Options(**{name: args.pop(name) for name in Options._fields if name in args})
+    return options, args
+
+
+def unknown_command(word: str) -> UsageError:
+    """The error for a command there is none of, naming the nearest."""
+    group = word.split()[0]
+    if group in GROUPS:
+        names = [command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")]
+        choices = f"{group} has the commands {', '.join(names)}"
+        if word == group:
+            return UsageError(f"{group} needs a command", f"{choices}.")
+        near = nearest(word.split(maxsplit=1)[1], names)
+        return UsageError(f"no command {word!r}", f"Did you mean {group} {near}?" if near else f"{choices}.")
+    near = nearest(word, [*(command.name for command in COMMANDS if " " not in command.name), *GROUPS])
+    return UsageError(f"no command {word!r}", f"Did you mean {near}?" if near else f"See: {PROGRAM} --help")
+
+
+def nearest(word: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches  # 3 ms, and only mistakes need it
+
+    return next(iter(get_close_matches(word.lower(), names, n=1, cutoff=0.6)), "")
+
+
+def overview() -> str:
+    """The help of the whole program."""
+    shown = [(command.name, command.summary) for command in COMMANDS if " " not in command.name]
+    shown += [(f"{name} …", summary) for name, summary in GROUPS.items()]
+    rows = "\n".join(f"  {name:<10}  {summary}" for name, summary in shown)
+    return (
+        f"usage: {PROGRAM} COMMAND [OPTION…]\n\nKeeps markdown searchable. Start with: {PROGRAM} init ~/Vault\n\n"
+        f"{rows}\n\n`{PROGRAM} COMMAND --help` explains one; vx is short for {PROGRAM}.\n"
+        "Every command takes --home DIR, --config PATH, --format FORMAT (or --json, --toon, --markdown, --human),\n"
+        "--source NAME, --quiet, --verbose, --version and --help."
+    )
+
+
+def group_overview(group: str) -> str:
+    rows = [command for command in COMMANDS if command.name.startswith(f"{group} ")]
+    listed = "\n".join(f"  {command.name:<14}  {command.summary}" for command in rows)
+    return f"usage: {PROGRAM} {group} COMMAND [OPTION…]\n\n{listed}"

@@ -1,0 +1,83 @@
+"""Answers to stdout in the format asked for, errors and remarks to stderr."""
+
+import os
+import sys
+from typing import Any, cast
+
+from vault_index.cli.options import Options
+from vault_index.errors import VaultIndexError
+
+TYPE_CHECKING = False  # spares the import of the renderers' package; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.output import Format
+
+
+def answer_format(options: Options, method: str) -> "Format":
+    """`auto` is human on a terminal. In a pipe it is TOON, but markdown for `get`: text is read best as it is."""
+    if options.format != "auto":
+        return cast("Format", options.format)
+    if sys.stdout.isatty():
+        return "human"
+    return "markdown" if method == "get" else "toon"
+
+
+def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
+    """Print an answer; a string was rendered already (by the daemon, in the format of `answer_format`)."""
+    terminal = sys.stdout.isatty()
+    form = answer_format(options, method)
+    if not isinstance(answer, str):
+        from vault_index.output import render
+
+        answer = render(method, answer, form, width=_width(), color=_color(), terminal=terminal)
+    if terminal and form not in ("human", "json"):
+        from vault_index.output.clean import clean
+
+        answer = clean(answer)
+    write(answer)
+
+
+def write(text: str) -> None:
+    """To stdout with a final newline; halves of characters (of odd file names) become `?`."""
+    try:
+        print(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "utf-8"
+        print(text.encode(encoding, "replace").decode(encoding))
+
+
+def remark(options: Options, text: str) -> None:
+    """A line to stderr that is no result and no error."""
+    if not options.quiet:
+        print(_safe(text), file=sys.stderr)
+
+
+def print_error(error: VaultIndexError, *, as_json: bool) -> None:
+    if as_json:
+        from vault_index.output.json import render_json
+
+        parts = {"code": error.code, "message": error.message, "hint": error.hint}
+        print(render_json({"error": parts}), file=sys.stderr)
+        return
+    print(f"vault-index: error: {_safe(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(f"  hint: {_safe(error.hint)}", file=sys.stderr)
+
+
+def _safe(text: str) -> str:
+    from vault_index.output.clean import clean
+
+    return clean(text)
+
+
+def _width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):  # no terminal, or no file at all
+        return 80
+
+
+def _color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,46 @@
+"""A progress bar on stderr where that is a terminal; otherwise long work is silent."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+ProgressCallback = Callable[[str, int, int], None]
+
+_LABELS = {"read": "reading", "text": "indexing", "embed": "embedding", "waiting": "waiting for the daemon"}
+
+
+@contextmanager
+def progress_bar(*, quiet: bool) -> Iterator[ProgressCallback]:
+    """A callback for `progress(stage, done, total)`; one line for each stage, with rate and time left."""
+    if quiet or not sys.stderr.isatty():
+        yield _silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description:<9}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", style="dim"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        console=console,
+    ) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                for earlier in tasks.values():
+                    bar.stop_task(earlier)
+                tasks[stage] = bar.add_task(_LABELS.get(stage, stage), total=total or None, rate="")
+            task = next(task for task in bar.tasks if task.id == tasks[stage])
+            speed = task.speed
+            rate = f"{speed:,.0f}/s" if speed and speed >= 10 else f"{speed:.1f}/s" if speed else ""
+            bar.update(tasks[stage], completed=done, total=total or None, rate=rate)
+
+        yield show
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Nobody looks."""
