@@ -1,0 +1,68 @@
+"""Rows for tests of the store: a document of some chunks, with vectors of four dimensions."""
+
+import hashlib
+import struct
+from collections.abc import Sequence
+
+from vault_index.models import FileStamp, Vector, VectorSpace
+from vault_index.store.rows import ChunkRow, DocumentRow
+
+SPACE = VectorSpace("local", "toy", 4)
+
+
+def vector(*values: float) -> Vector:
+    length = sum(value * value for value in values) ** 0.5
+    return struct.pack("<4f", *(value / length for value in values))
+
+
+def chunk_row(text: str, line: int = 1, *, title: str = "T") -> ChunkRow:
+    return ChunkRow(
+        start_line=line,
+        end_line=line,
+        headings=(title,),
+        context=title,
+        text=text,
+        tokens=len(text.split()),
+        embed_key=hashlib.sha256(text.encode()).digest(),
+        terms=(title, "", title, "", "", "note.md", text),
+    )
+
+
+def document_row(
+    path: str,
+    texts: Sequence[str],
+    *,
+    source: str = "vault",
+    title: str = "T",
+    tags: Sequence[str] = (),
+    created: float = 0.0,
+    stays_home: bool = False,
+) -> DocumentRow:
+    return DocumentRow(
+        uid=hashlib.sha256(path.encode()).hexdigest()[:32],
+        source=source,
+        path=path,
+        name=path.rpartition("/")[2].removesuffix(".md").casefold(),
+        kind="note",
+        title=title,
+        content_hash=hashlib.sha256("\n".join(texts).encode()).digest(),
+        stamp=FileStamp(1, 2, 3),
+        made_with="1",
+        line_count=len(texts),
+        created=created,
+        updated=created,
+        type=None,
+        digest="",
+        project=None,
+        entered_by=None,
+        expires=None,
+        valid_until=None,
+        confidence=None,
+        superseded_by=None,
+        stays_home=stays_home,
+        frontmatter={},
+        tags=tuple(tags),
+        aliases=(),
+        links=(),
+        chunks=tuple(chunk_row(text, line, title=title) for line, text in enumerate(texts, start=1)),
+    )

@@ -1,0 +1,62 @@
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from vault_index.errors import BusyError
+from vault_index.store.lock import WriteLock
+
+_HOLDER = """
+import sys
+from pathlib import Path
+from vault_index.store.lock import WriteLock
+with WriteLock(Path(sys.argv[1])).held("sync", 5):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_told_who_holds_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "write.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(BusyError, match=rf"process {holder.pid} \(sync\)"), WriteLock(path).held("embed", 0.05):
+            pass
+        holder.kill()
+    # The kernel drops the lock of a process that was killed.
+    with WriteLock(path).held("embed", 5):
+        assert path.read_text() == f"{os.getpid()} embed\n"
+
+
+def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
+    lock = WriteLock(tmp_path / "write.lock")
+    inside = []
+
+    def work() -> None:
+        with lock.held("sync", 30):
+            inside.append(1)
+            assert len(inside) == 1
+            inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with lock.held("sync", 0):
+        assert not inside
+
+
+def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
+    lock = WriteLock(tmp_path / "write.lock")
+    with pytest.raises(ZeroDivisionError), lock.held("sync", 0):
+        _ = 1 / 0
+    with lock.held("sync", 0):
+        assert (tmp_path / "write.lock").exists()

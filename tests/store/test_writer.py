@@ -1,0 +1,179 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.store.rows import SPACE, document_row, vector
+from vault_index.models import Filters
+from vault_index.store.reader import IndexReader
+from vault_index.store.rows import SpaceRow
+from vault_index.store.writer import IndexWriter
+
+ALL = Filters()
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[IndexWriter]:
+    opened = IndexWriter(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reader(writer: IndexWriter, tmp_path: Path) -> Iterator[IndexReader]:
+    opened = IndexReader(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+def found(reader: IndexReader, match: str, filters: Filters = ALL) -> list[str]:
+    ids = [chunk_id for chunk_id, _ in reader.text_candidates(match, 10, filters)]
+    records = reader.chunks(ids)
+    return [records[chunk_id].text for chunk_id in ids]
+
+
+def check_integrity(tmp_path: Path) -> None:
+    connection = apsw.Connection(str(tmp_path / "index.db"))
+    connection.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('integrity-check')")
+    chunks = connection.execute("SELECT id FROM chunk ORDER BY id").fetchall()
+    assert connection.execute("SELECT rowid FROM chunk_fts ORDER BY rowid").fetchall() == chunks
+    connection.close()
+
+
+def only_id(writer: IndexWriter, path: str) -> int:
+    return writer.known("vault")[path].id
+
+
+def test_what_was_written_is_found_and_what_was_replaced_is_not(
+    writer: IndexWriter, reader: IndexReader, tmp_path: Path
+) -> None:
+    writer.put_document(document_row("a.md", ["running water", "cold coffee"]), (), None, {})
+    assert found(reader, '"run"') == ["running water"]
+    writer.put_document(document_row("a.md", ["cold coffee", "hot tea"]), (), only_id(writer, "a.md"), {})
+    assert found(reader, '"run"') == []
+    assert found(reader, '"tea" OR "coffee"') == ["cold coffee", "hot tea"]
+    check_integrity(tmp_path)
+
+
+def test_a_chunk_that_stays_keeps_its_row_and_vector(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
+    space = writer.add_space(SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("a.md", ["one", "two"]), (), None, {space.id: {}})
+    pending = writer.pending(space.id, 0, 10, may_leave=False)
+    known = {chunk.embed_key: vector(1, number, 0, 0) for number, chunk in enumerate(pending)}
+    assert writer.put_vectors(space.id, known, pending) == 2
+    # A line above, another title, another path: the same embedded texts.
+    row = replace(document_row("b.md", ["new", "one", "two"]), title="Other")
+    writer.put_document(row, (), only_id(writer, "a.md"), {space.id: {}})
+    assert [chunk.embed_text for chunk in writer.pending(space.id, 0, 10, may_leave=False)] == ["T\nnew"]
+    assert reader.vectors_work()
+    nearest = reader.vector_candidates(space.id, vector(1, 0, 0, 0), 10, ALL)
+    assert [reader.chunks([id_])[id_].text for id_, _ in nearest] == ["one", "two"]
+    assert nearest[0][1] == pytest.approx(1.0, abs=1e-6)
+    check_integrity(tmp_path)
+
+
+def test_equal_chunks_of_one_document_are_all_kept(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
+    writer.put_document(document_row("a.md", ["same", "same", "same"]), (), None, {})
+    writer.put_document(document_row("a.md", ["same", "same"]), (), only_id(writer, "a.md"), {})
+    assert found(reader, '"same"') == ["same", "same"]
+    check_integrity(tmp_path)
+
+
+def test_removing_a_document_removes_all_of_it(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
+    space = writer.add_space(SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("a.md", ["one"], tags=["x"]), (), None, {space.id: {}})
+    writer.remove_document(only_id(writer, "a.md"))
+    assert reader.count("document") == reader.count("chunk") == reader.count("tag") == 0
+    assert writer.count_pending(space.id, may_leave=False) == 0
+    check_integrity(tmp_path)
+
+
+def test_a_failing_write_leaves_the_old_rows(writer: IndexWriter, reader: IndexReader) -> None:
+    writer.put_document(document_row("a.md", ["old text"]), (), None, {})
+    broken = replace(document_row("a.md", ["new text"]), frontmatter={"x": object()})
+    with pytest.raises(TypeError):
+        writer.put_document(broken, (), only_id(writer, "a.md"), {})
+    assert found(reader, '"text"') == ["old text"]
+
+
+def test_vectors_of_changed_chunks_are_not_stored(writer: IndexWriter) -> None:
+    space = writer.add_space(SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("a.md", ["one"]), (), None, {space.id: {}})
+    pending = writer.pending(space.id, 0, 10, may_leave=False)
+    writer.put_document(document_row("a.md", ["two"]), (), only_id(writer, "a.md"), {space.id: {}})
+    assert writer.put_vectors(space.id, {pending[0].embed_key: vector(1, 0, 0, 0)}, pending) == 0
+    assert writer.count_pending(space.id, may_leave=False) == 1
+
+
+def test_a_new_space_is_built_beside_the_serving_one(writer: IndexWriter, reader: IndexReader) -> None:
+    old = writer.add_space(SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("a.md", ["one"]), (), None, {old.id: {}})
+    chunks = writer.pending(old.id, 0, 10, may_leave=False)
+    writer.put_vectors(old.id, {chunks[0].embed_key: vector(1, 0, 0, 0)}, chunks)
+    new = writer.add_space(SpaceRow(0, replace(SPACE, model="other"), False, False))
+    serving = reader.serving_space()
+    assert serving is not None
+    assert serving.space == SPACE
+    assert writer.count_pending(new.id, may_leave=False) == 1
+    writer.put_vectors(
+        new.id, {chunks[0].embed_key: vector(0, 1, 0, 0)}, writer.pending(new.id, 0, 10, may_leave=False)
+    )
+    writer.serve_space(new.id)
+    assert [row.space.model for row in reader.spaces()] == ["other"]
+    assert reader.vectors_work()
+    assert reader.vector_candidates(new.id, vector(0, 1, 0, 0), 5, ALL)[0][1] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_what_stays_home_is_not_offered_to_a_remote_embedder(writer: IndexWriter) -> None:
+    space = writer.add_space(SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("private/a.md", ["secret"], stays_home=True), (), None, {space.id: {}})
+    writer.put_document(document_row("b.md", ["public"]), (), None, {space.id: {}})
+    assert [c.path for c in writer.pending(space.id, 0, 10, may_leave=True)] == ["b.md"]
+    assert writer.count_pending(space.id, may_leave=True) == 1
+    assert writer.count_pending(space.id, may_leave=False) == 2
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        (Filters(tags=("area",)), ["notes/b.md"]),
+        (Filters(tags=("area/sub",)), ["notes/b.md"]),
+        (Filters(tags=("are",)), []),
+        (Filters(any_tags=("x", "area")), ["a.md", "notes/b.md"]),
+        (Filters(tags=("x", "area")), []),
+        (Filters(paths=("notes",)), ["notes/b.md"]),
+        (Filters(paths=("note",)), []),
+        (Filters(paths=("NOTES/*",)), ["notes/b.md"]),
+        (Filters(paths=("a",)), ["a.md"]),
+        (Filters(after=10.0), ["notes/b.md"]),
+        (Filters(before=10.0), ["a.md"]),
+        (Filters(kinds=("memory",)), []),
+        (Filters(sources=("VAULT",)), ["a.md", "notes/b.md"]),
+    ],
+)
+def test_filters(writer: IndexWriter, reader: IndexReader, filters: Filters, paths: list[str]) -> None:
+    space = writer.add_space(SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("a.md", ["word one"], tags=["x"], created=5.0), (), None, {space.id: {}})
+    writer.put_document(
+        document_row("notes/b.md", ["word two"], tags=["area/sub"], created=10.0), (), None, {space.id: {}}
+    )
+    chunks = writer.pending(space.id, 0, 10, may_leave=False)
+    writer.put_vectors(space.id, {chunk.embed_key: vector(1, 0, 0, 0) for chunk in chunks}, chunks)
+    assert reader.vectors_work()
+    for candidates in (
+        reader.text_candidates('"word"', 10, filters),
+        reader.vector_candidates(space.id, vector(1, 0, 0, 0), 10, filters),
+    ):
+        records = reader.chunks([chunk_id for chunk_id, _ in candidates])
+        assert sorted(record.path for record in records.values()) == paths
+
+
+def test_a_reader_sees_one_state_during_a_snapshot(writer: IndexWriter, reader: IndexReader) -> None:
+    writer.put_document(document_row("a.md", ["one"]), (), None, {})
+    with reader.snapshot():
+        assert reader.count("document") == 1
+        writer.put_document(document_row("b.md", ["two"]), (), None, {})
+        assert reader.count("document") == 1
+    assert reader.count("document") == 2
