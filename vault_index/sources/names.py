@@ -1,0 +1,49 @@
+"""What a name alone says about a file or folder: a document, hidden, or a leftover nobody wants to search."""
+
+import re
+
+DOCUMENT_ENDINGS = (".md", ".markdown", ".canvas")
+"""In any case of letters. Obsidian knows `.md` and `.canvas`; folders of documentation hold `.markdown` as well."""
+
+_IGNORED_FOLDERS = frozenset({"node_modules", "@eadir", "#recycle", "$recycle.bin", "__macosx"})
+# Syncthing; Dropbox ("(Ann's conflicted copy 2026-01-02)") and Nextcloud ("(conflicted copy 2026-01-02 101112)").
+_CONFLICT = re.compile(r"\.sync-conflict-|\([^()]*conflicted copy[^()]*\)", re.IGNORECASE)
+
+
+def is_document_name(name: str) -> bool:
+    """Whether a file of that name is a document. iCloud placeholders (`.note.md.icloud`) are hidden, and so are not."""
+    # The plain test first: it decides nearly every name and runs for every file of a vault.
+    if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
+        return False
+    if name[0] in ".~" and (name[0] == "." or name.startswith("~$")):
+        return False
+    return not ("onflict" in name.lower() and _CONFLICT.search(name))
+
+
+def is_folder_name(name: str) -> bool:
+    """Whether a folder of that name may hold documents."""
+    return name[0] != "." and name.lower() not in _IGNORED_FOLDERS
+
+
+def is_readable_name(name: str) -> bool:
+    """Whether the name is valid UTF-8; others cannot be stored, shown or asked for."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown_name(path: str) -> str:
+    """A path that may not be valid UTF-8, as text that is."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def parts_of(path: str) -> list[str] | None:
+    """The names in a relative path with `/`; None if it is not one (absolute, `..`, empty names)."""
+    parts = path.split("/")
+    if "\0" in path or not all(part not in ("", ".", "..") for part in parts):
+        return None
+    return parts

@@ -1,0 +1,75 @@
+"""Reads the bytes of a regular file as one consistent state, and turns them into text."""
+
+import codecs
+import os
+import re
+import stat
+
+from vault_index.errors import VaultIndexError
+from vault_index.models import FileStamp
+
+_TRIES = 3
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def stamp_of(status: os.stat_result) -> FileStamp:
+    """What makes two looks at a file comparable."""
+    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def read_regular(path: str, limit: int) -> tuple[bytes, os.stat_result]:
+    """All bytes of a file and the state they belong to, which a later change will differ from.
+
+    Pipes, sockets and devices are never opened. OSError passes through; VaultIndexError for what is no file or
+    larger than `limit`.
+    """
+    # Before opening as well: opening a device may already do something.
+    _must_be_regular(os.stat(path), path, limit)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with open(descriptor, "rb", buffering=0) as file:
+        for _ in range(_TRIES):
+            before = os.fstat(descriptor)
+            _must_be_regular(before, path, limit)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            data = _read(file.fileno(), limit + 1)
+            if len(data) == before.st_size and stamp_of(os.fstat(descriptor)) == stamp_of(before):
+                break
+    # A file that never rests is taken as it was read last; its older stamp makes the next look see a change.
+    return data, before
+
+
+def decode(data: bytes) -> tuple[str, int | None]:
+    """The text without byte order mark, and the line of the first byte that is not valid."""
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    body = data[len(mark) :]
+    try:
+        return body.decode(encoding), None
+    except UnicodeDecodeError as error:
+        before = body[: error.start].decode(encoding, "replace").encode()
+        return body.decode(encoding, "replace"), len(_LINE_END.findall(before)) + 1
+
+
+def _read(descriptor: int, most: int) -> bytes:
+    parts = []
+    while most > 0 and (part := os.read(descriptor, min(most, 1 << 20))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
+
+
+def _must_be_regular(status: os.stat_result, path: str, limit: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise VaultIndexError(f"{path} is not a file.", "Only regular files are read.")
+    if status.st_size > limit:
+        raise VaultIndexError(
+            f"{path} has {status.st_size} bytes, more than the limit of {limit}.",
+            "Raise max_file_bytes of the source to index it.",
+        )

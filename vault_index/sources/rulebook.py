@@ -1,0 +1,144 @@
+"""The ignore rules of one vault as they stand now: `.vaultignore` files, Obsidian's settings, the source's globs."""
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_index.config import SourceConfig
+from vault_index.errors import ConfigError, VaultIndexError
+from vault_index.models import Fault
+from vault_index.sources.obsidian import SETTINGS, ObsidianFilters, read_filters
+from vault_index.sources.reading import read_regular
+
+if TYPE_CHECKING:
+    from vault_index.sources.ignore import Rules
+
+IGNORE_FILE = ".vaultignore"
+_MOST_BYTES = 10_000_000
+
+
+class FolderRules(NamedTuple):
+    """The rules of one `.vaultignore`, and how much of a path lies before the folder it stands in."""
+
+    skip: int
+    rules: "Rules"
+
+
+Chain = tuple[FolderRules, ...]
+"""The `.vaultignore` files that speak about a folder, the outermost first."""
+
+_State = tuple[int, int, int] | None
+
+
+class RuleBook:
+    """Answers for one path at a time; the caller goes from the root downwards and stops at what is ignored.
+
+    As in git, the last matching line of the innermost file decides, and nothing inside an ignored folder comes back.
+    `.vaultignore` overrules Obsidian's settings; the source's `exclude` and `include` overrule both.
+    """
+
+    def __init__(self, source: SourceConfig, root: str) -> None:
+        self._root = root
+        self._exclude = configured_rules(source.exclude, f"sources.{source.name}.exclude")
+        self._include = configured_rules(source.include, f"sources.{source.name}.include")
+        self._obsidian = ObsidianFilters()
+        self._obsidian_state: tuple[_State, ...] = ()
+        self._obsidian_faults: tuple[Fault, ...] = ()
+        self._files: dict[str, tuple[_State, Rules, tuple[Fault, ...]]] = {}
+
+    def refresh(self) -> tuple[Fault, ...]:
+        """Read Obsidian's settings again if they changed; what is wrong with them."""
+        state = tuple(_state(f"{self._root}/{name}") for name in SETTINGS)
+        if state != self._obsidian_state:
+            self._obsidian, self._obsidian_faults = read_filters(self._root)
+            self._obsidian_state = state
+        return self._obsidian_faults
+
+    @property
+    def silent(self) -> bool:
+        """No rule but those of `.vaultignore` files can say anything."""
+        return not (self._exclude or self._include or self._obsidian)
+
+    def enter(self, chain: Chain, prefix: str) -> tuple[Chain, tuple[Fault, ...]]:
+        """The rules inside a folder (its path with a final `/`, or empty for the root), given those around it.
+
+        OSError when its `.vaultignore` is there and cannot be read: then nobody knows what is to be left out.
+        """
+        path = f"{self._root}/{prefix}{IGNORE_FILE}"
+        state = _state(path)
+        if state is None:
+            self._files.pop(prefix, None)
+            return chain, ()
+        known = self._files.get(prefix)
+        if known is None or known[0] != state:
+            rules, faults = _read_rules(path, f"{prefix}{IGNORE_FILE}")
+            known = self._files[prefix] = (state, rules, faults)
+        return (*chain, FolderRules(len(prefix), known[1])), known[2]
+
+    def ignores(self, chain: Chain, path: str) -> bool:
+        """Whether a file, or a folder whose path ends with `/`, is left out."""
+        if self._exclude is not None and self._exclude.verdict(path):
+            return True
+        if self._include is not None and not path.endswith("/") and not self._include.verdict(path):
+            return True
+        for skip, rules in reversed(chain):
+            verdict = rules.verdict(path[skip:])
+            if verdict is not None:
+                return verdict
+        return self._obsidian.ignores(path)
+
+    def ignores_somewhere(self, parts: list[str], *, file: bool) -> bool:
+        """Whether a path or one of the folders it lies in is left out."""
+        chain: Chain = ()
+        prefix = ""
+        for position, part in enumerate(parts):
+            chain, _ = self.enter(chain, prefix)
+            prefix += part
+            if not file or position < len(parts) - 1:
+                prefix += "/"
+            if self.ignores(chain, prefix):
+                return True
+        return False
+
+    def around(self, parts: list[str]) -> Chain:
+        """The rules around a folder, without its own."""
+        chain: Chain = ()
+        for depth in range(len(parts)):
+            chain, _ = self.enter(chain, "".join(f"{part}/" for part in parts[:depth]))
+        return chain
+
+
+def configured_rules(patterns: tuple[str, ...], key: str) -> "Rules | None":
+    """The rules in a list of the configuration; ConfigError for one that is no pattern."""
+    if not patterns:
+        return None
+    from vault_index.sources.ignore import Rules  # pathspec costs 28 ms, and most vaults have no rules
+
+    rules = Rules(patterns)
+    if rules.bad_lines:
+        bad = patterns[rules.bad_lines[0] - 1]
+        raise ConfigError(
+            f"{key}: {bad!r} is no valid pattern.", "Write it as in .gitignore, as Archive/ or *.draft.md"
+        )
+    return rules
+
+
+def _read_rules(path: str, shown: str) -> tuple["Rules", tuple[Fault, ...]]:
+    from vault_index.sources.ignore import Rules
+
+    try:
+        data, _ = read_regular(path, _MOST_BYTES)
+    except VaultIndexError as error:
+        raise OSError(error.message) from error
+    rules = Rules(data.decode("utf-8-sig", "replace").splitlines())
+    return rules, tuple(Fault("ignore_rule", "This line is no valid pattern.", shown, line) for line in rules.bad_lines)
+
+
+def _state(path: str) -> _State:
+    """What changes when a file does; None where there is none."""
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_size, status.st_mtime_ns, status.st_ino)

@@ -1,0 +1,248 @@
+"""A folder of notes as a source: which documents it holds, and what they contain."""
+
+import errno
+import functools
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from vault_index.config import SourceConfig
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.models import DocumentRef, Fault, RawDocument
+from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
+from vault_index.sources.obsidian import SETTINGS
+from vault_index.sources.reading import decode, read_regular, stamp_of
+from vault_index.sources.rulebook import IGNORE_FILE, RuleBook, configured_rules
+from vault_index.sources.walk import Scan as Scan
+from vault_index.sources.walk import Walk, is_under, judge, unreadable_fault
+
+
+class VaultSource:
+    """One vault. Nothing is kept between two calls but compiled ignore rules, which follow their files."""
+
+    def __init__(self, config: SourceConfig) -> None:
+        self.config = config
+        self._root = os.path.abspath(config.path)
+        self._rules = RuleBook(config, self._root)
+        local = config.local_only
+        self._local = configured_rules(local, f"sources.{config.name}.local_only") if isinstance(local, tuple) else None
+
+    def scan(self, under: str = "") -> Scan:
+        """All documents, or those in one folder, which may also be a single file."""
+        if under.strip("/"):
+            return self.scan_places((under,))
+        reason = self._vanished()
+        if reason:
+            return Scan(vanished=True, reason=reason)
+        identity = _identity(self._root)
+        walk = self._walk()
+        # A disk that is unmounted during the walk looks like a vault whose files are deleted.
+        if _identity(self._root) != identity or (not walk.refs and self._vanished()):
+            return Scan(vanished=True, reason=f"{self._root} went away while it was read")
+        return walk.result()
+
+    def scan_places(self, places: Iterable[str]) -> Scan:
+        """What there is now at several paths, whether files, folders or nothing; vanished only if the vault is."""
+        places = {place.strip("/") for place in places}
+        if "" in places:
+            return self.scan()
+        reason = self._vanished()
+        if reason:
+            return Scan(vanished=True, reason=reason)
+        whole = functools.cache(self._walk)
+        parts = [self._scan_place(place, whole) for place in sorted(places)]
+        refs = {ref.path: ref for part in parts for ref in part.refs}
+        return Scan(
+            tuple(refs[path] for path in sorted(refs)),
+            tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
+            unreadable=tuple(dict.fromkeys(path for part in parts for path in part.unreadable)),
+        )
+
+    def examine(self, path: str) -> DocumentRef | Fault | None:
+        """One path as `scan` would see it: a document, a fault, or None for anything else (gone, ignored).
+
+        A fault of code `unreadable` means that nobody knows: what is known of the path must be kept.
+        """
+        parts = parts_of(path)
+        if parts is None or not _may_be_document(parts):
+            return None
+        try:
+            status = self._status(parts)
+        except OSError as error:
+            return unreadable_fault(path, error)
+        if status is None:
+            reason = self._vanished()
+            return Fault("unreadable", f"The vault is gone: {reason}.", path) if reason else None
+        if stat.S_ISLNK(status.st_mode):
+            return _one(self._walk().result(path), path)
+        self._rules.refresh()
+        try:
+            if self._rules.ignores_somewhere(parts, file=True):
+                return None
+        except OSError as error:
+            return unreadable_fault(path, error)
+        return judge(self.config, path, status)
+
+    def look(self, path: str) -> DocumentRef | None:
+        """One path again, by the same rules as `scan`. VaultIndexError when it is there and gives no answer."""
+        found = self.examine(path)
+        if isinstance(found, Fault):
+            if found.code == "unreadable":
+                raise VaultIndexError(f"{path}: {found.message}", "Check its permissions and that its disk is there.")
+            return None
+        return found
+
+    def read(self, ref: DocumentRef) -> RawDocument:
+        """The text and the state it was read in, which `ref` of the result carries.
+
+        NotFoundError when the file is gone, VaultIndexError when it cannot be read or became too large.
+        """
+        path = str(self.absolute(ref.path))
+        try:
+            data, status = read_regular(path, self.config.max_file_bytes)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise NotFoundError(f"{path} is gone.", "Run: vault-index sync") from error
+        except OSError as error:
+            raise VaultIndexError(f"Cannot read {path}: {error.strerror}.", "Check its permissions.") from error
+        text, bad_line = decode(data)
+        faults: tuple[Fault, ...] = ()
+        if bad_line is not None:
+            message = "Not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}."
+            faults = (Fault("encoding", message, ref.path, bad_line),)
+        seen = DocumentRef(self.config.name, ref.path, stamp_of(status))
+        return RawDocument(seen, text, hashlib.sha256(data).digest(), faults)
+
+    def relative(self, absolute_path: str) -> str | None:
+        """The path inside this source, "" for the root itself, None for what lies elsewhere.
+
+        Takes paths as written in the configuration and as the system reports them, with links resolved.
+        """
+        path = os.path.normpath(absolute_path)
+        for root in (self._root, os.path.realpath(self._root)):
+            if is_under(root, path):
+                return path[len(root) :].strip("/")
+        return None
+
+    def absolute(self, path: str) -> Path:
+        """Where a document lies. UsageError for a path that leaves the vault, by `..` or through a link."""
+        if parts_of(path) is not None and self._stays_inside(path):
+            return Path(f"{self._root}/{path}")
+        raise UsageError(f"{path!r} leads out of the vault {self._root}.", "Give a path inside the vault.")
+
+    def changes_rules(self, path: str) -> bool:
+        """Whether a change of this path may change which other documents there are, so that a scan is due."""
+        return path in SETTINGS or path.rpartition("/")[2] == IGNORE_FILE
+
+    def stays_home(self, path: str) -> bool:
+        """Whether the text of a document must not leave the machine."""
+        if self.config.local_only is True:
+            return True
+        if self._local is None:
+            return False
+        if self._local.verdict(path):
+            return True
+        # A link must not carry a private note out under a harmless name.
+        real = os.path.realpath(f"{self._root}/{path}")
+        root = os.path.realpath(self._root)
+        return is_under(root, real) and bool(self._local.verdict(real[len(root) :].strip("/")))
+
+    # --- inside ----------------------------------------------------------------------------------------------
+
+    def _walk(self) -> Walk:
+        walk = Walk(self.config, self._root, self._rules)
+        walk.folder("", ())
+        walk.follow_links()
+        return walk
+
+    def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
+        parts = parts_of(place)
+        if parts is None:
+            raise UsageError(
+                f"{place!r} is no path inside the vault {self._root}.", "Give a path relative to the vault."
+            )
+        try:
+            status = self._status(parts)
+            if status is None:
+                return Scan()
+            if stat.S_ISDIR(status.st_mode):
+                return self._scan_folder(place, parts, whole)
+        except OSError as error:
+            return Scan(faults=(unreadable_fault(place, error),), unreadable=(place,))
+        if stat.S_ISLNK(status.st_mode):
+            return whole().result(place)
+        found = self.examine(place)
+        if isinstance(found, Fault):
+            return Scan(faults=(found,), unreadable=(place,) if found.code == "unreadable" else ())
+        return Scan(refs=(found,) if found else ())
+
+    def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
+        if not all(is_folder_name(part) and is_readable_name(part) for part in parts):
+            return Scan()
+        walk = Walk(self.config, self._root, self._rules)
+        if self._rules.ignores_somewhere(parts, file=False):
+            return Scan()
+        walk.folder(f"{place}/", self._rules.around(parts))
+        # What links lead to may have been found in another way already: only a whole walk knows.
+        return whole().result(place) if walk.links else walk.result(place)
+
+    def _stays_inside(self, path: str) -> bool:
+        try:
+            status = self._status(path.split("/"))
+        except OSError:
+            return True  # whoever opens it meets the same error, and can say which
+        if self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode):
+            return True
+        return is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
+
+    def _status(self, parts: list[str]) -> os.stat_result | None:
+        """The state of a path, of the first link on the way to it, or None where there is nothing."""
+        path = self._root
+        status = None
+        for part in parts:
+            path = f"{path}/{part}"
+            try:
+                status = os.lstat(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    return None
+                raise
+            if stat.S_ISLNK(status.st_mode):
+                break
+        return status
+
+    def _vanished(self) -> str:
+        """Why the vault counts as gone, or nothing."""
+        try:
+            with os.scandir(self._root) as entries:
+                return "" if next(entries, None) else f"{self._root} is empty"
+        except FileNotFoundError:
+            return f"{self._root} does not exist"
+        except NotADirectoryError:
+            return f"{self._root} is a file, not a folder"
+        except OSError as error:
+            return f"{self._root} cannot be read ({error.strerror})"
+
+
+def _may_be_document(parts: list[str]) -> bool:
+    return (
+        all(is_folder_name(part) for part in parts[:-1])
+        and is_document_name(parts[-1])
+        and all(is_readable_name(part) for part in parts)
+    )
+
+
+def _one(scan: Scan, path: str) -> DocumentRef | Fault | None:
+    found: tuple[DocumentRef | Fault, ...] = (*scan.refs, *scan.faults)
+    return next((one for one in found if one.path == path), None)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,229 @@
+"""Walks the folders of a vault and collects its documents; links come last, so that a real path wins over them."""
+
+import heapq
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+
+from vault_index.config import SourceConfig
+from vault_index.errors import VaultIndexError
+from vault_index.models import DocumentRef, Fault, FileStamp
+from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, shown_name
+from vault_index.sources.rulebook import IGNORE_FILE, Chain, RuleBook
+
+Identity = tuple[int, int]
+"""Device and inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a source holds at one moment."""
+
+    refs: tuple[DocumentRef, ...] = ()
+    """By path, in the order of plain strings."""
+    faults: tuple[Fault, ...] = ()
+    vanished: bool = False
+    """The source is gone as a whole (unmounted, empty): what is known of it must be kept."""
+    unreadable: tuple[str, ...] = ()
+    """Folders and files that are there but gave no answer: what is known of them must be kept."""
+    reason: str = ""
+    """Why it counts as vanished."""
+
+    def knows(self, path: str) -> bool:
+        """Whether a path that is not among the refs is really gone."""
+        return not self.vanished and not any(is_under(folder, path) for folder in self.unreadable)
+
+
+class Walk:
+    """One walk. After it: `refs`, `faults`, and `unreadable`, the paths about which it learnt nothing."""
+
+    def __init__(self, source: SourceConfig, root: str, rules: RuleBook) -> None:
+        self.refs: list[DocumentRef] = []
+        self.faults: list[Fault] = list(rules.refresh())
+        self.unreadable: list[str] = []
+        self.links: list[tuple[str, Chain]] = []
+        self._source = source
+        self._root = root
+        self._rules = rules
+        self._ruled = not rules.silent
+        self._folders: list[str] = []
+        # Filled when the first link is followed.
+        self._seen_folders: set[Identity] | None = None
+        self._seen_files: set[Identity] | None = None
+
+    def folder(self, prefix: str, chain: Chain) -> None:
+        """Everything under a folder, given as a path with a final `/` (empty for the root), but not its links."""
+        waiting = [(prefix, chain)]
+        while waiting:
+            prefix, chain = waiting.pop()
+            try:
+                with os.scandir(f"{self._root}/{prefix}") as found:
+                    entries = list(found)
+                if any(entry.name == IGNORE_FILE for entry in entries):
+                    chain, faults = self._rules.enter(chain, prefix)
+                    self.faults += faults
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # deleted since its parent was read
+            except OSError as error:
+                self._cannot_read(prefix.rstrip("/"), error)
+                continue
+            self._folders.append(prefix)
+            self._entries(entries, prefix, chain, waiting)
+
+    def follow_links(self) -> None:
+        """Follow what `folder` met, in the order of the paths, each target once."""
+        if not self.links:
+            return
+        heapq.heapify(self.links)
+        self._seen_folders = set()
+        for prefix in self._folders:
+            self._seen(prefix)
+        while self.links:
+            path, chain = heapq.heappop(self.links)
+            try:
+                self._link(path, chain)
+            except OSError as error:
+                self._cannot_read(path, error)
+
+    def result(self, place: str = "") -> Scan:
+        """What was found, or the part of it at one file or in one folder."""
+        refs: Iterable[DocumentRef] = self.refs
+        faults: Iterable[Fault] = self.faults
+        unreadable: Iterable[str] = self.unreadable
+        if place:
+            refs = (ref for ref in refs if is_under(place, ref.path))
+            faults = (fault for fault in faults if is_under(place, fault.path))
+            unreadable = (path for path in unreadable if is_under(place, path))
+        return Scan(tuple(sorted(refs, key=attrgetter("path"))), tuple(faults), unreadable=tuple(unreadable))
+
+    def _entries(
+        self, entries: list["os.DirEntry[str]"], prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]
+    ) -> None:
+        for entry in entries:
+            name = entry.name
+            if name[0] == ".":
+                continue
+            path = prefix + name
+            try:
+                if entry.is_symlink():
+                    self._note_link(name, path, chain)
+                elif entry.is_dir(follow_symlinks=False):
+                    if is_folder_name(name) and self._readable(name, path) and self._enters(path, chain):
+                        waiting.append((f"{path}/", chain))
+                elif is_document_name(name) and self._readable(name, path):
+                    self._file(path, chain, entry.stat(follow_symlinks=False))
+            except FileNotFoundError:
+                continue  # deleted since its folder was read
+            except OSError as error:
+                self._cannot_read(path, error)
+
+    def _enters(self, path: str, chain: Chain) -> bool:
+        return not self._ignored(f"{path}/", chain) and (self._seen_folders is None or self._seen(f"{path}/"))
+
+    def _file(self, path: str, chain: Chain, status: os.stat_result) -> None:
+        if self._ignored(path, chain):
+            return
+        if self._seen_files is not None:
+            identity = (status.st_dev, status.st_ino)
+            if identity in self._seen_files:
+                return
+            self._seen_files.add(identity)
+        found = judge(self._source, path, status)
+        if isinstance(found, DocumentRef):
+            self.refs.append(found)
+        elif found is not None:
+            self.faults.append(found)
+
+    def _ignored(self, path: str, chain: Chain) -> bool:
+        return (self._ruled or bool(chain)) and self._rules.ignores(chain, path)
+
+    def _readable(self, name: str, path: str) -> bool:
+        if is_readable_name(name):
+            return True
+        self.faults.append(
+            Fault("name", "The name is not valid UTF-8; rename it to have it indexed.", shown_name(path))
+        )
+        return False
+
+    def _cannot_read(self, path: str, error: OSError) -> None:
+        self.unreadable.append(path)
+        self.faults.append(unreadable_fault(path, error))
+
+    # --- links -----------------------------------------------------------------------------------------------
+
+    def _note_link(self, name: str, path: str, chain: Chain) -> None:
+        if is_folder_name(name) and self._readable(name, path):
+            self.links.append((path, chain))
+
+    def _link(self, path: str, chain: Chain) -> None:
+        absolute = f"{self._root}/{path}"
+        if not may_follow(self._source, self._root, self._rules, absolute):
+            return
+        try:
+            status = os.stat(absolute)
+        except FileNotFoundError:
+            if self._source.follow_outside_links and not is_under(self._root, os.path.realpath(absolute)):
+                raise  # perhaps a disk that is not mounted: what was known of it is kept
+            return
+        if stat.S_ISDIR(status.st_mode):
+            if self._enters(path, chain):
+                self._remember_files()
+                self.folder(f"{path}/", chain)
+                heapq.heapify(self.links)
+        elif is_document_name(path.rpartition("/")[2]):
+            self._remember_files()
+            self._file(path, chain, status)
+
+    def _seen(self, prefix: str) -> bool:
+        assert self._seen_folders is not None
+        status = os.stat(f"{self._root}/{prefix}")
+        identity = (status.st_dev, status.st_ino)
+        new = identity not in self._seen_folders
+        self._seen_folders.add(identity)
+        return new
+
+    def _remember_files(self) -> None:
+        """From here on every file counts once, whatever its names."""
+        if self._seen_files is None:
+            self._seen_files = set()
+            for ref in self.refs:
+                try:
+                    status = os.stat(f"{self._root}/{ref.path}")
+                except OSError:
+                    continue
+                self._seen_files.add((status.st_dev, status.st_ino))
+
+
+def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRef | Fault | None:
+    """What a file is that no rule leaves out: a document, one that is too large, or nothing to read (a pipe)."""
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    size = status.st_size
+    if size > source.max_file_bytes:
+        limit = source.max_file_bytes
+        return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source.", path)
+    return DocumentRef(source.name, path, FileStamp(size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+def may_follow(source: SourceConfig, root: str, rules: RuleBook, absolute: str) -> bool:
+    """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
+    real = os.path.realpath(absolute)
+    real_root = os.path.realpath(root)
+    if not is_under(real_root, real):
+        return source.follow_outside_links
+    if real == real_root:
+        return False
+    return not rules.ignores_somewhere(real[len(real_root) :].strip("/").split("/"), file=not os.path.isdir(real))
+
+
+def is_under(folder: str, path: str) -> bool:
+    """Whether a path is the folder or lies under it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:
+    """The fault for something that is there but cannot be looked at."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    return Fault("unreadable", f"It cannot be read: {reason or error}.", path)
