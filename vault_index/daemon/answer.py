@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from vault_index.daemon import protocol
-from vault_index.daemon.jobs import Job, Step
+from vault_index.daemon.jobs import Job, Progress, Step
 from vault_index.daemon.server import Request
 from vault_index.daemon.writer import Writer
 from vault_index.models import DaemonStatus, Problem, WatchStatus
@@ -14,7 +14,6 @@ from vault_index.models import DaemonStatus, Problem, WatchStatus
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""
 
-Progress = Callable[[str, int, int], None]
 Dispatch = Callable[[str, dict[str, Any]], dict[str, Any]]
 Render = Callable[[str, dict[str, Any], str], str]
 
@@ -73,11 +72,13 @@ class Answers:
         watcher = self._watcher()
         watch = WatchStatus(watcher.backend, state.last_event, state.last_reconcile, state.missed)
         result = self._dispatch("status", params | {"daemon": daemon, "watch": watch})
+        if "problems" not in result:  # the ledger of `--privacy`
+            return result
         own = [
             {"code": problem.code, "message": problem.message, "hint": problem.hint}
             for problem in (*watcher.problems, *state.problems)
         ]
-        known = result.get("problems", [])
+        known = result["problems"]
         return result | {"problems": [*known, *(problem for problem in own if problem not in known)]}
 
 

@@ -67,9 +67,12 @@ class Client:
             "params": params or {},
             "format": format,
         }
+        line = protocol.encode(request)
+        if len(line) > protocol.MAX_REQUEST_BYTES:
+            raise protocol.too_long()
         try:
             self._connection.settimeout(self._silence)
-            self._connection.sendall(protocol.encode(request))
+            self._connection.sendall(line)
             return self._answer(on_progress)
         except TimeoutError as fault:
             raise BusyError(f"the daemon did not answer for {self._silence:.0f} seconds", _RESTART) from fault

@@ -2,9 +2,15 @@
 
 import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from vault_index.errors import BusyError, VaultIndexError
+
+
+class Progress(Protocol):
+    """Told how far a long piece of work is."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
 class Step(NamedTuple):

@@ -21,6 +21,13 @@ def encode(message: dict[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
 
 
+def too_long() -> errors.UsageError:
+    """What a request over MAX_REQUEST_BYTES is answered with."""
+    return errors.UsageError(
+        f"the request is longer than {MAX_REQUEST_BYTES // 2**20} MiB", "pass the name of a file instead"
+    )
+
+
 def error_object(error: errors.VaultIndexError) -> dict[str, Any]:
     """The `error` of a reply."""
     return {

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import __version__, api
 from vault_index.config import Home, private_folder
@@ -22,6 +22,9 @@ from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Writer
+
+if TYPE_CHECKING:
+    from vault_index.output import Format
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +43,7 @@ def run(home: Home, *, log_level: str = "info") -> int:
     lock = DaemonLock(home.daemon_lock)
     handler = set_up(log_level)
     try:
-        with api.VaultIndex.open(home) as index, _inbox() as inbox:
+        with _inbox() as inbox, api.VaultIndex.open(home) as index:
             return _Daemon(home, index, inbox).serve()
     finally:
         logging.getLogger().removeHandler(handler)
@@ -163,4 +166,4 @@ def _inbox() -> "Iterator[queue.SimpleQueue[str]]":
 def _render(method: str, result: dict[str, Any], form: str) -> str:
     from vault_index.output import render  # late: most clients render themselves
 
-    return render(method, result, form)
+    return render(method, result, cast("Format", form))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_index.daemon import protocol
+from vault_index.daemon.jobs import Progress
 from vault_index.daemon.log import say, where
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
@@ -28,7 +29,7 @@ class Request(NamedTuple):
     format: str | None
 
 
-Answer = Callable[[Request, Callable[[str, int, int], None]], dict[str, Any] | str]
+Answer = Callable[[Request, Progress], dict[str, Any] | str]
 """Called in the connection's thread; may call its second argument with progress, raises VaultIndexError."""
 
 
@@ -120,6 +121,7 @@ class Server:
             with client, client.makefile("rb", buffering=65536) as lines:
                 while line := lines.readline(protocol.MAX_REQUEST_BYTES + 1):
                     if not self._reply(client, line):
+                        _hang_up(client)
                         break
                     client.settimeout(self._idle_seconds)
         except OSError:
@@ -136,7 +138,7 @@ class Server:
         ident: Any = None
         try:
             if not line.endswith(b"\n"):
-                raise _too_long() if len(line) > protocol.MAX_REQUEST_BYTES else ConnectionAbortedError
+                raise protocol.too_long() if len(line) > protocol.MAX_REQUEST_BYTES else ConnectionAbortedError
             message = _read(line)
             ident = message.get("id")
             request = _request(message)
@@ -197,10 +199,14 @@ def _request(message: dict[str, Any]) -> Request:
     return Request(method, params or {}, form)
 
 
-def _too_long() -> UsageError:
-    return UsageError(
-        f"the request is longer than {protocol.MAX_REQUEST_BYTES // 2**20} MiB", "pass the name of a file instead"
-    )
+def _hang_up(client: socket.socket) -> None:
+    """Read a little of what the client still sends: hanging up on it would take our last words away from it."""
+    client.settimeout(0.2)
+    with contextlib.suppress(OSError):
+        client.shutdown(socket.SHUT_WR)
+        for _ in range(1000):
+            if not client.recv(65536):
+                return
 
 
 def _same_user(client: socket.socket) -> bool:

@@ -4,7 +4,6 @@ import errno
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from watchdog import events
@@ -15,6 +14,8 @@ from watchdog.observers.polling import PollingObserverVFS
 
 from vault_index.daemon.log import say, where
 from vault_index.models import Problem
+from vault_index.sources.names import is_document_name, is_folder_name
+from vault_index.sources.vault import VaultSource
 
 log = logging.getLogger(__name__)
 
@@ -35,18 +36,6 @@ _EVENT_NAMES = (
 )
 
 
-class Source(Protocol):
-    """What the watcher needs of a source."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def root(self) -> Path: ...
-
-    def relative(self, path: str | Path, /) -> str | None: ...
-
-
 class Mark(Protocol):
     def __call__(self, path: str, *, folder: bool = False, gone: bool = False) -> None: ...
 
@@ -57,7 +46,7 @@ class Watcher:
     A source that cannot be watched natively is polled, one that is not there is looked for by `tend`.
     """
 
-    def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
+    def __init__(self, sources: Sequence[VaultSource], mark: Mark, backend: str = "auto") -> None:
         self._watches = [_Watch(source, mark, backend) for source in sources]
         self._overflow = _OverflowAlarm(self._on_overflow)
 
@@ -101,26 +90,27 @@ class Watcher:
 class _Watch:
     """The watch on one source's root."""
 
-    def __init__(self, source: Source, mark: Mark, backend: str) -> None:
+    def __init__(self, source: VaultSource, mark: Mark, backend: str) -> None:
         self._source = source
+        self._name = source.config.name
+        self._root = os.path.abspath(source.config.path)
         self._mark = mark
         self._wanted = backend
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
-        self._handler = _Handler(source, mark, os.path.realpath(source.root))
+        self._handler = _Handler(source, mark)
         self.backend: str | None = None
         self.problem: Problem | None = None
 
     def start(self) -> None:
-        self._identity = _identity(self._source.root)
+        self._identity = _identity(self._root)
         if self._identity is None:
-            say(log, logging.WARNING, "source not there", source=self._source.name)
+            say(log, logging.WARNING, "source not there", source=self._name)
             return
-        # The real path, because inotify does not follow a link even where it is the root.
-        self._handler = _Handler(self._source, self._mark, os.path.realpath(self._source.root))
+        self._handler = _Handler(self._source, self._mark)
         if self._wanted == "polling" or not self._start_native():
             self._start_polling()
-        say(log, logging.INFO, "watching", source=self._source.name, backend=self.backend)
+        say(log, logging.INFO, "watching", source=self._name, backend=self.backend)
 
     def stop(self) -> None:
         if self._observer is not None:
@@ -128,15 +118,19 @@ class _Watch:
         self._observer, self.backend, self.problem = None, None, None
 
     def mark_all(self) -> None:
-        self._mark(str(self._source.root), folder=True)
+        self._mark(self._root, folder=True)
 
     def tend(self) -> None:
-        identity = _identity(self._source.root)
+        identity = _identity(self._root)
         if identity == self._identity and (identity is None or self._works()):
-            if self.backend == "native" and self._handler.take_new_folders() and (error := _exhausted(self._root)):
+            if (
+                self.backend == "native"
+                and self._handler.take_new_folders()
+                and (error := _exhausted(self._handler.real_root))
+            ):
                 self._fall_back(error)
             return
-        say(log, logging.INFO, "source went" if identity is None else "source came", source=self._source.name)
+        say(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
         self.stop()
         if identity is None:
             self._identity = None
@@ -144,27 +138,23 @@ class _Watch:
             self.start()
         self.mark_all()
 
-    @property
-    def _root(self) -> str:
-        return self._handler.real_root
-
     def _works(self) -> bool:
         observer = self._observer
         return observer is not None and observer.is_alive() and all(one.is_alive() for one in observer.emitters)
 
     def _start_native(self) -> bool:
-        error = self._observe(Observer, self._root) or _exhausted(self._root)
+        error = self._observe(Observer) or _exhausted(self._handler.real_root)
         if error is None:
             self.backend = "native"
             return True
         self.stop()
-        self.problem = _exhaustion(self._source.name, error)
+        self.problem = _exhaustion(self._name, error)
         say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
         return False
 
     def _start_polling(self) -> None:
         problem = self.problem
-        error = self._observe(_polling_observer, self._root)
+        error = self._observe(_polling_observer)
         if error is None:
             self.backend, self.problem = "polling", problem
         else:
@@ -172,16 +162,16 @@ class _Watch:
 
     def _fall_back(self, error: OSError) -> None:
         self.stop()
-        self.problem = _exhaustion(self._source.name, error)
+        self.problem = _exhaustion(self._name, error)
         say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
         self._start_polling()
         self.mark_all()
 
-    def _observe(self, kind: Callable[[], BaseObserver], root: str) -> OSError | None:
+    def _observe(self, kind: Callable[[], BaseObserver]) -> OSError | None:
         observer = None
         try:
             observer = kind()
-            observer.schedule(self._handler, root, recursive=True, event_filter=_event_filter())
+            observer.schedule(self._handler, self._handler.real_root, recursive=True, event_filter=_event_filter())
             observer.start()
         except OSError as error:
             if observer is not None:
@@ -194,13 +184,14 @@ class _Watch:
 class _Handler(FileSystemEventHandler):
     """Called in the observer's thread."""
 
-    def __init__(self, source: Source, mark: Mark, real_root: str) -> None:
+    def __init__(self, source: VaultSource, mark: Mark) -> None:
         self._source = source
         self._mark = mark
-        self._root = str(source.root)
+        self._root = os.path.abspath(source.config.path)
+        # The real path is watched, because inotify does not follow a link even where it is the root.
+        self.real_root = os.path.realpath(self._root)
         self._events = 0
         self._new_folders = False
-        self.real_root = real_root
 
     def take_new_folders(self) -> bool:
         """Whether a folder appeared since this was asked last."""
@@ -219,33 +210,34 @@ class _Handler(FileSystemEventHandler):
         if self._events % _STORM_EVENTS == 0:
             self._mark(self._root, folder=True)
         source, target = os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")
-        gone = event.event_type in ("deleted", "moved")
-        self._look(source, folder=event.is_directory, gone=gone)
+        self._look(source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved"))
         if target:
             self._look(target, folder=event.is_directory)
 
     def _look(self, real_path: str, *, folder: bool, gone: bool = False) -> None:
-        path = self._root + real_path.removeprefix(self.real_root)
-        if folder and not gone:
-            self._new_folders = True
-        place = interesting(path[len(self._root) :].strip("/"))
-        if place is None:
+        self._new_folders |= folder and not gone
+        relative = real_path.removeprefix(self.real_root).strip("/")
+        path = f"{self._root}/{relative}".rstrip("/")
+        if self._source.changes_rules(relative):
+            above = relative.rpartition("/")[0]
+            self._mark(self._root if above.startswith(".") else os.path.dirname(path), folder=True)
+        elif is_noise(relative, folder=folder) and not _may_lead_to_folder(path, gone=gone):
             return
-        if place.endswith("/") or not place:
-            self._mark(os.path.join(self._root, place).rstrip("/"), folder=True)
-        elif folder or self._source.relative(path) is not None:
+        else:
             self._mark(path, folder=folder, gone=gone)
 
 
-def interesting(relative: str) -> str | None:
-    """The place to look at for an event at `relative` (to the root, with `/`): itself, a folder (with a final `/`,
-    empty for the root) whose rules changed with it, or None for noise in hidden files and folders."""
-    parts = relative.split("/") if relative else []
-    if relative == ".obsidian/app.json":
-        return ""
-    if parts and parts[-1] == ".vaultignore" and not any(part.startswith(".") for part in parts[:-1]):
-        return "".join(f"{part}/" for part in parts[:-1])
-    return None if any(part.startswith(".") for part in parts) else relative
+def is_noise(relative: str, *, folder: bool) -> bool:
+    """Whether an event at this path (relative to the root, with `/`) cannot concern a document."""
+    *above, name = relative.split("/")
+    if not all(is_folder_name(part) for part in above):
+        return True
+    return not (is_folder_name(name) if folder else is_document_name(name)) if name else False
+
+
+def _may_lead_to_folder(path: str, *, gone: bool) -> bool:
+    """Links to folders come as files; of one that is gone only the name tells."""
+    return "." not in os.path.basename(path) if gone else os.path.islink(path) and os.path.isdir(path)
 
 
 class _OverflowAlarm(logging.Handler):
@@ -260,7 +252,7 @@ class _OverflowAlarm(logging.Handler):
             self._alarm()
 
 
-def _identity(root: Path) -> tuple[int, int] | None:
+def _identity(root: str) -> tuple[int, int] | None:
     try:
         state = os.stat(root)
     except OSError:

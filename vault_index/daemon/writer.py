@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Fill, Vectors
-from vault_index.daemon.jobs import Job, stopping
+from vault_index.daemon.jobs import Job, Progress, stopping
 from vault_index.daemon.log import say, where
-from vault_index.errors import BusyError, EmbedderError, VaultIndexError
+from vault_index.errors import BusyError, EmbedderError, UsageError, VaultIndexError
 from vault_index.models import EmbedReport, Problem, SyncReport
 
 log = logging.getLogger(__name__)
@@ -35,13 +35,13 @@ class Index(Protocol):
         paths: Sequence[str] | None = None,
         *,
         embed: bool = True,
-        progress: Callable[[str, int, int], None] | None = None,
+        progress: Progress = ...,
     ) -> SyncReport: ...
 
     def embed_step(self) -> EmbedReport: ...
 
 
-Dispatch = Callable[[str, dict[str, Any], Callable[[str, int, int], None]], dict[str, Any]]
+Dispatch = Callable[[str, dict[str, Any], Progress], dict[str, Any]]
 
 
 class _Leave(BaseException):
@@ -229,8 +229,15 @@ class Writer:
         everything = len(paths) > _MANY_PATHS
         try:
             report = self._index.sync(None if everything else paths, embed=False, progress=self._stop_or_go_on)
+        except UsageError as error:  # of a source that is configured no longer
+            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
+            return
         except VaultIndexError as error:
-            self._try_again(paths, error)
+            if type(error) is VaultIndexError and 1 < len(paths) <= _MANY_PATHS:
+                for path in paths:  # one file that cannot be read shall not keep the others waiting
+                    self._save((path,))
+            else:
+                self._try_again(paths, error)
             return
         self._retry_seconds = 0.0
         self._note(report, everything=everything)
@@ -287,7 +294,7 @@ class Writer:
         if self._stopping:
             raise _Stop
 
-    def _leave_for_saves(self, started: float) -> Callable[[str, int, int], None]:
+    def _leave_for_saves(self, started: float) -> Progress:
         def check(stage: str, done: int, total: int) -> None:
             self._stop_or_go_on(stage, done, total)
             now = self._clock()

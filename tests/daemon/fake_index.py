@@ -1,0 +1,118 @@
+"""A small index for the daemon's tests: the texts of the markdown files of one folder, by relative path."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vault_index.daemon.jobs import Progress
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.models import EmbedReport, SyncReport
+
+
+def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    """Wait for a condition with a deadline."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("the condition did not come true in time")
+        time.sleep(0.005)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    pass
+
+
+class FakeIndex:
+    """Does what the daemon needs of VaultIndex, and remembers what was asked of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.rows: dict[str, str] = {}
+        self.syncs: list[tuple[str, ...] | None] = []
+        self.threads: set[str] = set()
+        self.vectors: set[str] = set()
+        self.embed_reports: list[EmbedReport | VaultIndexError] = []
+        self.steps = 0
+        self.fail: list[VaultIndexError | Exception] = []
+        self.gate: threading.Event | None = None
+        """When set to an event: every document waits for it."""
+        self.seconds_each = 0.0
+
+    def sync(
+        self, paths: Sequence[str] | None = None, *, embed: bool = True, progress: Progress = _silent
+    ) -> SyncReport:
+        self.threads.add(threading.current_thread().name)
+        self.syncs.append(None if paths is None else tuple(paths))
+        if self.fail:
+            raise self.fail.pop(0)
+        places = [""] if paths is None else [self._place(path) for path in paths]
+        before = {path: text for path, text in self.rows.items() if any(_under(path, at) for at in places)}
+        now = {path: text for place in places for path, text in self._read(place).items()}
+        for done, (path, text) in enumerate(sorted(now.items()), start=1):
+            if self.gate is not None:
+                self.gate.wait(10)
+            if self.seconds_each:
+                threading.Event().wait(self.seconds_each)
+            if self.rows.get(path) != text:
+                self.rows[path] = text
+                self.vectors.discard(path)
+                progress("text", done, len(now))
+        for path in before.keys() - now.keys():
+            del self.rows[path]
+            self.vectors.discard(path)
+        return SyncReport(
+            scanned=len(now),
+            added=len(now.keys() - before.keys()),
+            changed=sum(before[path] != now[path] for path in now.keys() & before.keys()),
+            removed=len(before.keys() - now.keys()),
+            pending=len(self.rows) - len(self.vectors),
+        )
+
+    def embed_step(self) -> EmbedReport:
+        self.threads.add(threading.current_thread().name)
+        self.steps += 1
+        if self.embed_reports:
+            report = self.embed_reports.pop(0)
+            if isinstance(report, VaultIndexError):
+                raise report
+            return report
+        missing = sorted(self.rows.keys() - self.vectors)[:2]
+        self.vectors.update(missing)
+        return EmbedReport(len(missing), 0, len(self.rows) - len(self.vectors), 0.0)
+
+    def dispatch(self, method: str, params: dict[str, Any], progress: Progress = _silent) -> dict[str, Any]:
+        if method == "search":
+            found = sorted(path for path, text in self.rows.items() if params["query"] in text)
+            return {"query": params["query"], "results": [{"path": path} for path in found]}
+        if method == "status":
+            return {"daemon": params["daemon"].pid, "backend": params["watch"].backend, "problems": []}
+        if method == "sync":
+            report = self.sync(params.get("paths"), embed=params.get("embed", True), progress=progress)
+            return {"scanned": report.scanned, "added": report.added, "problems": []}
+        if method == "broken":
+            raise RuntimeError("the text of a note")
+        raise NotFoundError(f"no method {method}", "see --help")
+
+    def _place(self, path: str) -> str:
+        relative = os.path.relpath(path, self.root)
+        return "" if relative == "." else relative
+
+    def _read(self, place: str) -> dict[str, str]:
+        top = self.root / place
+        if top.is_file():
+            files = [top] if top.suffix == ".md" else []
+        else:
+            files = [
+                Path(folder, name)
+                for folder, _, names in os.walk(top)
+                for name in names
+                if name.endswith(".md") and not name.startswith(".")
+            ]
+        return {file.relative_to(self.root).as_posix(): file.read_text("utf-8") for file in files}
+
+
+def _under(path: str, place: str) -> bool:
+    return not place or path == place or path.startswith(place + "/")

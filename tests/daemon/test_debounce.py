@@ -1,0 +1,141 @@
+"""Every marked path becomes due in time, and none is lost."""
+
+from posixpath import dirname
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.daemon.debounce import Debounce
+
+
+def test_a_path_is_due_when_it_was_quiet() -> None:
+    marks = Debounce(quiet=0.15, longest=2.0)
+    marks.mark("/v/a.md", 10.0)
+    marks.mark("/v/a.md", 10.1)
+    assert marks.due(10.2) == ()
+    assert marks.next_due() == pytest.approx(10.25)
+    assert marks.due(10.25) == ("/v/a.md",)
+    assert marks.due(99.0) == ()
+    assert marks.next_due() is None
+
+
+def test_a_path_that_never_rests_is_due_after_the_longest_wait() -> None:
+    marks = Debounce(quiet=0.15, longest=2.0)
+    taken: list[float] = []
+    for tick in range(500):
+        now = tick / 100
+        marks.mark("/v/a.md", now)
+        taken += [now] * len(marks.due(now))
+    assert taken == pytest.approx([2.0, 4.01], abs=0.02)
+
+
+def test_gone_paths_come_last() -> None:
+    marks = Debounce(quiet=0, longest=0)
+    marks.mark("/v/old.md", 1.0, gone=True)
+    marks.mark("/v/new.md", 1.0)
+    assert marks.due(1.0) == ("/v/new.md", "/v/old.md")
+
+
+def test_a_path_that_came_back_is_not_gone() -> None:
+    marks = Debounce(quiet=0, longest=0)
+    marks.mark("/v/b.md", 1.0, gone=True)
+    marks.mark("/v/a.md", 1.0, gone=True)
+    marks.mark("/v/a.md", 1.0)
+    assert marks.due(1.0) == ("/v/a.md", "/v/b.md")
+
+
+def test_a_marked_folder_stands_for_what_is_in_it() -> None:
+    marks = Debounce(quiet=1, longest=9)
+    marks.mark("/v/f/early.md", 1.0)
+    marks.mark("/v/f", 1.0, folder=True)
+    marks.mark("/v/f/deep/late.md", 1.5)
+    assert marks.next_due() == 2.0  # of early.md, marked before its folder was
+    assert marks.due(2.5) == ("/v/f",)
+    assert len(marks) == 0
+
+
+def test_a_name_that_begins_alike_is_not_inside() -> None:
+    marks = Debounce(quiet=0, longest=0)
+    marks.mark("/v/f", 1.0, folder=True)
+    marks.mark("/v/f2.md", 1.0)
+    assert set(marks.due(1.0)) == {"/v/f", "/v/f2.md"}
+
+
+def test_many_paths_in_one_folder_become_the_folder() -> None:
+    marks = Debounce(quiet=1, longest=5, collapse=3)
+    marks.mark("/v/other/x.md", 0.0)
+    for number in range(10):
+        marks.mark(f"/v/f/{number}.md", number / 10)
+    assert len(marks) == 2
+    assert marks.due(9.0) == ("/v/other/x.md", "/v/f")
+
+
+def test_the_collapsed_folder_keeps_the_first_time() -> None:
+    marks = Debounce(quiet=1, longest=2, collapse=1)
+    marks.mark("/v/f/a.md", 0.0)
+    marks.mark("/v/f/b.md", 0.9)
+    marks.mark("/v/f/c.md", 1.8)
+    assert marks.due(2.0) == ("/v/f",)
+
+
+def test_later_marks_come_at_their_time() -> None:
+    marks = Debounce(quiet=0.15, longest=2.0)
+    marks.mark_later("/v/f", 5.0)
+    assert len(marks) == 1
+    assert marks.due(4.9) == ()
+    assert marks.next_due() == 5.0
+    assert marks.due(5.0) == ("/v/f",)
+
+
+def test_take_all_takes_what_is_not_due() -> None:
+    marks = Debounce(quiet=5, longest=9)
+    marks.mark("/v/a.md", 1.0)
+    marks.mark_later("/v/f", 7.0)
+    assert marks.take_all() == ("/v/a.md",)
+    assert marks.due(7.0) == ("/v/f",)
+
+
+_names = st.sampled_from(["a", "b", "c"])
+_paths = st.lists(_names, min_size=1, max_size=4).map(lambda parts: "/v/" + "/".join(parts))
+_events = st.lists(
+    st.tuples(st.floats(0, 0.5), _paths, st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=40
+)
+
+
+@given(_events, st.floats(0, 0.4), st.floats(0, 1.5), st.integers(1, 5))
+def test_every_mark_is_seen_within_the_longest_wait(
+    events: list[tuple[float, str, bool, bool, bool]], quiet: float, longest: float, collapse: int
+) -> None:
+    marks = Debounce(quiet, longest, collapse)
+    owed: dict[str, float] = {}
+    now = 0.0
+
+    def settle(until: float) -> None:
+        while (at := marks.next_due()) is not None and at <= until:
+            for path in marks.due(at):
+                for waiting in [p for p in owed if p == path or path in _ancestors(p)]:
+                    assert at <= owed.pop(waiting) + 1e-6
+
+    for wait, path, folder, gone, later in events:
+        settle(now + wait)
+        now += wait
+        if later:
+            marks.mark_later(path, now + 1.0)
+            owed[path] = max(now + 1.0 + longest, owed.get(path, 0.0))
+        else:
+            promised = marks.mark(path, now, folder=folder, gone=gone)
+            assert promised <= now + longest + 1e-6
+            owed.setdefault(path, now + longest)
+    settle(now + 10)
+    assert owed == {}
+    assert len(marks) == 0
+    assert marks.next_due() is None
+
+
+def _ancestors(path: str) -> list[str]:
+    above = []
+    while path != "/":
+        path = dirname(path)
+        above.append(path)
+    return above

@@ -1,0 +1,303 @@
+"""The writer: saves before requests, requests before vectors, and no failure that ends or loses anything."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.fake_index import FakeIndex, until
+from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.jobs import Job, Step
+from vault_index.daemon.writer import Writer
+from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, VaultIndexError
+from vault_index.models import EmbedReport, Problem, SyncReport
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> FakeIndex:
+    (tmp_path / "a.md").write_text("alpha", "utf-8")
+    return FakeIndex(tmp_path)
+
+
+Make = Callable[..., Writer]
+
+
+@pytest.fixture
+def make(index: FakeIndex) -> Iterator[Make]:
+    made: list[Writer] = []
+
+    def build(*, reconcile: float = 0.0, on_missed: Callable[[], object] = lambda: None) -> Writer:
+        writer = Writer(index, index.dispatch, Debounce(0.01, 0.1), reconcile_seconds=reconcile, on_missed=on_missed)
+        made.append(writer)
+        return writer
+
+    yield build
+    for writer in made:
+        if writer.is_alive():
+            assert writer.stop(5)
+
+
+def settled(index: FakeIndex) -> bool:
+    return bool(index.rows) and index.vectors == index.rows.keys()
+
+
+def result_of(job: Job) -> dict[str, object]:
+    assert job.over_within(10)
+    return job.answer()
+
+
+def test_it_reconciles_at_the_start_and_fills_vectors(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    until(lambda: writer.state().pending == 0)
+    assert index.syncs == [None]
+    assert index.threads == {"writer"}
+    state = writer.state()
+    assert state.last_reconcile is not None
+    assert state.last_event is None
+    assert state.missed == 0
+
+
+def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: "b.md" in index.vectors)
+    assert index.syncs == [None, (str(index.root / "b.md"),)]
+    assert writer.state().last_event is not None
+
+
+def test_a_marked_folder_is_read_twice(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    writer.mark(str(index.root), folder=True)
+    until(lambda: index.syncs.count((str(index.root),)) == 2)
+
+
+def test_very_many_paths_are_a_full_scan(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    for number in range(600):
+        writer.mark(str(index.root / str(number) / "x.md"))
+    writer.start()
+    until(lambda: len(index.syncs) >= 1 and not writer.state().waiting)
+    assert set(index.syncs) == {None}
+
+
+def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -> None:
+    for number in range(20):
+        (index.root / f"{number}.md").write_text(str(number), "utf-8")
+    order: list[str] = []
+    writer = make()
+    embed_step, sync = index.embed_step, index.sync
+
+    def step() -> EmbedReport:
+        order.append("vectors")
+        if len(order) == 2:
+            writer.mark(str(index.root / "a.md"))
+        threading.Event().wait(0.02)
+        return embed_step()
+
+    def save(*args: object, **options: object) -> SyncReport:
+        order.append("text")
+        return sync(*args, **options)  # type: ignore[arg-type]
+
+    index.embed_step, index.sync = step, save  # type: ignore[method-assign]
+    writer.start()
+    until(lambda: settled(index))
+    assert order[0] == "text"
+    second = order.index("text", 1)
+    assert order[1] == "vectors"
+    assert "vectors" in order[second:]
+
+
+def test_requests_are_answered_with_progress(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    job = writer.submit("sync", {"paths": None, "embed": False})
+    assert job.wait(Step("", 0, 0), 0) == Step("waiting", 0, 0)
+    writer.start()
+    assert result_of(job)["scanned"] == 1
+
+
+def test_a_sync_request_answers_when_the_vectors_are_complete(index: FakeIndex, make: Make) -> None:
+    for number in range(9):
+        (index.root / f"{number}.md").write_text(str(number), "utf-8")
+    writer = make()
+    job = writer.submit("sync", {})
+    writer.start()
+    answer = result_of(job)
+    assert (answer["scanned"], answer["embedded"], answer["pending"]) == (10, 10, 0)
+    assert settled(index)
+
+
+def test_a_sync_request_without_vectors_answers_at_once(index: FakeIndex, make: Make) -> None:
+    index.embed_reports = [EmbedReport(0, 0, 1, 0.0, (Problem("embedder", "down", ""),))] * 3
+    writer = make()
+    writer.start()
+    assert "embedded" not in result_of(writer.submit("sync", {"embed": False}))
+
+
+def test_an_embed_request_is_done_in_steps(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    index.vectors.clear()
+    answer = result_of(writer.submit("embed", {}))
+    assert (answer["embedded"], answer["pending"], answer["problems"]) == (1, 0, [])
+
+
+def test_a_failing_embedder_answers_who_waits_and_does_not_stop_text(index: FakeIndex, make: Make) -> None:
+    down = Problem("embedder", "the server is down", "start it")
+    index.embed_reports = [EmbedReport(0, 0, 1, 0.0, (down,)), EmbedderError("no route", "wait")]
+    writer = make()
+    job = writer.submit("sync", {})
+    writer.start()
+    answer = result_of(job)
+    assert answer["pending"] == 1
+    assert answer["problems"] == [{"code": "embedder", "message": "the server is down", "hint": "start it"}]
+    again = result_of(writer.submit("embed", {}))
+    assert again["problems"] == [{"code": "embedder", "message": "no route", "hint": "wait"}]
+    steps = index.steps
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: "b.md" in index.rows)
+    assert index.steps == steps  # it waits before it tries the embedder again
+    assert [problem.message for problem in writer.state().problems] == ["no route"]
+
+
+def test_vectors_that_cannot_be_filled_are_not_tried_without_end(index: FakeIndex, make: Make) -> None:
+    index.embed_reports = [EmbedReport(0, 0, 7, 0.0)] * 50
+    writer = make()
+    writer.start()
+    until(lambda: writer.state().pending == 7)
+    answer = result_of(writer.submit("embed", {}))
+    assert answer["pending"] == 7
+    assert index.steps < 10
+
+
+@pytest.mark.parametrize("error", [BusyError("locked"), IndexCorruptError("torn"), NotFoundError("gone")])
+def test_a_save_that_fails_is_tried_again(index: FakeIndex, make: Make, error: VaultIndexError) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    index.fail = [error]
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: "b.md" in index.rows)
+
+
+def test_a_bug_in_one_job_does_not_end_the_others(
+    index: FakeIndex, make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    job = writer.submit("broken", {})
+    assert job.over_within(10)
+    with pytest.raises(VaultIndexError, match="broken failed: RuntimeError"):
+        job.answer()
+    index.fail = [RuntimeError("the text of a note")]
+    writer.mark(str(index.root / "a.md"))
+    until(lambda: not index.fail)
+    until(lambda: any(record.message == "job failed" for record in caplog.records))
+    assert result_of(writer.submit("sync", {}))["scanned"] == 1
+    assert "the text of a note" not in caplog.text + str([vars(record) for record in caplog.records])
+
+
+def test_a_request_that_fails_tells_why(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    job = writer.submit("nonsense", {})
+    assert job.over_within(10)
+    with pytest.raises(NotFoundError):
+        job.answer()
+
+
+def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make) -> None:
+    missed = threading.Event()
+    writer = make(reconcile=0.05, on_missed=missed.set)
+    writer.start()
+    until(lambda: settled(index))
+    (index.root / "b.md").write_text("beta", "utf-8")
+    assert missed.wait(10)
+    until(lambda: writer.state().missed == 1)
+
+
+def test_a_problem_of_the_source_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:
+    gone = Problem("source_vanished", "the folder is empty", "mount it")
+    reports = [SyncReport(problems=(gone,)), SyncReport()]
+    index.sync = lambda *_args, **_options: reports.pop(0)  # type: ignore[method-assign]
+    writer = make()
+    writer.start()
+    until(lambda: writer.state().problems == (gone,))
+    writer.configure(Debounce(0.01, 0.1), 0.0)
+    until(lambda: writer.state().problems == ())
+
+
+def test_a_long_reconcile_lets_saves_pass(index: FakeIndex, make: Make) -> None:
+    for number in range(300):
+        (index.root / f"{number}.md").write_text(str(number), "utf-8")
+    index.seconds_each = 0.01
+    writer = make()
+    writer.start()
+    until(lambda: len(index.rows) > 10)
+    writer.mark(str(index.root / "a.md"))
+    until(lambda: (str(index.root / "a.md"),) in index.syncs)
+    assert len(index.rows) < 301
+    index.seconds_each = 0
+    until(lambda: settled(index) and len(index.rows) == 301)
+    assert index.syncs[-1] is None
+
+
+def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> None:
+    for number in range(50):
+        (index.root / f"{number}.md").write_text(str(number), "utf-8")
+    index.gate = threading.Event()
+    writer = make()
+    job = writer.submit("sync", {})
+    later = writer.submit("sync", {})
+    writer.start()
+    until(lambda: index.syncs)
+    stopped: list[bool] = []
+    stopping = threading.Thread(target=lambda: stopped.append(writer.stop(5)))
+    stopping.start()
+    until(lambda: writer._stopping)
+    index.gate.set()
+    stopping.join(10)
+    assert stopped == [True]
+    assert len(index.rows) < 51
+    for asked in (job, later, writer.submit("sync", {})):
+        assert asked.over_within(10)
+        with pytest.raises(BusyError, match="stopping"):
+            asked.answer()
+
+
+def test_stopping_does_not_wait_for_ever(index: FakeIndex, make: Make) -> None:
+    index.gate = threading.Event()
+    writer = make()
+    writer.start()
+    until(lambda: index.syncs)
+    assert not writer.stop(0.05)
+    index.gate.set()
+    until(lambda: not writer.is_alive())
+
+
+def test_calls_run_in_the_writers_thread(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    names: list[str] = []
+
+    def fail() -> None:
+        raise NotFoundError("no config", "write one")
+
+    writer = make()
+    writer.call(fail)
+    writer.call(lambda: names.append(threading.current_thread().name))
+    with caplog.at_level(logging.ERROR):
+        writer.start()
+        until(lambda: names)
+    assert names == ["writer"]
+    assert "failed" in caplog.text
