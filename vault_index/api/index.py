@@ -1,5 +1,6 @@
 """`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -196,7 +197,7 @@ class VaultIndex:
                 text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
                 accesses = connections.cache.accesses([document.uid]).get(document.uid, 0)
                 if full:
-                    metadata = full_metadata(connections.reader, document, owner.vault_name, accesses)
+                    metadata = full_metadata(connections.reader, document, owner.link(document.path), accesses)
                     text = replace(text, metadata=metadata)
                 connections.cache.record_access(document.uid, time.time())
                 texts.append(text)
@@ -231,7 +232,7 @@ class VaultIndex:
             return list_documents(
                 connections.reader,
                 connections.cache,
-                {name: source.vault_name for name, source in self._by_name.items()},
+                {name: source.link for name, source in self._by_name.items()},
                 filters,
                 sort=sort,
                 order=order,
@@ -281,7 +282,7 @@ class VaultIndex:
             owners = [
                 (source.config.name, relative)
                 for source in self.sources
-                if (relative := source.relative(Path(path).absolute())) is not None
+                if (relative := source.relative(os.path.abspath(path))) is not None
             ]
             if not owners:
                 roots = ", ".join(str(source.config.path) for source in self.sources) or "none yet"

@@ -198,12 +198,13 @@ def _source_rows(reader: IndexReader, sources: Sequence[VaultSource]) -> list[So
 
 
 def _source_problems(source: VaultSource) -> list[Problem]:
-    if source.present():
+    reason = source.missing()
+    if not reason:
         return []
     return [
         Problem(
             "source_vanished",
-            f"the folder of source {source.config.name!r} is missing or empty: {source.config.path}",
+            f"source {source.config.name!r}: {reason}",
             f"its rows are kept; mount it again, or run `vault-index source remove {source.config.name}`",
         )
     ]

@@ -9,8 +9,8 @@ from typing import Protocol
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.describe import describe, document_name
 from vault_index.indexer.plan import Plan, diff
-from vault_index.models import DocumentRef, Failure, Fault, FileStamp, Problem, RawDocument, SyncReport, Vector
-from vault_index.sources.vault import Scan, VaultSource
+from vault_index.models import Failure, Fault, FileStamp, Problem, RawDocument, SyncReport, Vector
+from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
 from vault_index.store.rows import DocumentRow, KnownDocument
 from vault_index.store.writer import IndexWriter
@@ -39,8 +39,8 @@ class RowSettings:
 
     def made_with(self, source: VaultSource) -> str:
         """A fingerprint: rows made with another one are made again."""
-        home = ",".join(source.config.local_only)
-        return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home}"
+        home = source.config.local_only
+        return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
 
 
 @dataclass(slots=True)
@@ -104,13 +104,13 @@ class Synchroniser:
         known = {
             path: row for path, row in self._writer.known(name).items() if any(_is_under(path, at) for at in places)
         }
-        scan = _look_at(source, places)
+        scan = source.scan_places(places)
         if scan.vanished:
-            if known or places == [""]:
-                tally.problems.append(_vanished(source, len(known)))
+            tally.problems.append(_vanished(source, scan.reason, len(known)))
             return
-        kept = {p: row for p, row in known.items() if not any(_is_under(p, folder) for folder in scan.unreadable)}
-        plan = diff(scan.refs, kept, self._settings.made_with(source))
+        answered = {ref.path for ref in scan.refs}
+        comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
+        plan = diff(scan.refs, comparable, self._settings.made_with(source))
         tally.scanned += len(scan.refs)
         tally.unchanged += plan.unchanged
         if dry_run:
@@ -207,27 +207,6 @@ class Synchroniser:
                     tally.removed += 1
 
 
-def _look_at(source: VaultSource, places: Sequence[str]) -> Scan:
-    """What there is at these files and folders; later places do not repeat what earlier ones named."""
-    if list(places) == [""]:
-        return source.scan()
-    refs: dict[str, DocumentRef] = {}
-    faults: list[Fault] = []
-    unreadable: list[str] = []
-    for place in places:
-        ref = source.look(place)
-        if ref is not None:
-            refs[ref.path] = ref
-            continue
-        scan = source.scan(place)
-        if scan.vanished and source.scan_root_vanished():
-            return scan
-        refs.update((found.path, found) for found in scan.refs)
-        faults += scan.faults
-        unreadable += scan.unreadable
-    return Scan(tuple(refs[path] for path in sorted(refs)), tuple(faults), False, tuple(unreadable))
-
-
 def _is_under(path: str, place: str) -> bool:
     return not place or path == place or path.startswith(f"{place}/")
 
@@ -237,10 +216,9 @@ def _settled(stamp: FileStamp) -> FileStamp:
     return _RACY_STAMP if time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS else stamp
 
 
-def _vanished(source: VaultSource, documents: int) -> Problem:
+def _vanished(source: VaultSource, reason: str, documents: int) -> Problem:
     return Problem(
         "source_vanished",
-        f"the folder of source {source.config.name!r} is missing or empty: {source.config.path}"
-        f" ({documents} documents kept in the index)",
+        f"source {source.config.name!r}: {reason}; its {documents} documents are kept in the index",
         f"mount it again, or run `vault-index source remove {source.config.name}`",
     )

@@ -92,12 +92,12 @@ def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens:
     )
 
 
-def full_metadata(reader: IndexReader, document: StoredDocument, vault: str, accesses: int) -> dict[str, object]:
+def full_metadata(reader: IndexReader, document: StoredDocument, link: str, accesses: int) -> dict[str, object]:
     """Everything that is known of a document besides its text."""
     from dataclasses import asdict
 
     tags = reader.tags_of([document.id]).get(document.id, ())
-    record = asdict(to_record(document, tags=tags, vault=vault, accesses={document.uid: accesses}))
+    record = asdict(to_record(document, tags=tags, link=link, accesses={document.uid: accesses}))
     return {
         **record,
         "aliases": reader.aliases_of(document.id),

@@ -1,6 +1,6 @@
 """`list` and `tags`: documents and tags in order, page by page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from vault_index.errors import UsageError
@@ -24,7 +24,7 @@ _SORTS = {
 def list_documents(
     reader: IndexReader,
     cache: Cache,
-    vaults: Mapping[str, str],
+    links: Mapping[str, Callable[[str], str]],
     filters: Filters,
     *,
     sort: str,
@@ -50,7 +50,9 @@ def list_documents(
     accesses = cache.accesses([document.uid for document in documents])
     return DocumentList(
         tuple(
-            to_record(d, tags=tags.get(d.id, ()), vault=vaults.get(d.source, d.source), accesses=accesses)
+            to_record(
+                d, tags=tags.get(d.id, ()), link=links[d.source](d.path) if d.source in links else "", accesses=accesses
+            )
             for d in documents
         ),
         total,

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from urllib.parse import quote
 
 from vault_index.models import DocumentRecord, Hit
 from vault_index.query.focus import focus_line, snippet
@@ -14,18 +13,13 @@ def iso_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
 
 
-def obsidian_link(vault: str, path: str) -> str:
-    """The address that opens a note in Obsidian; `vault` is the name of the vault's folder."""
-    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path.removesuffix('.md'), safe='')}"
-
-
 def to_hit(
     chunk: ChunkRecord,
     *,
     score: float,
     words: tuple[str, ...],
     tags: tuple[str, ...],
-    vault: str,
+    link: str,
     accesses: int,
     changed: bool,
     also: tuple[str, ...],
@@ -57,12 +51,12 @@ def to_hit(
         accesses=accesses,
         changed_since_index=changed,
         also=also,
-        link=obsidian_link(vault, chunk.path),
+        link=link,
     )
 
 
 def to_record(
-    document: StoredDocument, *, tags: tuple[str, ...], vault: str, accesses: Mapping[str, int]
+    document: StoredDocument, *, tags: tuple[str, ...], link: str, accesses: Mapping[str, int]
 ) -> DocumentRecord:
     return DocumentRecord(
         id=document.uid,
@@ -83,7 +77,7 @@ def to_record(
         valid_until=_date(document.valid_until),
         confidence=document.confidence,
         accesses=accesses.get(document.uid, 0),
-        link=obsidian_link(vault, document.path),
+        link=link,
     )
 
 

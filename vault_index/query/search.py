@@ -25,10 +25,9 @@ _LOW_COSINE = 0.3
 class Source(Protocol):
     """What the freshness check needs of a source."""
 
-    @property
-    def vault_name(self) -> str: ...
-
     def stamp(self, path: str) -> FileStamp | None: ...
+
+    def link(self, path: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ class Searcher:
                 score=candidate.score,
                 words=words,
                 tags=tags.get(record.document_id, ()),
-                vault=source.vault_name if (source := self._sources.get(record.source)) else record.source,
+                link=source.link(record.path) if (source := self._sources.get(record.source)) else "",
                 accesses=accesses.get(record.uid, 0),
                 changed=changed,
                 also=tuple(dict.fromkeys(path for path in also if path != record.path)),

@@ -7,10 +7,11 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from urllib.parse import quote
 
 from vault_index.config import SourceConfig
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
-from vault_index.models import DocumentRef, Fault, RawDocument
+from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
 from vault_index.sources.obsidian import SETTINGS
 from vault_index.sources.reading import decode, read_regular, stamp_of
@@ -147,6 +148,22 @@ class VaultSource:
         real = os.path.realpath(f"{self._root}/{path}")
         root = os.path.realpath(self._root)
         return is_under(root, real) and bool(self._local.verdict(real[len(root) :].strip("/")))
+
+    def stamp(self, path: str) -> FileStamp | None:
+        """What a document's file looks like now, in one `stat`; None where it is gone."""
+        try:
+            return stamp_of(os.stat(f"{self._root}/{path}"))
+        except OSError:
+            return None
+
+    def link(self, path: str) -> str:
+        """The address that opens a document in Obsidian, which knows a vault by the name of its folder."""
+        vault, file = os.path.basename(self._root), path.removesuffix(".md")
+        return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(file, safe='')}"
+
+    def missing(self) -> str:
+        """Why the source counts as gone as a whole (unmounted, empty); empty while it is there."""
+        return self._vanished()
 
     # --- inside ----------------------------------------------------------------------------------------------
 
