@@ -113,7 +113,10 @@ class WatchConfig:
     quiet: float = setting(0.15, "Seconds without a further change before a file is read.", low=0, high=3600)
     longest: float = setting(2.0, "Seconds after which a file that keeps changing is read anyway.", low=0, high=3600)
     reconcile: float = setting(
-        15, "Minutes between two comparisons of everything with the index; 0 for only at the start.", low=0, high=10_080
+        15.0,
+        "Minutes between two comparisons of everything with the index; 0 for only at the start.",
+        low=0,
+        high=10_080,
     )
     backend: str = setting(
         "auto",

@@ -1,0 +1,288 @@
+"""Editing the file: comments stay, nothing wrong is written, secrets are not shown."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.config import Home, find_home, load_config
+from vault_index.config.edit import (
+    add_source,
+    create_config,
+    delete_value,
+    free_name,
+    get_value,
+    list_values,
+    masked,
+    remove_source,
+    set_value,
+)
+from vault_index.errors import ConfigError, NotFoundError, NotSetUpError, UsageError, VaultIndexError
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "My Vault"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, vault: Path) -> Home:
+    places = find_home(tmp_path / "home", environ={})
+    create_config(places, vault)
+    return places
+
+
+def text(home: Home) -> str:
+    return home.config_file.read_text(encoding="utf-8")
+
+
+class TestCreate:
+    def test_first(self, home: Home, vault: Path) -> None:
+        assert load_config(home, {}).source("my-vault").path == vault
+        assert home.config_file.stat().st_mode & 0o777 == 0o600
+        assert home.config_file.parent.stat().st_mode & 0o777 == 0o700
+        assert os.listdir(home.config_file.parent) == ["config.toml"]
+
+    def test_again_changes_nothing(self, home: Home, vault: Path) -> None:
+        before = text(home)
+        done = create_config(home, vault)
+        assert (done.source, done.created, done.added) == ("my-vault", False, False)
+        assert text(home) == before
+
+    def test_another_vault_becomes_another_source(self, home: Home, tmp_path: Path) -> None:
+        other = tmp_path / "deep" / "My Vault"
+        other.mkdir(parents=True)
+        done = create_config(home, other)
+        assert (done.source, done.created, done.added) == ("my-vault-2", False, True)
+        assert len(load_config(home, {}).sources) == 2
+
+    def test_options(self, tmp_path: Path, vault: Path, home: Home) -> None:
+        fresh = find_home(tmp_path / "fresh", environ={})
+        for places in (fresh, home):
+            create_config(places, vault, provider="none", memory_dir='Odd "name"')
+            config = load_config(places, {})
+            assert (config.embedding.provider, config.memory.dir) == ("none", 'Odd "name"')
+        create_config(home, vault)
+        assert load_config(home, {}).embedding.provider == "none"
+
+    def test_strange_names(self, tmp_path: Path) -> None:
+        odd = tmp_path / 'a "quoted" \\ 笔记\n'
+        odd.mkdir()
+        home = find_home(tmp_path / "home", environ={})
+        create_config(home, odd)
+        assert load_config(home, {}).sources[0].path == odd
+
+    def test_a_name_that_toml_cannot_hold(self, tmp_path: Path) -> None:
+        odd = tmp_path / os.fsdecode(b"caf\xe9")
+        odd.mkdir()
+        with pytest.raises(UsageError, match="not valid UTF-8"):
+            create_config(find_home(tmp_path / "home", environ={}), odd)
+
+    def test_refusals_write_nothing(self, tmp_path: Path, vault: Path) -> None:
+        home = find_home(tmp_path / "home", environ={})
+        (tmp_path / "file").touch()
+        with pytest.raises(UsageError, match="There is no folder"):
+            create_config(home, tmp_path / "nowhere")
+        with pytest.raises(UsageError, match="is a file"):
+            create_config(home, tmp_path / "file")
+        with pytest.raises(ConfigError, match="must be one of"):
+            create_config(home, vault, provider="magic")
+        with pytest.raises(ConfigError, match="lies inside the vault"):
+            create_config(home, tmp_path)
+        assert not home.data_dir.exists()
+        home.data_dir.mkdir()
+        with pytest.raises(ConfigError, match="lies in the data folder"):
+            create_config(home, home.data_dir)
+
+
+class TestSet:
+    @pytest.mark.parametrize(
+        ("key", "given_text", "value"),
+        [
+            ("chunk.tokens", "300", 300),
+            ("embedding.timeout", "2", 2.0),
+            ("embedding.model", "300", "300"),
+            ("embedding.provider", "none", "none"),
+            ("sources.my-vault.exclude", '["a/", "b, c"]', ["a/", "b, c"]),
+            ("sources.my-vault.exclude", "a/, b", ["a/", "b"]),
+            ("sources.my-vault.exclude", "[]", []),
+            ("sources.my-vault.local_only", "true", True),
+            ("sources.my-vault.local_only", "private/", ["private/"]),
+            ("sources.my-vault.follow_outside_links", "yes", True),
+        ],
+    )
+    def test_by_type(self, home: Home, key: str, given_text: str, value: object) -> None:
+        set_value(home, key, given_text)
+        assert get_value(home, key, environ={}) == value
+        assert {"key": key, "origin": "file"} in [
+            {"key": one.key, "origin": one.origin} for one in list_values(home, {})
+        ]
+
+    def test_comments_and_order_stay(self, home: Home) -> None:
+        home.config_file.write_text(
+            '# top\n[embedding]\n# which\nprovider = "local"  # mine\n\n[sources.v]\npath = "/v"\n', encoding="utf-8"
+        )
+        set_value(home, "embedding.provider", "none")
+        assert text(home) == ('# top\n[embedding]\n# which\nprovider = "none"  # mine\n\n[sources.v]\npath = "/v"\n')
+
+    def test_a_source_by_name(self, home: Home) -> None:
+        set_value(home, "exclude", "x/", source="my-vault")
+        assert get_value(home, "exclude", source="my-vault", environ={}) == ["x/"]
+        assert get_value(home, "sources.my-vault.exclude", environ={}) == ["x/"]
+
+    @pytest.mark.parametrize(
+        ("key", "value", "error"),
+        [
+            ("chunk.tokens", "9", "between 50"),
+            ("chunk.tokens", "many", "whole number"),
+            ("chunk.overlap", "300", "less than half"),
+            ("chunk.tokns", "300", "no setting"),
+            ("chunk", "300", "no setting"),
+            ("nothing.at.all", "1", "no setting"),
+            ("embedding.provider", "x", "must be one of"),
+            ("sources.other.exclude", "x", "No source is named"),
+            ("sources.my-vault.exclude", "[", "must be a list"),
+            ("sources.my-vault.follow_outside_links", "maybe", "true or false"),
+            ("memory.vault", "other", "no source"),
+        ],
+    )
+    def test_nothing_wrong_is_written(self, home: Home, key: str, value: str, error: str) -> None:
+        before = text(home)
+        with pytest.raises(UsageError if "No source" not in error else NotFoundError, match=error):
+            set_value(home, key, value)
+        assert text(home) == before
+
+    def test_without_a_file(self, tmp_path: Path) -> None:
+        with pytest.raises(NotSetUpError):
+            set_value(find_home(tmp_path), "chunk.tokens", "300")
+
+    def test_a_broken_file_is_named(self, home: Home) -> None:
+        home.config_file.write_text("[chunk]\ntokens = = 3\n", encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"config\.toml:2"):
+            set_value(home, "chunk.tokens", "300")
+
+    def test_a_link_stays_a_link(self, home: Home, tmp_path: Path) -> None:
+        real = tmp_path / "dotfiles" / "vault-index.toml"
+        real.parent.mkdir()
+        home.config_file.rename(real)
+        home.config_file.symlink_to(real)
+        set_value(home, "chunk.tokens", "300")
+        assert home.config_file.is_symlink()
+        assert "tokens = 300" in real.read_text(encoding="utf-8")
+
+    def test_a_read_only_place(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*args: object) -> None:
+            raise OSError(errno.EROFS, "Read-only file system")
+
+        before = text(home)
+        monkeypatch.setattr(os, "replace", refuse)
+        with pytest.raises(VaultIndexError, match="Read-only file system") as caught:
+            set_value(home, "chunk.tokens", "300")
+        assert "home-manager" in caught.value.hint
+        assert text(home) == before
+        assert os.listdir(home.config_file.parent) == ["config.toml"]
+
+
+class TestDelete:
+    def test_back_to_the_default(self, home: Home) -> None:
+        set_value(home, "chunk.tokens", "300")
+        assert delete_value(home, "chunk.tokens")
+        assert not delete_value(home, "chunk.tokens")
+        assert "[chunk]" not in text(home)
+        assert get_value(home, "chunk.tokens", environ={}) == 400
+
+    def test_a_key_that_should_not_be_there(self, home: Home) -> None:
+        with open(home.config_file, "a", encoding="utf-8") as file:
+            file.write("[chunk]\ntokns = 3\n")
+        with pytest.raises(ConfigError):
+            load_config(home, {})
+        assert delete_value(home, "chunk.tokns")
+        assert load_config(home, {})
+
+    @pytest.mark.parametrize("key", ["sources.my-vault.path", "sources.my-vault", "chunk.tokns", "sources"])
+    def test_refusals(self, home: Home, key: str) -> None:
+        before = text(home)
+        with pytest.raises(UsageError):
+            delete_value(home, key)
+        assert text(home) == before
+
+
+class TestSources:
+    def test_add_and_remove(self, home: Home, tmp_path: Path) -> None:
+        (tmp_path / "Work").mkdir()
+        source = add_source(home, "", tmp_path / "Work", {"exclude": ("a/",), "local_only": True})
+        assert (source.name, source.exclude, source.local_only) == ("work", ("a/",), True)
+        set_value(home, "memory.vault", "work")
+        remove_source(home, "work")
+        assert [one.name for one in load_config(home, {}).sources] == ["my-vault"]
+        with pytest.raises(NotFoundError):
+            remove_source(home, "work")
+
+    def test_refusals(self, home: Home, vault: Path, tmp_path: Path) -> None:
+        (tmp_path / "other").mkdir()
+        (vault / "inner").mkdir()
+        before = text(home)
+        cases: list[Callable[[], object]] = [
+            lambda: add_source(home, "my-vault", tmp_path / "other"),
+            lambda: add_source(home, "a b", tmp_path / "other"),
+            lambda: add_source(home, "again", vault),
+            lambda: add_source(home, "inner", vault / "inner"),
+            lambda: add_source(home, "x", tmp_path / "nowhere"),
+            lambda: add_source(home, "x", tmp_path / "other", {"exclud": ["x"]}),
+        ]
+        for case in cases:
+            with pytest.raises(UsageError):
+                case()
+        assert text(home) == before
+
+    def test_the_last_one_and_a_new_one(self, home: Home, vault: Path) -> None:
+        remove_source(home, "my-vault")
+        assert load_config(home, {}).sources == ()
+        assert create_config(home, vault).source == "my-vault"
+        assert load_config(home, {}).source("my-vault").path == vault
+
+
+def test_origins(home: Home) -> None:
+    set_value(home, "chunk.tokens", "300")
+    environ = {"VAULT_INDEX_CHUNK_TOKENS": "200", "VAULT_INDEX_SEARCH_LIMIT": "5"}
+    found = {one.key: (one.value, one.origin) for one in list_values(home, environ)}
+    assert found["chunk.tokens"] == (200, "environment")
+    assert found["search.limit"] == (5, "environment")
+    assert found["embedding.provider"] == ("local", "file")
+    assert found["chunk.overlap"] == (80, "default")
+
+
+def test_secrets_are_masked(home: Home) -> None:
+    set_value(home, "embedding.api_key", "sk-proj-0123456789abcdef")
+    assert get_value(home, "embedding.api_key", environ={}) == "sk-…cdef"
+    assert "sk-proj" not in repr(list_values(home, {}))
+    assert load_config(home, {}).embedding.api_key == "sk-proj-0123456789abcdef"
+
+
+@given(st.text(max_size=80))
+def test_a_mask_shows_at_most_the_last_four(secret: str) -> None:
+    shown = masked(secret)
+    assert bool(shown) == bool(secret)
+    assert len(shown.removeprefix("sk-").replace("…", "")) <= 4 or "…" in secret
+    if secret and len(secret) < 16:
+        assert shown == "…"
+
+
+@pytest.mark.parametrize(
+    ("folder", "taken", "name"),
+    [
+        ("/x/Notes", (), "notes"),
+        ("/x/My Vault!", (), "my-vault"),
+        ("/x/笔记", (), "vault"),
+        ("/", (), "vault"),
+        ("/x/notes", ("notes", "notes-2"), "notes-3"),
+    ],
+)
+def test_free_names(folder: str, taken: tuple[str, ...], name: str) -> None:
+    assert free_name(Path(folder), taken) == name

@@ -1,0 +1,107 @@
+"""Where an index lies, by flag, environment and XDG folders."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vault_index.config import find_home, private_folder
+from vault_index.errors import UsageError, VaultIndexError
+
+XDG = {
+    "HOME": "/h",
+    "XDG_CONFIG_HOME": "/c",
+    "XDG_DATA_HOME": "/d",
+    "XDG_RUNTIME_DIR": "/r",
+}
+
+
+def test_xdg_folders() -> None:
+    home = find_home(environ=XDG)
+    assert home.config_file == Path("/c/vault-index/config.toml")
+    assert home.index_db == Path("/d/vault-index/index.db")
+    assert home.cache_db == Path("/d/vault-index/cache.db")
+    assert home.write_lock == Path("/d/vault-index/write.lock")
+    assert home.daemon_lock == Path("/d/vault-index/daemon.lock")
+    assert home.socket_path.parent == Path("/r/vault-index")
+
+
+def test_defaults_without_xdg_variables() -> None:
+    home = find_home(environ={"HOME": "/h"})
+    assert home.config_file == Path("/h/.config/vault-index/config.toml")
+    assert home.data_dir == Path("/h/.local/share/vault-index")
+    assert home.socket_path == Path("/h/.local/share/vault-index/run/daemon.sock")
+    assert find_home(environ={"HOME": "/h", "XDG_DATA_HOME": "relative"}).data_dir == home.data_dir
+
+
+def test_the_usual_data_folder_has_the_plain_socket_and_another_one_its_own() -> None:
+    usual = find_home(environ={"HOME": "/h", "XDG_RUNTIME_DIR": "/r"})
+    assert usual.socket_path == Path("/r/vault-index/daemon.sock")
+    others = {find_home(environ={**XDG, "XDG_DATA_HOME": place}).socket_path for place in ("/d", "/e")}
+    assert len(others | {usual.socket_path}) == 3
+
+
+@pytest.mark.parametrize(
+    ("flag", "config", "environ", "config_file", "data_dir"),
+    [
+        ("/x", None, XDG, "/x/config.toml", "/x"),
+        (None, None, {**XDG, "VAULT_INDEX_HOME": "/v"}, "/v/config.toml", "/v"),
+        ("/x", None, {**XDG, "VAULT_INDEX_HOME": "/v"}, "/x/config.toml", "/x"),
+        (None, None, {**XDG, "VAULT_INDEX_HOME": "~/v"}, "/h/v/config.toml", "/h/v"),
+        (None, None, {**XDG, "VAULT_INDEX_CONFIG": "/my.toml"}, "/my.toml", "/d/vault-index"),
+        (None, None, {**XDG, "VAULT_INDEX_CONFIG": "/my.toml", "VAULT_INDEX_HOME": "/v"}, "/my.toml", "/v"),
+        ("/x", None, {**XDG, "VAULT_INDEX_CONFIG": "/my.toml"}, "/x/config.toml", "/x"),
+        ("/x", "/f.toml", {**XDG, "VAULT_INDEX_CONFIG": "/my.toml"}, "/f.toml", "/x"),
+        (None, None, {**XDG, "VAULT_INDEX_HOME": "", "VAULT_INDEX_CONFIG": ""}, "/c/vault-index/config.toml", None),
+    ],
+)
+def test_flag_beats_environment_beats_xdg(
+    flag: str | None, config: str | None, environ: dict[str, str], config_file: str, data_dir: str | None
+) -> None:
+    home = find_home(flag, config, environ)
+    assert home.config_file == Path(config_file)
+    assert home.data_dir == Path(data_dir or "/d/vault-index")
+
+
+def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_home("here", environ=XDG).data_dir == tmp_path / "here"
+
+
+@pytest.mark.parametrize("runtime", ["/run/user/1000", ""])
+def test_a_deep_home_gets_a_short_socket_of_its_own(runtime: str) -> None:
+    deep = "/" + "deep-folder/" * 20
+    environ = {"HOME": "/h", "XDG_RUNTIME_DIR": runtime, "VAULT_INDEX_HOME": deep}
+    home = find_home(environ=environ)
+    assert len(os.fsencode(home.socket_path)) <= 100
+    assert home.socket_path.parent.name == f"vault-index-{os.getuid()}"
+    assert home == find_home(environ=environ)
+    other = find_home(environ={**environ, "VAULT_INDEX_HOME": f"{deep}x"})
+    assert other.socket_path != home.socket_path
+    assert home.index_db == Path(deep) / "index.db"
+
+
+def test_private_folder(tmp_path: Path) -> None:
+    folder = private_folder(tmp_path / "a" / "b")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert private_folder(folder) == folder
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="is a file"):
+        private_folder(tmp_path / "file")
+    with pytest.raises(VaultIndexError, match="Cannot create"):
+        private_folder(tmp_path / "file" / "inner")
+
+
+def test_private_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    with pytest.raises(VaultIndexError, match="another user"):
+        private_folder(tmp_path)
+
+
+def test_finding_the_home_loads_nothing_heavy() -> None:
+    program = "import sys; from vault_index.config.home import find_home; find_home('/x'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"dataclasses", "inspect", "tomllib", "tomlkit", "hashlib", "difflib", "json"} & set(loaded)

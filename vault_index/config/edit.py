@@ -1,0 +1,237 @@
+"""Edits the configuration file in place: comments and order stay, and nothing wrong is ever written."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import tomlkit
+from tomlkit.items import Table
+
+from vault_index.config.home import Home
+from vault_index.config.load import from_environment, load_config, parse_config, read_text
+from vault_index.config.schema import SECTIONS, Config, SourceConfig
+from vault_index.config.template import first_config
+from vault_index.config.values import BadValueError, check, from_text, keys, nearest, plain
+from vault_index.config.write import write_text
+from vault_index.errors import ConfigError, NotSetUpError, UsageError
+
+Origin = Literal["default", "file", "environment"]
+Value = str | int | float | bool | list[str] | None
+
+
+class Setting(NamedTuple):
+    """One setting as it is in effect; a secret is masked."""
+
+    key: str
+    value: Value
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What `create_config` did."""
+
+    source: str
+    """The name of the source that stands for the vault."""
+    created: bool
+    """The file was not there before."""
+    added: bool
+    """The source was not there before."""
+
+
+def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Setting]:
+    """Every setting, sources first, with where its value comes from."""
+    config = load_config(home, environ)
+    document = tomlkit.parse(read_text(home)).unwrap()
+    outside = from_environment(environ)
+    found = []
+    for source in config.sources:
+        table = document["sources"][source.name]
+        found += [_setting(source, field, f"sources.{source.name}", table, {}) for field in keys(SourceConfig).values()]
+    for name, kind in SECTIONS:
+        values = getattr(config, name)
+        table = document.get(name, {})
+        found += [_setting(values, field, name, table, outside[name]) for field in keys(kind).values()]
+    return found
+
+
+def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str] = os.environ) -> Value:
+    """The value in effect of a dotted key; with `source`, of a key in that source's section."""
+    config = load_config(home, environ)
+    section, field = _address(key, source, config)
+    values: Any = config.source(section[1]) if section[0] == "sources" else getattr(config, section[0])
+    return _shown(field, getattr(values, field.name))
+
+
+def set_value(home: Home, key: str, text: str, source: str = "") -> None:
+    """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`."""
+    before = read_text(home)
+    document = _parse(before, home)
+    section, field = _address(key, source, _names_only(document))
+    try:
+        value = from_text(field, text)
+        check(field, value, home.config_file.parent)
+    except BadValueError as error:
+        reason = "is not valid" if field.metadata["secret"] else str(error)
+        raise UsageError(f"{'.'.join((*section, field.name))} {reason}.", field.metadata["doc"]) from error
+    table = document
+    for name in section:
+        if name not in table:
+            table[name] = tomlkit.table()
+        table = table[name]
+    table[field.name] = value
+    _write(home, document)
+
+
+def delete_value(home: Home, key: str, source: str = "") -> bool:
+    """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
+    document = _parse(read_text(home), home)
+    parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
+    table: Any = document
+    for name in parts[:-1]:
+        table = table.get(name) if isinstance(table, dict) else None
+    if not isinstance(table, dict) or parts[-1] not in table:
+        _address(key, source, _names_only(document))  # an unknown key is an error, one that is not set is none
+        return False
+    if isinstance(table[parts[-1]], dict) and parts[0] == "sources":
+        raise UsageError(f"{key} is a source, not a setting.", f"Use: vault-index source remove {parts[-1]}")
+    del table[parts[-1]]
+    if len(parts) == 2 and isinstance(table, Table) and not table.as_string().strip():
+        del document[parts[0]]
+    _write(home, document)
+    return True
+
+
+def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any] | None = None) -> SourceConfig:
+    """Write a new source; `settings` are more keys of its section. An empty name is made from the folder's."""
+    root = _existing_folder(path)
+    document = _parse(read_text(home), home)
+    sources = document.get("sources", {})
+    if name in sources:
+        raise UsageError(f"There is a source named {name!r} already.", "Choose another name, or remove that one first.")
+    name = name or free_name(root, list(sources))
+    table = tomlkit.table()
+    table["path"] = str(root)
+    for key, value in (settings or {}).items():
+        table[key] = plain(value)
+    table.add(tomlkit.nl())
+    if "sources" not in document:
+        document["sources"] = tomlkit.table(is_super_table=True)
+    document["sources"][name] = table
+    return _write(home, document).source(name)
+
+
+def remove_source(home: Home, name: str) -> None:
+    """Take a source out of the file; its notes are not touched."""
+    document = _parse(read_text(home), home)
+    _names_only(document).source(name)
+    del document["sources"][name]
+    if document.get("memory", {}).get("vault") == name:
+        del document["memory"]["vault"]
+    _write(home, document)
+
+
+def create_config(home: Home, vault: str | Path, provider: str | None = None, memory_dir: str | None = None) -> SetUp:
+    """Write the first configuration, or add the vault to the one there is. What is set already stays unless given."""
+    root = _existing_folder(vault)
+    try:
+        text = read_text(home)
+    except NotSetUpError:
+        name = free_name(root, ())
+        text = first_config(name, root, provider or "local", memory_dir or "80-memory")
+        parse_config(text, home, {})
+        write_text(home.config_file, text)
+        return SetUp(name, created=True, added=True)
+    config = parse_config(text, home, {})
+    known = next((one.name for one in config.sources if os.path.realpath(one.path) == os.path.realpath(root)), None)
+    name = known or add_source(home, "", root).name
+    if provider is not None and provider != config.embedding.provider:
+        set_value(home, "embedding.provider", provider)
+    if memory_dir is not None and memory_dir != config.memory.dir:
+        set_value(home, "memory.dir", memory_dir)
+    return SetUp(name, created=False, added=known is None)
+
+
+def free_name(folder: Path, taken: Sequence[str]) -> str:
+    """A name for a source after its folder: `My Vault` is `my-vault`, and `my-vault-2` when that is taken."""
+    base = re.sub(r"[^A-Za-z0-9_]+", "-", folder.name).strip("-").lower() or "vault"
+    number = 1
+    name = base
+    while name in taken:
+        number += 1
+        name = f"{base}-{number}"
+    return name
+
+
+def masked(secret: str) -> str:
+    """A secret as it may be shown: `sk-…abcd`, at most the last four characters, none of a short one."""
+    if not secret:
+        return ""
+    if len(secret) < 16:
+        return "…"
+    return f"{'sk-' if secret.startswith('sk-') else ''}…{secret[-4:]}"
+
+
+def _setting(values: Any, field: Field[Any], section: str, table: Any, outside: Mapping[str, Any]) -> Setting:
+    origin: Origin = "environment" if field.name in outside else "file" if field.name in table else "default"
+    return Setting(f"{section}.{field.name}", _shown(field, getattr(values, field.name)), origin)
+
+
+def _shown(field: Field[Any], value: Any) -> Value:
+    shown: Value = masked(value) if field.metadata["secret"] else plain(value)
+    return shown
+
+
+def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Field[Any]]:
+    """The section and the field a dotted key names."""
+    parts = key.split(".")
+    if source and len(parts) == 1:
+        parts = ["sources", source, key]
+    if parts[0] == "sources" and len(parts) == 3:
+        config.source(parts[1])
+        fields = keys(SourceConfig)
+    else:
+        fields = next((keys(kind) for name, kind in SECTIONS if [name] == parts[:-1]), {})
+    if parts[-1] in fields:
+        return tuple(parts[:-1]), fields[parts[-1]]
+    known = [f"{name}.{field}" for name, kind in SECTIONS for field in keys(kind)]
+    known += [f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)]
+    near = nearest(".".join(parts), known)
+    raise ConfigError(
+        f"There is no setting {key!r}.", f"Did you mean {near!r}?" if near else "See them all: vault-index config list"
+    )
+
+
+def _names_only(document: tomlkit.TOMLDocument) -> Config:
+    """The names of the sources in a file whose other values may be wrong."""
+    sources = document.get("sources", {})
+    names = [name for name in sources if isinstance(sources[name], Table)] if isinstance(sources, dict) else []
+    return Config(sources=tuple(SourceConfig(name=name, path=Path()) for name in names))
+
+
+def _parse(text: str, home: Home) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(text)
+    except tomlkit.exceptions.ParseError as error:
+        parse_config(text, home, {})  # says it with the line
+        raise ConfigError(f"{home.config_file}: not valid TOML: {error}.", "Correct the file by hand.") from error
+
+
+def _write(home: Home, document: tomlkit.TOMLDocument) -> Config:
+    """Write the document if the configuration it makes is right as a whole."""
+    text = tomlkit.dumps(document)
+    config = parse_config(text, home, {})
+    write_text(home.config_file, text)
+    return config
+
+
+def _existing_folder(path: str | Path) -> Path:
+    root = Path(os.path.abspath(os.path.expanduser(path)))
+    if root.is_dir():
+        return root
+    if root.exists():
+        raise UsageError(f"{root} is a file, not a folder.", "Give the folder that holds the notes.")
+    raise UsageError(f"There is no folder {root}.", "Give the folder that holds the notes, as ~/Vault.")
