@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,17 +102,20 @@ class FakeIndex:
         return "" if relative == "." else relative
 
     def _read(self, place: str) -> dict[str, str]:
-        top = self.root / place
-        if top.is_file():
-            files = [top] if top.suffix == ".md" else []
-        else:
-            files = [
-                Path(folder, name)
-                for folder, _, names in os.walk(top)
-                for name in names
-                if name.endswith(".md") and not name.startswith(".")
-            ]
-        return {file.relative_to(self.root).as_posix(): file.read_text("utf-8") for file in files}
+        return {path: text for path, text in read_folder(self.root).items() if _under(path, place)}
+
+
+def read_folder(root: Path) -> dict[str, str]:
+    """The texts of all markdown files, but for hidden ones and those in hidden folders."""
+    texts = {}
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if name.endswith(".md") and not name.startswith("."):
+                file = Path(folder, name)
+                with suppress(FileNotFoundError):  # moved since it was listed
+                    texts[file.relative_to(root).as_posix()] = file.read_text("utf-8")
+    return texts
 
 
 def _under(path: str, place: str) -> bool:

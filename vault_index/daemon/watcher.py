@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -62,6 +63,8 @@ class Watcher:
 
     def start(self) -> None:
         logging.getLogger("watchdog").addHandler(self._overflow)
+        # watchdog warns when it watches a folder it just found a second time; as an error that would end its thread.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         for watch in self._watches:
             watch.start()
 

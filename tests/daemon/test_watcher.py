@@ -1,0 +1,409 @@
+"""A real watcher over a real folder: whatever happens to the files, the index ends up with the same texts."""
+
+import errno
+import logging
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.fake_index import FakeIndex, read_folder, until
+from vault_index.config import SourceConfig
+from vault_index.daemon import watcher as module
+from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.watcher import Watcher, is_noise
+from vault_index.daemon.writer import Writer
+from vault_index.sources.vault import VaultSource
+
+
+@dataclass
+class Scene:
+    """A vault that is watched, and a place beside it."""
+
+    vault: Path
+    outside: Path
+    index: FakeIndex
+    watcher: Watcher
+    marks: list[tuple[str, bool, bool]] = field(default_factory=list)
+
+    def write(self, path: str, text: str = "text") -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def files(self) -> dict[str, str]:
+        return read_folder(self.vault)
+
+    def settle(self) -> None:
+        """Wait until the index equals the folder."""
+        try:
+            until(lambda: self.index.rows == self.files(), 15)
+        except AssertionError:
+            assert self.index.rows == self.files()
+
+
+Start = Callable[..., Scene]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    parts: list[Writer | Watcher] = []
+
+    def build(backend: str = "native", root: Path | None = None) -> Scene:
+        monkeypatch.setattr(module, "POLL_SECONDS", 0.05)
+        vault, outside = tmp_path / "vault", tmp_path / "outside"
+        (vault / "folder" / "deep").mkdir(parents=True)
+        outside.mkdir()
+        for name in ("a.md", "b.md", "folder/c.md", "folder/deep/d.md"):
+            (vault / name).write_text(f"first text of {name}", "utf-8")
+        index = FakeIndex(root or vault)
+        writer = Writer(index, index.dispatch, Debounce(0.02, 0.5), reconcile_seconds=0)
+        marks: list[tuple[str, bool, bool]] = []
+
+        def mark(path: str, *, folder: bool = False, gone: bool = False) -> None:
+            marks.append((path, folder, gone))
+            writer.mark(path, folder=folder, gone=gone)
+
+        watcher = Watcher([VaultSource(SourceConfig(name="notes", path=root or vault))], mark, backend)
+        parts.extend((watcher, writer))
+        watcher.start()
+        writer.start()
+        scene = Scene(vault, outside, index, watcher, marks)
+        scene.settle()
+        return scene
+
+    yield build
+    for part in parts:
+        if isinstance(part, Watcher):
+            part.stop()
+        else:
+            assert part.stop(5)
+
+
+def append(s: Scene) -> None:
+    with (s.vault / "a.md").open("a", encoding="utf-8") as file:
+        file.write("one more line\n")
+
+
+def atomic_save(s: Scene) -> None:
+    s.write("folder/.c.md.swp", "new text")
+    (s.vault / "folder/.c.md.swp").rename(s.vault / "folder/c.md")
+
+
+def atomic_save_from_outside(s: Scene) -> None:
+    (s.outside / "tmp").write_text("new text", "utf-8")
+    (s.outside / "tmp").rename(s.vault / "a.md")
+
+
+def save_with_backup(s: Scene) -> None:
+    (s.vault / "a.md").rename(s.vault / "a.md~")
+    s.write("a.md", "new text")
+    (s.vault / "a.md~").unlink()
+
+
+def new_file(s: Scene) -> None:
+    s.write("new.md")
+
+
+def new_nested_folder(s: Scene) -> None:
+    s.write("x/y/z/new.md")
+    s.write("x/y/other.md")
+    s.write("x/third.md")
+
+
+def folder_moved_in(s: Scene) -> None:
+    (s.outside / "pack/sub").mkdir(parents=True)
+    for name in ("one.md", "two.md", "sub/three.md", "sub/four.md"):
+        (s.outside / "pack" / name).write_text(name, "utf-8")
+    (s.outside / "pack").rename(s.vault / "pack")
+
+
+def folder_copied_in(s: Scene) -> None:
+    for number in range(40):
+        folder = s.outside / f"big/{number % 7}/{number % 3}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.md").write_text(str(number), "utf-8")
+    shutil.copytree(s.outside / "big", s.vault / "big")
+
+
+def folder_moved_out(s: Scene) -> None:
+    (s.vault / "folder").rename(s.outside / "folder")
+
+
+def file_moved_out(s: Scene) -> None:
+    (s.vault / "a.md").rename(s.outside / "a.md")
+
+
+def rename_file(s: Scene) -> None:
+    (s.vault / "a.md").rename(s.vault / "renamed.md")
+
+
+def rename_to_hidden_and_back(s: Scene) -> None:
+    (s.vault / "folder").rename(s.vault / ".folder")
+    s.write(".folder/e.md")
+    (s.vault / ".folder").rename(s.vault / "folder")
+
+
+def rename_folder(s: Scene) -> None:
+    (s.vault / "folder").rename(s.vault / "verzeichnis")
+
+
+def rename_folder_and_write(s: Scene) -> None:
+    (s.vault / "folder").rename(s.vault / "verzeichnis")
+    s.write("verzeichnis/deep/d.md", "second text")
+    s.write("folder/again.md", "a new folder of the old name")
+
+
+def swap_two_files(s: Scene) -> None:
+    (s.vault / "a.md").rename(s.vault / "t.md")
+    (s.vault / "b.md").rename(s.vault / "a.md")
+    (s.vault / "t.md").rename(s.vault / "b.md")
+
+
+def delete_file(s: Scene) -> None:
+    (s.vault / "a.md").unlink()
+
+
+def delete_folder(s: Scene) -> None:
+    shutil.rmtree(s.vault / "folder")
+
+
+def delete_and_create(s: Scene) -> None:
+    shutil.rmtree(s.vault / "folder")
+    s.write("folder/c.md", "second text")
+
+
+def file_becomes_folder(s: Scene) -> None:
+    (s.vault / "a.md").unlink()
+    s.write("a.md/inside.md")
+
+
+def odd_names(s: Scene) -> None:
+    for name in ("Ümläut/Größe 漢字.md", "with space/a  b.md", "emoji 🧀/💡.md", "a'b\"c.md", "100%.md", "[x] {y}.md"):
+        s.write(name)
+
+
+def burst(s: Scene) -> None:
+    for number in range(200):
+        s.write(f"burst/{number}.md", str(number))
+
+
+def storm(s: Scene) -> None:
+    for number in range(1500):
+        s.write(f"storm/{number % 11}/{number}.md", str(number))
+    for number in range(0, 1500, 3):
+        (s.vault / f"storm/{number % 11}/{number}.md").unlink()
+
+
+ACTIONS = [
+    append, atomic_save, atomic_save_from_outside, save_with_backup, new_file, new_nested_folder, folder_moved_in,
+    folder_copied_in, folder_moved_out, file_moved_out, rename_file, rename_to_hidden_and_back, rename_folder,
+    rename_folder_and_write, swap_two_files, delete_file, delete_folder, delete_and_create, file_becomes_folder,
+    odd_names, burst, storm,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
+@pytest.mark.parametrize("backend", ["native", "polling"])
+def test_the_index_follows(start: Start, action: Callable[[Scene], None], backend: str) -> None:
+    scene = start(backend)
+    assert scene.watcher.backend == backend
+    scene.marks.clear()
+    action(scene)
+    scene.settle()
+    assert scene.marks  # the events did it, no timer
+
+
+def test_what_is_written_into_a_folder_that_came_or_was_renamed_is_seen(start: Start) -> None:
+    scene = start()
+    for action, path in (
+        (new_nested_folder, "x/y/z/later.md"),
+        (folder_moved_in, "pack/sub/later.md"),
+        (rename_folder, "verzeichnis/deep/later.md"),
+    ):
+        action(scene)
+        scene.settle()
+        scene.write(path)
+        scene.settle()
+        assert path in scene.index.rows
+
+
+def git(vault: Path, *words: str) -> None:
+    who = ["-c", "user.name=n", "-c", "user.email=e@x", "-c", "init.defaultBranch=one"]
+    subprocess.run(["git", *who, *words], cwd=vault, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_git_checkout(start: Start) -> None:
+    scene = start()
+    git(scene.vault, "init")
+    for number in range(300):
+        scene.write(f"notes/{number % 20}/{number}.md", str(number))
+    git(scene.vault, "add", ".")
+    git(scene.vault, "commit", "-m", "one")
+    git(scene.vault, "checkout", "-b", "two")
+    shutil.rmtree(scene.vault / "notes/3")
+    (scene.vault / "notes/4").rename(scene.vault / "notes/forty")
+    for number in range(0, 300, 2):
+        scene.write(f"notes/{number % 20}/{number}.md", "changed")
+    git(scene.vault, "add", "-A")
+    git(scene.vault, "commit", "-m", "two")
+    scene.settle()
+    scene.marks.clear()
+    for branch in ("one", "two", "one", "two"):
+        git(scene.vault, "checkout", branch)
+    scene.settle()
+    assert not [path for path, *_ in scene.marks if "/.git" in path]
+
+
+def test_a_symlinked_root(start: Start, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "vault")
+    scene = start(root=link)
+    for action in (append, new_nested_folder, rename_folder, delete_file):
+        action(scene)
+        scene.settle()
+    assert all(path.startswith(str(link)) for path, *_ in scene.marks)
+
+
+def test_noise_marks_nothing(start: Start) -> None:
+    scene = start()
+    scene.marks.clear()
+    for path in (".obsidian/workspace.json", ".git/index", ".trash/old.md", "folder/picture.png", "a.md.tmp"):
+        scene.write(path)
+    scene.write("z.md")
+    scene.settle()
+    assert {path for path, *_ in scene.marks} == {str(scene.vault / "z.md")}
+
+
+@pytest.mark.parametrize(
+    ("rule", "place"),
+    [(".vaultignore", ""), ("folder/.vaultignore", "folder"), (".obsidian/app.json", "")],
+)
+def test_changed_rules_mark_what_they_concern(start: Start, rule: str, place: str) -> None:
+    scene = start()
+    scene.marks.clear()
+    scene.write(rule, "{}")
+    until(lambda: (str(scene.vault / place).rstrip("/"), True, False) in scene.marks)
+
+
+def test_links_to_folders_mark_themselves(start: Start) -> None:
+    scene = start()
+    (scene.vault / "door").symlink_to(scene.vault / "folder")
+    until(lambda: any(path.endswith("/door") for path, *_ in scene.marks))
+    scene.marks.clear()
+    (scene.vault / "door").unlink()
+    until(lambda: any(path.endswith("/door") for path, *_ in scene.marks))
+
+
+@pytest.mark.parametrize("backend", ["native", "polling"])
+def test_a_root_that_goes_and_comes_back(start: Start, backend: str) -> None:
+    scene = start(backend)
+    scene.vault.rename(scene.outside / "vault")
+    scene.watcher.tend()
+    until(lambda: scene.watcher.backend is None)
+    scene.watcher.tend()
+    (scene.outside / "vault").rename(scene.vault)
+    scene.watcher.tend()
+    until(lambda: scene.watcher.backend == backend)
+    append(scene)
+    scene.settle()
+
+
+def test_a_root_that_is_replaced(start: Start) -> None:
+    scene = start()
+    scene.vault.rename(scene.outside / "old")
+    scene.write("fresh.md")
+    scene.watcher.tend()
+    scene.settle()
+    assert set(scene.index.rows) == {"fresh.md"}
+    scene.write("folder/more.md")
+    scene.settle()
+
+
+def test_a_root_that_was_never_there(tmp_path: Path) -> None:
+    marks: list[str] = []
+    source = VaultSource(SourceConfig(name="notes", path=tmp_path / "vault"))
+    watcher = Watcher([source], lambda path, **_flags: marks.append(path), "auto")
+    watcher.start()
+    watcher.tend()
+    assert (watcher.backend, marks) == (None, [])
+    (tmp_path / "vault").mkdir()
+    watcher.tend()
+    assert (watcher.backend, marks) == ("native", [str(tmp_path / "vault")])
+    watcher.stop()
+
+
+@pytest.mark.parametrize(("code", "limit"), [(errno.ENOSPC, "max_user_watches"), (errno.EMFILE, "max_user_instances")])
+def test_it_polls_when_the_system_refuses(start: Start, monkeypatch: pytest.MonkeyPatch, code: int, limit: str) -> None:
+    def refuse(*_args: object, **_options: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(module, "Observer", refuse)
+    scene = start("auto")
+    assert scene.watcher.backend == "polling"
+    (problem,) = scene.watcher.problems
+    assert problem.code == "watch_polling"
+    assert limit in problem.hint
+    new_nested_folder(scene)
+    scene.settle()
+
+
+def test_it_polls_when_the_limit_is_reached_later(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = start("auto")
+    until(lambda: scene.watcher.backend == "native")
+
+    def refuse() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    new_nested_folder(scene)
+    scene.settle()
+    monkeypatch.setattr(module, "Observer", refuse)
+    scene.watcher.tend()
+    assert [problem.code for problem in scene.watcher.problems] == ["watch_polling"]
+    until(lambda: scene.watcher.backend == "polling")
+    append(scene)
+    scene.settle()
+
+
+def test_dropped_events_mark_every_root(start: Start) -> None:
+    scene = start()
+    scene.marks.clear()
+    logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")
+    assert scene.marks == [(str(scene.vault), True, False)]
+
+
+def test_a_watch_that_died_is_renewed(start: Start) -> None:
+    scene = start()
+    observer = scene.watcher._watches[0]._observer
+    assert observer is not None
+    observer.stop()
+    observer.join()
+    scene.watcher.tend()
+    append(scene)
+    scene.settle()
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "noise"),
+    [
+        ("", True, False),
+        ("a.md", False, False),
+        ("a.md", True, False),
+        ("b/a.canvas", False, False),
+        ("b", True, False),
+        ("b", False, True),
+        ("a.png", False, True),
+        (".git", True, True),
+        (".git/a.md", False, True),
+        ("b/.c/a.md", False, True),
+        ("node_modules/x/a.md", False, True),
+        (".a.md", False, True),
+    ],
+)
+def test_noise(path: str, folder: bool, noise: bool) -> None:
+    assert is_noise(path, folder=folder) is noise
