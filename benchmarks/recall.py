@@ -2,8 +2,8 @@
 
     python benchmarks/recall.py FOLDER... [--queries queries.jsonl] [--sample N] [--home DIR]
 
-FOLDER holds `docs/`, `queries.jsonl` and `qrels.tsv`. Where `qrels.turns.tsv` judges passages by their `^block-id`, they
-are measured as well, by the focus of each hit. With --home the index of each set is kept and used again.
+FOLDER holds `docs/`, `queries.jsonl` and `qrels.tsv`. With `qrels.turns.tsv`, passages judged by their `^block-id` are
+measured as well, by the focus of each hit. With --home the index of each set is kept and used again.
 """
 
 import argparse
@@ -16,10 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from vault_index.config.edit import create_config
-
 from benchmarks.judged import Query, measure, read_judgements, read_queries
 from vault_index import VaultIndex
+from vault_index.config.edit import create_config
 from vault_index.config.home import find_home
 from vault_index.models import Hit
 

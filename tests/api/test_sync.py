@@ -1,0 +1,214 @@
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.api.vaults import fresh_rows, opened, rows, write
+from vault_index import VaultIndex
+from vault_index.errors import UsageError
+
+NOTES = {
+    "a.md": "# Apple\n\nA fruit that keeps the doctor away. #fruit\n",
+    "sub/b.md": "---\ntags: [food]\n---\nBread and butter, see [[a]].\n",
+    "sub/c.md": "Cheese.\n\n## Kinds\n\nGouda, cheddar.\n",
+}
+
+
+def paths(index: VaultIndex, query: str) -> list[str]:
+    return [hit.path for hit in index.search(query, mode="text").results]
+
+
+def test_a_sync_reports_what_it_found_and_the_next_one_finds_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        first = index.sync()
+        assert (first.scanned, first.added, first.unchanged, first.failed) == (3, 3, 0, ())
+        second = index.sync()
+        assert (second.scanned, second.added, second.changed, second.chunks) == (3, 0, 0, 0)
+
+
+def test_edits_deletions_and_moves_end_in_the_state_of_the_files(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        index.sync()
+        (vault / "a.md").unlink()
+        (vault / "sub").rename(vault / "other")
+        write(vault, {"other/c.md": "Chalk.\n", "new.md": "Novelty.\n"})
+        report = index.sync()
+        assert (report.added, report.changed, report.moved, report.removed) == (2, 0, 1, 2)
+        assert paths(index, "cheese apple") == []
+        assert paths(index, "bread chalk novelty") == ["other/b.md", "other/c.md", "new.md"]
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_only_the_named_places_are_looked_at(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        index.sync()
+        write(vault, {"a.md": "Apricot.\n", "sub/b.md": "Beer.\n", "sub/new.md": "Noodles.\n"})
+        (vault / "sub" / "c.md").unlink()
+        report = index.sync([vault / "sub"])
+        assert (report.added, report.changed, report.removed) == (1, 1, 1)
+        assert paths(index, "apricot") == []
+        index.sync([vault / "a.md"])
+        assert paths(index, "apricot") == ["a.md"]
+        with pytest.raises(UsageError, match="in no source"):
+            index.sync([tmp_path / "elsewhere"])
+
+
+def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        assert index.sync(dry_run=True).added == 3
+        assert index.stats().documents == 0
+
+
+def test_a_vault_that_vanishes_keeps_its_rows_and_is_reported(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        index.sync()
+        vault.rename(tmp_path / "unmounted")
+        for prepare in (lambda: None, vault.mkdir):
+            prepare()
+            report = index.sync()
+            assert [problem.code for problem in report.problems] == ["source_vanished"]
+            assert report.removed == 0
+            assert index.stats().documents == 3
+            assert "source_vanished" in [problem.code for problem in index.status().problems]  # type: ignore[union-attr]
+        vault.rmdir()
+        (tmp_path / "unmounted").rename(vault)
+        assert index.sync().problems == ()
+
+
+def test_a_rebuild_reads_everything_and_ends_in_the_same_rows(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        before = rows(index.home.index_db)
+        report = index.rebuild()
+        assert report.changed == 3
+        assert rows(index.home.index_db) == before
+
+
+def test_a_damaged_index_is_set_aside_and_built_anew(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+    database = index.home.index_db
+    database.write_bytes(b"garbage " * 5000)
+    with opened(tmp_path) as index:
+        report = index.sync()
+        assert [problem.code for problem in report.problems] == ["index_rebuilt"]
+        assert report.added == 3
+        assert paths(index, "bread") == ["sub/b.md"]
+        assert database.with_name("index.db.damaged").read_bytes().startswith(b"garbage")
+
+
+def test_changed_settings_are_followed_by_the_next_sync(tmp_path: Path) -> None:
+    from vault_index.config.edit import set_value
+
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {**NOTES, "long.md": "\n\n".join(f"Paragraph {n} about oats." for n in range(99))})
+        index.sync()
+        before = index.stats().chunks
+        set_value(index.home, "chunk.tokens", "60")
+        set_value(index.home, "chunk.overlap", "0")
+    with opened(tmp_path) as index:
+        assert index.sync().changed == 4
+        assert index.stats().chunks > before
+        assert rows(index.home.index_db)["chunk"]
+
+
+def test_indexing_writes_nothing_into_the_vault(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in vault.rglob("*") if path.is_file()}
+        index.sync()
+        index.rebuild()
+        after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in vault.rglob("*") if path.is_file()}
+        assert after == before
+
+
+_ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "delete", "move", "sync", "sync one"]),
+        st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/b.md", "c.canvas"]),
+        st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/b.md", "z/d.md"]),
+        st.sampled_from(
+            ["", "One.\n", "# Two\n\n#tag and [[a]]\n", "---\ntitle: [\n---\nThree\n", "{}", "long\n\n" * 300]
+        ),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(_ACTIONS)
+def test_any_sequence_of_events_ends_like_a_fresh_build(
+    tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str, str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("sequence")
+    vault = folder / "vault"
+    with opened(folder) as index:
+        write(vault, {"keep.md": "So that the vault is never empty.\n"})
+        for action, first, second, text in actions:
+            path = vault / first
+            if action == "write":
+                write(vault, {first: text})
+            elif action == "delete":
+                path.unlink(missing_ok=True)
+            elif action == "move" and path.exists():
+                (vault / second).parent.mkdir(parents=True, exist_ok=True)
+                path.replace(vault / second)
+            elif action == "sync one":
+                index.sync([path])
+            elif action == "sync":
+                index.sync()
+        index.sync()
+        assert rows(index.home.index_db) == fresh_rows(folder)
+    shutil.rmtree(folder)
+
+
+def test_a_sync_that_was_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path):
+        write(vault, {f"{n:03}.md": f"# Note {n}\n\n" + f"Words of note {n}. " * 200 for n in range(150)})
+    environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}
+    database = tmp_path / "home" / "index.db"
+    kills = 0
+    for documents in (20, 70, 120):
+        process = subprocess.Popen([sys.executable, "-m", "vault_index", "sync", "--json"], env=environment)
+        while process.poll() is None and documents_in(database) < documents:
+            pass
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills == 3
+    with opened(tmp_path) as index:
+        report = index.sync()
+        assert report.unchanged >= 120
+        assert rows(database) == fresh_rows(tmp_path)
+
+
+def documents_in(database: Path) -> int:
+    import apsw
+
+    try:
+        connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])  # type: ignore[index]
+        finally:
+            connection.close()
+    except apsw.Error:
+        return 0

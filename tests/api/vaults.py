@@ -1,0 +1,81 @@
+"""An index over a vault in a temporary folder, and what its rows say, ids and times aside."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from vault_index import VaultIndex
+from vault_index.config import find_home
+from vault_index.config.edit import create_config
+from vault_index.store.connection import load_vec0
+
+
+def write(vault: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def opened(folder: Path, *, provider: str = "none") -> Iterator[VaultIndex]:
+    """The index of `folder/vault`, with its home in `folder/home`."""
+    home = find_home(folder / "home")
+    (folder / "vault").mkdir(exist_ok=True)
+    if not home.config_file.exists():
+        create_config(home, folder / "vault", provider=provider, memory_dir=None)
+    with VaultIndex.open(home) as index:
+        yield index
+
+
+def rows(index_db: Path) -> dict[str, list[Any]]:
+    """Everything the index says, as fresh builds of the same files say it, too."""
+    connection = apsw.Connection(str(index_db))
+    try:
+        load_vec0(connection)
+        connection.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('integrity-check')")
+        found: dict[str, list[Any]] = {
+            "document": connection.execute(
+                "SELECT source, path, name, uid, kind, title, content_hash, size, made_with, line_count, tokens, type,"
+                " digest, stays_home, frontmatter FROM document ORDER BY source, path"
+            ).fetchall(),
+            "chunk": connection.execute(
+                "SELECT path, ordinal, start_line, end_line, headings, context, text, chunk.tokens, embed_key,"
+                " terms_hash FROM chunk JOIN document ON document.id = document_id ORDER BY path, ordinal"
+            ).fetchall(),
+            "fault": connection.execute("SELECT * FROM fault ORDER BY source, path, line, message").fetchall(),
+        }
+        for table in ("tag", "alias", "link"):
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[1] != "document_id"]
+            names = ", ".join(columns)
+            found[table] = connection.execute(
+                f"SELECT path, {names} FROM {table} JOIN document ON document.id = document_id ORDER BY path, {names}"
+            ).fetchall()
+        chunk_ids = connection.execute("SELECT id FROM chunk ORDER BY id").fetchall()
+        assert connection.execute("SELECT rowid FROM chunk_fts ORDER BY rowid").fetchall() == chunk_ids
+        for (space_id,) in connection.execute("SELECT id FROM vector_space ORDER BY id").fetchall():
+            with_vector = connection.execute(f"SELECT rowid FROM vector_{space_id} ORDER BY rowid").fetchall()
+            pending = connection.execute("SELECT chunk_id FROM pending WHERE space_id = ?", (space_id,)).fetchall()
+            assert sorted(with_vector + pending) == chunk_ids
+            found[f"vectors {len(found)}"] = connection.execute(
+                f"SELECT path, ordinal, embedding FROM vector_{space_id} JOIN chunk ON chunk.id = vector_{space_id}.rowid"
+                " JOIN document ON document.id = document_id ORDER BY path, ordinal"
+            ).fetchall()
+        return found
+    finally:
+        connection.close()
+
+
+def fresh_rows(folder: Path, *, provider: str = "none") -> dict[str, list[Any]]:
+    """The rows of a new index of the same vault; it is built beside the other and removed again."""
+    home = find_home(folder / "fresh")
+    create_config(home, folder / "vault", provider=provider, memory_dir=None)
+    with VaultIndex.open(home) as index:
+        index.sync()
+    try:
+        return rows(home.index_db)
+    finally:
+        for path in sorted((folder / "fresh").rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()

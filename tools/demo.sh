@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The five-minute tour as a program: index the fixture vault with the local model, watch it, edit a note, find the edit.
+# Everything happens in .demo/; nothing of yours is read or written.
+set -euo pipefail
+vault_index=$(realpath "${1:?usage: tools/demo.sh path/to/vault-index}")
+cd "$(dirname "$0")/.."
+
+rm -rf .demo
+mkdir .demo
+cp -r fixtures/vault .demo/Vault
+export VAULT_INDEX_HOME=$PWD/.demo/home
+started=$SECONDS
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+run() {
+    printf '\033[2m$ vault-index %s\033[0m\n' "$(printf '%q ' "$@")"
+    "$vault_index" --human "$@"
+}
+
+say "1. A vault of notes becomes searchable: no key, no server, no network."
+run init .demo/Vault
+
+say "2. Ask for what you half remember. None of these words need stand in the note."
+run search "what does my bread dough need when the kitchen is cold" --limit 3
+
+say "3. Start the daemon. It watches the vault."
+"$vault_index" watch 2> .demo/daemon.log &
+daemon=$!
+trap 'kill $daemon 2> /dev/null || true; wait $daemon 2> /dev/null || true' EXIT
+until "$vault_index" status --json 2> /dev/null | grep -q '"running": *true'; do
+    kill -0 $daemon 2> /dev/null || { cat .demo/daemon.log; exit 1; }
+    sleep 0.1
+done
+echo "watching .demo/Vault (process $daemon)"
+
+say "4. Edit a note, as your editor would."
+note=".demo/Vault/Inbox.md"
+printf '\n## Bike\n\nThe rear derailleur hanger is bent; a spare one hangs on the hook behind the workshop door.\n' >> "$note"
+printf '\033[2m$ tail -1 %s\033[0m\n' "$note"
+tail -1 "$note"
+
+say "5. A moment later, a question in other words finds it."
+before=$(date +%s%N)
+until "$vault_index" search "where is the replacement part for my bicycle gears" --limit 1 --json 2> /dev/null \
+        | grep -q 'Inbox.md'; do
+    [ $((($(date +%s%N) - before) / 1000000)) -lt 20000 ] || { echo "the edit was not found"; exit 1; }
+done
+after=$(date +%s%N)
+run search "where is the replacement part for my bicycle gears" --limit 1
+echo "(found $(((after - before) / 1000000)) ms after the edit, through the daemon)"
+
+say "6. How it is doing."
+run status
+
+printf '\nDone in %d seconds. The demo lies in .demo/; remove it when you like.\n' $((SECONDS - started))
