@@ -8,11 +8,9 @@ from vault_index.config.home import Home, find_home
 from vault_index.daemon.client import Client, connect
 from vault_index.errors import BusyError, UsageError
 
-TYPE_CHECKING = False  # spares the import of collections.abc's users; type checkers know the name
+TYPE_CHECKING = False  # spares the import of the index; type checkers know the name
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Progress = Callable[[str, int, int], None]
+    from vault_index.cli.progress import Progress
 
 READING = frozenset({"search", "get", "list", "tags", "stats", "status"})
 

@@ -55,12 +55,24 @@ def run_embed(options: Options, args: dict[str, Any]) -> int:
 
 def bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
     """Call a writing method with a progress bar and show its report; 6 where the embedder failed."""
-    if options.source is not None:
+    report = work(options, method, params)
+    show(options, method, report)
+    return exit_code(options, method, report)
+
+
+def work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The report of a writing method, which may take minutes."""
+    if options.source is not None and method == "sync":
         params = {**params, "source": options.source}
     with progress_bar(quiet=options.quiet) as progress:
         report = call(options, method, params, progress=progress)
-    show(options, method, report)
-    problems = report.get("problems", ()) if isinstance(report, dict) else ()
+    assert isinstance(report, dict)  # no format was asked for
+    return report
+
+
+def exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
+    """6 when the text is in the index and its vectors could not be made; the error is printed where no report is."""
+    problems = report.get("problems", ())
     failed = next((problem for problem in problems if problem["code"] == EmbedderError.code), None)
     if failed is None:
         return 0

@@ -1,6 +1,7 @@
 """Finds the command in the arguments and builds the parser of that one command; building all costs each call 10 ms."""
 
 import argparse
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -26,6 +27,14 @@ class Found(NamedTuple):
     word: str
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Knows its width: else every `add_argument` would import shutil to ask for it, 4 ms."""
+
+    def __init__(self, prog: str) -> None:
+        columns = os.environ.get("COLUMNS", "")
+        super().__init__(prog, max_help_position=28, width=min(int(columns), 100) if columns.isdigit() else 80)
+
+
 class Parser(argparse.ArgumentParser):
     """Raises UsageError instead of printing and exiting; options that were not given leave no trace."""
 
@@ -36,8 +45,16 @@ class Parser(argparse.ArgumentParser):
             argument_default=argparse.SUPPRESS,
             allow_abbrev=False,
             add_help=False,
+            formatter_class=_HelpFormatter,
         )
         self._command = command
+
+    def format_help(self) -> str:
+        places = [action for action in self._actions if not action.option_strings]
+        formatter = self._get_formatter()
+        words = [formatter._format_args(action, str(action.metavar or action.dest)) for action in places]
+        self.usage = " ".join([self.prog, "[OPTION…]", *words])
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, self._hint(message))
@@ -47,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         if unknown != message:
             word = unknown.split()[0].split("=")[0]
             near = nearest(word, list(self._option_string_actions))
-            if near:
+            if near and word.startswith("--"):
                 return f"Did you mean {near}?"
             if self._command.name == "search" and word.startswith("-"):
                 return "Put the query in quotes, or after --, when a word of it begins with a dash."

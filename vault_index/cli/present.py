@@ -36,6 +36,14 @@ def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
     write(answer)
 
 
+def show_value(options: Options, method: str, answer: dict[str, Any], text: str) -> None:
+    """An answer of one value: plain text, for people and `$(…)` alike, unless a format was asked for."""
+    if options.format in ("auto", "human"):
+        write(_safe(text) if sys.stdout.isatty() else text)
+    else:
+        show(options, method, answer)
+
+
 def write(text: str) -> None:
     """To stdout with a final newline; halves of characters (of odd file names) become `?`."""
     try:

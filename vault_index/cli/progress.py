@@ -1,25 +1,32 @@
 """A progress bar on stderr where that is a terminal; otherwise long work is silent."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-ProgressCallback = Callable[[str, int, int], None]
+
+class Progress(Protocol):
+    """What the index calls while it works."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None: ...
+
 
 _LABELS = {"read": "reading", "text": "indexing", "embed": "embedding", "waiting": "waiting for the daemon"}
 
 
 @contextmanager
-def progress_bar(*, quiet: bool) -> Iterator[ProgressCallback]:
+def progress_bar(*, quiet: bool) -> Iterator[Progress]:
     """A callback for `progress(stage, done, total)`; one line for each stage, with rate and time left."""
     if quiet or not sys.stderr.isatty():
         yield _silent
         return
+    import rich.progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    with Progress(
+    with rich.progress.Progress(
         TextColumn("{task.description:<9}"),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),

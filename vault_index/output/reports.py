@@ -36,6 +36,24 @@ def _sync(page: Page, report: Record) -> None:
         page.line(("The vectors that are pending: vault-index embed", "dim"))
 
 
+def _init(page: Page, answer: Record) -> None:
+    report = answer["sync"]
+    if answer["source"]:
+        known = "Added" if answer["added"] else "Known already:"
+        page.line((f"{known} ", ""), (answer["source"], "bold"), f" · {answer['vault']}")
+    if report:
+        _sync(page, report)
+    page.gap()
+    steps = [] if report else [("vault-index sync", "index it")]
+    steps.append(('vault-index search "…"', "ask it something"))
+    steps += [] if answer["daemon"] else [("vault-index watch", "keep it up to date while you write")]
+    steps.append(("vault-index status", "see how it is doing"))
+    page.line(("Next", "bold"))
+    width = max(len(command) for command, _ in steps)
+    for command, purpose in steps:
+        page.line((command.ljust(width + 2), "cyan"), (purpose, "dim"), indent=2)
+
+
 def _of(vectors: list[str]) -> str:
     return f"; vectors: {', '.join(vectors)}" if vectors else ""
 
@@ -240,6 +258,7 @@ def _joined(*parts: str | None) -> str:
 
 
 REPORTS: Mapping[str, Callable[[Page, Record], None]] = {
+    "init": _init,
     "sync": _sync,
     "rebuild": _sync,
     "embed": _embed,

@@ -1,0 +1,50 @@
+"""Tells a running daemon that the configuration has changed."""
+
+import os
+import signal
+import time
+
+from vault_index.cli.call import home_of
+from vault_index.cli.options import Options
+from vault_index.daemon.client import Client, connect
+from vault_index.errors import UsageError, VaultIndexError
+
+_DEADLINE = 5.0
+_PAUSE = 0.05
+
+
+def reload_daemon(options: Options, source: str = "") -> bool:
+    """Send SIGHUP to the daemon if there is one; with `source`, wait until it knows that source.
+
+    Returns whether a daemon is running. One that is busy reloads later: that is no failure of this command.
+    """
+    try:
+        client = connect(home_of(options).socket_path)
+    except UsageError:  # another version of the protocol; it is to be restarted anyway
+        return False
+    if client is None:
+        return False
+    with client:
+        pid = client.daemon.get("pid")
+        if not isinstance(pid, int) or pid <= 1 or not _hang_up(pid):
+            return True
+        deadline = time.monotonic() + _DEADLINE
+        while source and time.monotonic() < deadline and not _knows(client, source):
+            time.sleep(_PAUSE)
+    return True
+
+
+def _hang_up(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGHUP)
+    except OSError:
+        return False
+    return True
+
+
+def _knows(client: Client, source: str) -> bool:
+    try:
+        status = client.call("status")
+    except VaultIndexError:
+        return True  # it ended; nothing to wait for
+    return isinstance(status, dict) and any(known["name"] == source for known in status.get("sources", ()))
