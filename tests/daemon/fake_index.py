@@ -84,6 +84,13 @@ class FakeIndex:
         self.vectors.update(missing)
         return EmbedReport(len(missing), 0, len(self.rows) - len(self.vectors), 0.0)
 
+    def embed(self, *, rebuild: bool = False, progress: Progress = _silent) -> EmbedReport:
+        if rebuild:
+            self.vectors.clear()
+        while (report := self.embed_step()).embedded:
+            progress("embed", len(self.vectors), len(self.rows))
+        return report
+
     def dispatch(self, method: str, params: dict[str, Any], progress: Progress = _silent) -> dict[str, Any]:
         if method == "search":
             found = sorted(path for path, text in self.rows.items() if params["query"] in text)

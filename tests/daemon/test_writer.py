@@ -2,13 +2,16 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
 from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.filling import Stepper
 from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.writer import Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, VaultIndexError
@@ -28,8 +31,22 @@ Make = Callable[..., Writer]
 def make(index: FakeIndex) -> Iterator[Make]:
     made: list[Writer] = []
 
-    def build(*, reconcile: float = 0.0, on_missed: Callable[[], object] = lambda: None) -> Writer:
-        writer = Writer(index, index.dispatch, Debounce(0.01, 0.1), reconcile_seconds=reconcile, on_missed=on_missed)
+    def build(
+        *,
+        quiet: float = 0.01,
+        reconcile: float = 0.0,
+        apart: bool = False,
+        stepper: Stepper | None = None,
+        on_missed: Callable[[], object] = lambda: None,
+    ) -> Writer:
+        writer = Writer(
+            index,
+            index.dispatch,
+            Debounce(quiet, 0.1),
+            stepper or Stepper(lambda: index, apart),
+            reconcile_seconds=reconcile,
+            on_missed=on_missed,
+        )
         made.append(writer)
         return writer
 
@@ -81,7 +98,7 @@ def test_a_marked_folder_is_read_twice(index: FakeIndex, make: Make) -> None:
 
 
 def test_very_many_paths_are_a_full_scan(index: FakeIndex, make: Make) -> None:
-    writer = make()
+    writer = make(quiet=0.0)
     for number in range(600):
         writer.mark(str(index.root / str(number) / "x.md"))
     writer.start()
@@ -180,6 +197,77 @@ def test_vectors_that_cannot_be_filled_are_not_tried_without_end(index: FakeInde
     assert index.steps < 10
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_rebuild_of_all_vectors_is_done_in_steps(index: FakeIndex, make: Make, apart: bool) -> None:
+    for number in range(9):
+        (index.root / f"{number}.md").write_text(str(number), "utf-8")
+    writer = make(apart=apart)
+    writer.start()
+    until(lambda: settled(index) and writer.state().pending == 0)
+    steps = index.steps
+    answer = result_of(writer.submit("embed", {"rebuild": True, "plan": False}))
+    assert (answer["embedded"], answer["pending"]) == (10, 0)
+    assert index.steps >= steps + 5
+    assert settled(index)
+    assert index.threads == ({"writer", "embedding"} if apart else {"writer"})
+
+
+def test_a_plan_is_no_work(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    job = writer.submit("embed", {"plan": True})
+    assert job.over_within(10)
+    with pytest.raises(NotFoundError):  # which the fake does not know: it was passed on as it is
+        job.answer()
+
+
+def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make: Make) -> None:
+    hang, step = threading.Event(), index.embed_step
+
+    def hanging() -> EmbedReport:
+        hang.wait(10)
+        return step()
+
+    index.embed_step = hanging  # type: ignore[method-assign]
+    writer = make(apart=True)
+    job = writer.submit("sync", {})
+    writer.start()
+    until(lambda: writer.busy_apart)
+    for number in range(3):
+        (index.root / "b.md").write_text(str(number), "utf-8")
+        writer.mark(str(index.root / "b.md"))
+        until(lambda number=number: index.rows.get("b.md") == str(number))  # type: ignore[misc]
+    assert writer.busy_apart
+    assert not job.over
+    hang.set()
+    assert result_of(job)["pending"] == 0
+    assert settled(index)
+
+
+def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make) -> None:
+    rebuilt = Problem("index_rebuilt", "it was damaged", "")
+    opened: list[int] = []
+    sync = index.sync
+
+    def replaced(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
+        report = sync(paths, **options)
+        return report if paths is None else replace(report, problems=(rebuilt,))
+
+    def reopen() -> FakeIndex:
+        opened.append(1)
+        return index
+
+    index.sync = replaced  # type: ignore[method-assign]
+    writer = make(stepper=Stepper(reopen, apart=True))
+    writer.start()
+    until(lambda: settled(index) and writer.state().pending == 0)
+    assert len(opened) == 1
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: "b.md" in index.vectors)
+    assert len(opened) == 2
+
+
 @pytest.mark.parametrize("error", [BusyError("locked"), IndexCorruptError("torn"), NotFoundError("gone")])
 def test_a_save_that_fails_is_tried_again(index: FakeIndex, make: Make, error: VaultIndexError) -> None:
     writer = make()
@@ -235,7 +323,7 @@ def test_a_problem_of_the_source_is_told_until_it_is_over(index: FakeIndex, make
     writer = make()
     writer.start()
     until(lambda: writer.state().problems == (gone,))
-    writer.configure(Debounce(0.01, 0.1), 0.0)
+    writer.call(lambda: writer.configure(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0))
     until(lambda: writer.state().problems == ())
 
 

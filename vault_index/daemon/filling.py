@@ -1,10 +1,14 @@
-"""When the writer fills vectors, when it tries a failing embedder again, and who waits for the last of them."""
+"""Filling the vectors in small steps: when to step, when to try a failing embedder again, and who waits for it."""
 
 import logging
-from typing import Any
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from vault_index.daemon.jobs import Job
-from vault_index.daemon.log import say
+from vault_index.daemon.jobs import Job, Progress
+from vault_index.daemon.log import say, where
+from vault_index.errors import VaultIndexError
 from vault_index.models import EmbedReport, Problem
 
 log = logging.getLogger(__name__)
@@ -12,43 +16,156 @@ log = logging.getLogger(__name__)
 _FIRST_RETRY, _LAST_RETRY = 5.0, 300.0
 
 
-class Vectors:
-    """Whether there are vectors to fill, and when to try again after an embedder failed."""
+class EmbedIndex(Protocol):
+    """What filling needs of VaultIndex."""
 
-    def __init__(self) -> None:
+    def embed_step(self) -> EmbedReport: ...
+
+    def embed(self, *, rebuild: bool = ..., progress: Progress = ...) -> Any: ...
+
+
+@dataclass(slots=True)
+class Stepper:
+    """Carries out single steps. `apart` steps may take long (a server) and run in a thread of their own, which
+    needs an index of its own."""
+
+    open: Callable[[], EmbedIndex]
+    apart: bool = False
+    _index: EmbedIndex | None = field(default=None, init=False)
+
+    def step(self, renew: bool) -> EmbedReport:
+        """One step; `renew` begins all vectors anew. What fails is a problem of the report, never raised."""
+        try:
+            if self._index is None:
+                self._index = self.open()
+            return _begin(self._index) if renew else self._index.embed_step()
+        except VaultIndexError as error:
+            problem = Problem(error.code, error.message, error.hint)
+        except Exception as error:  # noqa: BLE001 - one step must not end the daemon
+            say(log, logging.ERROR, "step failed", error=where(error))
+            problem = Problem("failed", f"embedding failed: {type(error).__name__}", "the daemon's log says where")
+        return EmbedReport(0, 0, 0, 0.0, (problem,))
+
+    def forget(self) -> None:
+        """Open the index again before the next step: its file was replaced."""
+        if self.apart:
+            self._index = None
+
+
+class _Begun(BaseException):
+    """Leaves `embed` after its first step: the others are done one by one, between saves."""
+
+
+def _begin(index: EmbedIndex) -> EmbedReport:
+    reached = [0, 0]
+
+    def leave(stage: str, done: int, total: int) -> None:
+        reached[:] = done, total
+        raise _Begun
+
+    try:
+        report = index.embed(rebuild=True, progress=leave)
+    except _Begun:
+        return EmbedReport(reached[0], 0, reached[1] - reached[0], 0.0)
+    assert isinstance(report, EmbedReport)
+    return report
+
+
+class Filling:
+    """Used by the writer's thread alone, but for `pending` and `problems`, which anybody may read."""
+
+    def __init__(self, stepper: Stepper, post: Callable[[Callable[[], object]], None], clock: Callable[[], float]):
         self.pending = 0
         self.problems: tuple[Problem, ...] = ()
-        self.going_on = False
-        self.next_at: float | None = None
+        self._next_at: float | None = None
+        self._stepper = stepper
+        self._post = post
+        self._clock = clock
+        self._waiting: list[_Waiting] = []
         self._retry_seconds = 0.0
+        self._renew = False
+        self._under_way = False
+        self._once_more = False
 
-    def due(self, now: float) -> bool:
-        return self.next_at is not None and self.next_at <= now
+    @property
+    def busy_apart(self) -> bool:
+        """Whether another thread is in the middle of a step."""
+        return self._under_way and self._stepper.apart
 
-    def more(self, pending: int | None, *, changed: bool, now: float, at_once: bool = False) -> None:
-        """There may be new texts. While an embedder fails, only `at_once` shortens the wait."""
+    @property
+    def next_at(self) -> float | None:
+        """When the next step is due; None when there is none to do, or one is under way."""
+        return None if self._under_way else self._next_at
+
+    def use(self, stepper: Stepper) -> None:
+        self._stepper = stepper
+        self._retry_seconds, self.problems = 0.0, ()
+        self.more()
+
+    def index_was_replaced(self) -> None:
+        self._stepper.forget()
+
+    def more(self, pending: int | None = None) -> None:
+        """There may be new texts. A failing embedder is not tried sooner for them."""
         if pending is not None:
             self.pending = pending
-        if changed and (at_once or not self.problems):
-            self.going_on, self.next_at = True, now
+        if not self.problems:
+            self._now()
 
-    def stepped(self, report: EmbedReport, now: float) -> None:
-        new = [problem for problem in report.problems if problem not in self.problems]
-        for problem in new:
-            say(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
+    def answer_when_full(self, job: Job, result: dict[str, Any], *, renew: bool) -> None:
+        """Finish `job` with `result` and what was embedded, when nothing is left to embed or it fails."""
+        self._waiting.append(_Waiting(job, result, self._clock()))
+        self._renew |= renew
+        self._now()
+
+    def step(self) -> None:
+        renew, self._renew = self._renew, False
+        self._under_way, self._once_more, self._next_at = True, False, None
+        if not self._stepper.apart:
+            self._after(self._stepper.step(renew))
+            return
+        stepper = self._stepper
+
+        def apart() -> None:
+            report = stepper.step(renew)
+            self._post(lambda: self._after(report))
+
+        threading.Thread(target=apart, name="embedding", daemon=True).start()
+
+    def fail_all(self, error: VaultIndexError) -> None:
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            one.job.fail(error)
+
+    def _now(self) -> None:
+        self._once_more = True
+        self._next_at = self._clock()
+
+    def _after(self, report: EmbedReport) -> None:
+        self._under_way = False
+        for problem in report.problems:
+            if problem not in self.problems:
+                say(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
+        # The step after the last one moves nothing, but it is the one that lets new vectors serve.
+        moved = report.embedded + report.cached > 0 or report.pending != self.pending
         self.problems = report.problems
+        if not report.problems:
+            self.pending = report.pending
+        for one in self._waiting:
+            one.after(report, self.pending)
         if report.problems:
             self._retry_seconds = min(max(self._retry_seconds * 2, _FIRST_RETRY), _LAST_RETRY)
-            self.going_on, self.next_at = False, now + self._retry_seconds
+            self._next_at = self._clock() + self._retry_seconds
         else:
             self._retry_seconds = 0.0
-            moved = report.embedded + report.cached > 0 or report.pending != self.pending
-            self.going_on = report.pending > 0 and moved
-            self.next_at = now if self.going_on else None
-        self.pending = report.pending
+            self._next_at = self._clock() if moved or self._once_more else None
+        if report.problems or self._next_at is None:
+            waiting, self._waiting = self._waiting, []
+            for one in waiting:
+                one.finish(self._clock(), self.pending)
 
 
-class Fill:
+class _Waiting:
     """A request that is answered when the vectors are complete, or cannot be for now."""
 
     def __init__(self, job: Job, result: dict[str, Any], now: float) -> None:
@@ -57,30 +174,26 @@ class Fill:
         self._started = now
         self._embedded = 0
         self._cached = 0
-        self._report: EmbedReport | None = None
+        self._problems: tuple[Problem, ...] = ()
 
-    def stepped(self, report: EmbedReport) -> None:
+    def after(self, report: EmbedReport, pending: int) -> None:
         self._embedded += report.embedded
         self._cached += report.cached
-        self._report = report
+        self._problems = report.problems
         done = self._embedded + self._cached
-        self.job.report("vectors", done, done + report.pending)
+        self.job.report("embed", done, done + pending)
 
-    def finish(self, now: float) -> None:
-        report = self._report
-        problems = [_as_dict(problem) for problem in report.problems] if report else []
-        known = self._result.get("problems", [])
+    def finish(self, now: float, pending: int) -> None:
+        problems = [
+            {"code": problem.code, "message": problem.message, "hint": problem.hint} for problem in self._problems
+        ]
         self.job.finish(
             self._result
             | {
                 "embedded": self._result.get("embedded", 0) + self._embedded,
                 "cached": self._result.get("cached", 0) + self._cached,
-                "pending": report.pending if report else 0,
+                "pending": pending,
                 "seconds": round(self._result.get("seconds", 0.0) + now - self._started, 3),
-                "problems": [*known, *problems],
+                "problems": [*self._result.get("problems", []), *problems],
             }
         )
-
-
-def _as_dict(problem: Problem) -> dict[str, str]:
-    return {"code": problem.code, "message": problem.message, "hint": problem.hint}

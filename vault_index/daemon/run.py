@@ -16,6 +16,7 @@ from vault_index import __version__, api
 from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.filling import Stepper
 from vault_index.daemon.lock import DaemonLock
 from vault_index.daemon.log import say, set_up, where
 from vault_index.daemon.notify import notify, watchdog_interval
@@ -63,6 +64,7 @@ class _Daemon:
             index,
             dispatch,
             self._debounce(),
+            self._stepper(),
             reconcile_seconds=index.config.watch.reconcile * 60,
             on_missed=lambda: inbox.put("renew"),
         )
@@ -111,7 +113,7 @@ class _Daemon:
     def _reload(self) -> None:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
         self._index.reload()
-        self._writer.configure(self._debounce(), self._index.config.watch.reconcile * 60)
+        self._writer.configure(self._debounce(), self._stepper(), self._index.config.watch.reconcile * 60)
         self._inbox.put("reloaded")
 
     def _watch_again(self) -> None:
@@ -123,13 +125,19 @@ class _Daemon:
     def _debounce(self) -> Debounce:
         return Debounce(self._index.config.watch.quiet, self._index.config.watch.longest)
 
+    def _stepper(self) -> Stepper:
+        if self._index.config.embedding.provider in ("local", "none"):
+            return Stepper(lambda: self._index)
+        # A server may take its time, which no saved file shall wait for: an index of its own, in a thread of its own.
+        return Stepper(lambda: api.VaultIndex.open(self._home), apart=True)
+
     def _new_watcher(self) -> Watcher:
         return Watcher(self._index.sources, self._writer.mark, self._index.config.watch.backend)
 
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS)
         self._server.stop(0.2)
-        if not finished:
+        if not finished or self._writer.busy_apart:
             # In a network call. Every transaction is whole or not there, so leaving now loses nothing.
             say(log, logging.WARNING, "stopped in the middle of a job")
             sys.stderr.flush()

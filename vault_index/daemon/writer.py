@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Fill, Vectors
+from vault_index.daemon.filling import Filling, Stepper
 from vault_index.daemon.jobs import Job, Progress, stopping
 from vault_index.daemon.log import say, where
-from vault_index.errors import BusyError, EmbedderError, UsageError, VaultIndexError
-from vault_index.models import EmbedReport, Problem, SyncReport
+from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.models import Problem, SyncReport
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +37,6 @@ class Index(Protocol):
         embed: bool = True,
         progress: Progress = ...,
     ) -> SyncReport: ...
-
-    def embed_step(self) -> EmbedReport: ...
 
 
 Dispatch = Callable[[str, dict[str, Any], Progress], dict[str, Any]]
@@ -78,6 +76,7 @@ class Writer:
         index: Index,
         dispatch: Dispatch,
         debounce: Debounce,
+        stepper: Stepper,
         *,
         reconcile_seconds: float,
         on_missed: Callable[[], object] = lambda: None,
@@ -92,7 +91,6 @@ class Writer:
         self._wake = threading.Condition()
         self._wakes_at = 0.0
         self._jobs: deque[Job] = deque()
-        self._fills: list[Fill] = []
         self._calls: deque[Callable[[], object]] = deque()
         self._events = 0
         self._last_event: float | None = None
@@ -100,7 +98,7 @@ class Writer:
         self._missed = 0
         self._reconcile_at: float | None = clock()
         self._reconciled = False
-        self._vectors = Vectors()
+        self._vectors = Filling(stepper, self.call, clock)
         self._sync_problems: tuple[Problem, ...] = ()
         self._retry_seconds = 0.0
         self._stopping = False
@@ -151,8 +149,14 @@ class Writer:
             self._calls.append(function)
             self._wake.notify_all()
 
-    def configure(self, debounce: Debounce, reconcile_seconds: float) -> None:
-        """Take new times, and reconcile now."""
+    @property
+    def busy_apart(self) -> bool:
+        """Whether a step of embedding is under way in another thread."""
+        return self._vectors.busy_apart
+
+    def configure(self, debounce: Debounce, stepper: Stepper, reconcile_seconds: float) -> None:
+        """Take new settings, and reconcile now. Called by the writer's thread."""
+        self._vectors.use(stepper)
         with self._wake:
             for path in self._marks.take_all():
                 debounce.mark(path, self._clock())
@@ -207,7 +211,8 @@ class Writer:
             return lambda: self._carry_out(job)
         if self._reconcile_at is not None and self._reconcile_at <= now:
             return self._reconcile
-        return self._embed if self._vectors.due(now) else None
+        vectors_at = self._vectors.next_at
+        return self._vectors.step if vectors_at is not None and vectors_at <= now else None
 
     def _next_time(self, now: float) -> float:
         times = (self._marks.next_due(), self._reconcile_at, self._vectors.next_at)
@@ -288,7 +293,10 @@ class Writer:
                 say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
         if everything or report.problems:
             self._sync_problems = report.problems
-        self._vectors.more(report.pending, changed=bool(_changes(report)) or everything, now=self._clock())
+        if any(problem.code == "index_rebuilt" for problem in report.problems):
+            self._vectors.index_was_replaced()
+        if everything or _changes(report):
+            self._vectors.more(report.pending)
 
     def _stop_or_go_on(self, stage: str, done: int, total: int) -> None:
         if self._stopping:
@@ -314,9 +322,9 @@ class Writer:
             self._stop_or_go_on(stage, done, total)
             job.report(stage, done, total)
 
-        params, fill = _split(job.method, job.params)
+        text, fill = _split(job.method, job.params)
         try:
-            result = self._dispatch(job.method, params, progress) if params is not None else {}
+            result = {} if text is None else self._dispatch(job.method, text, progress)
         except VaultIndexError as error:
             job.fail(error)
             return
@@ -328,41 +336,25 @@ class Writer:
             job.fail(VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where"))
             return
         if fill:
-            self._fills.append(Fill(job, result, self._clock()))
-            self._vectors.more(None, changed=True, now=self._clock(), at_once=True)
+            self._vectors.answer_when_full(job, result, renew=bool(job.params.get("rebuild")))
         else:
             job.finish(result)
-            self._vectors.more(None, changed=True, now=self._clock())
-
-    def _embed(self) -> None:
-        try:
-            report = self._index.embed_step()
-        except EmbedderError as error:
-            problem = Problem(error.code, error.message, error.hint)
-            report = EmbedReport(0, 0, self._vectors.pending, 0.0, (problem,))
-        except VaultIndexError as error:
-            say(log, logging.ERROR, "not embedded", code=error.code, message=error.message)
-            report = EmbedReport(0, 0, self._vectors.pending, 0.0, (Problem(error.code, error.message, error.hint),))
-        self._vectors.stepped(report, self._clock())
-        for fill in self._fills:
-            fill.stepped(report)
-        if not self._vectors.going_on:
-            fills, self._fills = self._fills, []
-            for fill in fills:
-                fill.finish(self._clock())
+            self._vectors.more()
 
     def _fail_all(self) -> None:
         with self._wake:
             self._stopping = True
-            jobs = [*self._jobs, *(fill.job for fill in self._fills)]
+            jobs = list(self._jobs)
             self._jobs.clear()
         for job in jobs:
             job.fail(stopping())
+        self._vectors.fail_all(stopping())
 
 
 def _split(method: str, params: dict[str, Any]) -> tuple[dict[str, Any] | None, bool]:
     """A request as text work now (None: nothing) and whether vectors follow, in small steps between saves."""
-    if method == "embed" and not any(params.values()):
+    wanted = {name for name, value in params.items() if value}
+    if method == "embed" and wanted <= {"rebuild"}:
         return None, True
     if method in ("sync", "rebuild") and params.get("embed", True) and not params.get("dry_run"):
         return params | {"embed": False}, True
