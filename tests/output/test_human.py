@@ -1,0 +1,124 @@
+"""What people see: aligned, within the width, harmless."""
+
+import re
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from tests.output import answers
+from vault_index.output import render
+
+EVIL = "x \x1b[31m\x1b]8;;http://evil\x07 \x9b1m \u202egnp\u2066 \x7f y"
+
+
+def shown(method: str, answer: dict[str, Any], width: int = 80, **options: bool) -> str:
+    return render(method, answer, "human", width=width, **options)
+
+
+@pytest.mark.parametrize(("method", "answer"), answers.every_answer(EVIL))
+def test_control_characters_of_notes_never_reach_a_terminal(method: str, answer: dict[str, Any]) -> None:
+    text = shown(method, answer, color=False)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    colored = shown(method, answer, color=True, terminal=True)
+    assert not re.search("[\x00-\x09\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", colored)
+    # What rich writes itself: colours, and hyperlinks ended by ESC \.
+    own = re.compile(r"\x1b(?:\[[0-9;]*m|\]8;[^;\x1b]*;[^\x1b]*\x1b\\)")
+    assert "\x1b" not in own.sub("", colored)
+
+
+@pytest.mark.parametrize(("method", "answer"), answers.every_answer("Quite a long title with 数据库 in it"))
+@pytest.mark.parametrize("width", [40, 80, 140])
+def test_lines_fit_the_width(method: str, answer: dict[str, Any], width: int) -> None:
+    if method == "get":
+        return  # the content is printed as it is
+    for line in shown(method, answer, width).split("\n"):
+        assert cell_len(line) <= width, line
+        assert line == line.rstrip()
+
+
+def test_a_hit_says_where_it_is_and_what_it_says() -> None:
+    lines = shown("search", answers.search(answers.hit())).split("\n")
+    assert lines[0] == "0.93  Use WAL mode for the index › Consequences"
+    assert lines[1].startswith("      30-code/databases/sqlite-wal-0.md:20-31 · 5f0c3f0e · #sqlite")
+    assert "      WAL lets readers run while the daemon writes" in lines[2:4][0] + lines[3]
+    assert lines[-1] == "1 hit · hybrid · 8 ms"
+
+
+def test_matched_words_are_marked_where_there_is_color() -> None:
+    colored = shown("search", answers.search(answers.hit()), color=True, terminal=True)
+    assert re.search(r"\x1b\[1;33mreaders\x1b\[0m", colored)
+    assert "\x1b" not in shown("search", answers.search(answers.hit()), color=False)
+
+
+def test_links_are_for_terminals_and_for_known_schemes() -> None:
+    answer = answers.search(answers.hit())
+    assert "\x1b]8;" in shown("search", answer, color=True, terminal=True)
+    assert "\x1b]8;" in shown("search", answer, color=False, terminal=True)  # NO_COLOR is about colours
+    assert "obsidian://" not in shown("search", answer, color=True)
+    other = answers.search(answers.hit(link="javascript:alert(1)"))
+    assert "javascript" not in shown("search", other, color=True, terminal=True)
+
+
+def test_no_confidence_is_no_answer() -> None:
+    text = shown("search", answers.search(answers.hit(), confidence="none", query="soup"))
+    assert text.startswith("Nothing in the vault answers “soup”.")
+    assert "WAL" not in text
+    assert "--json" in text
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "next_step"),
+    [
+        ("search", answers.search(), "vault-index tags"),
+        ("list", answers.documents(), "vault-index sync"),
+        ("tags", answers.tags(), "frontmatter"),
+        ("status", answers.status(sources=()), "vault-index source add"),
+    ],
+)
+def test_an_empty_answer_says_what_to_do_next(method: str, answer: dict[str, Any], next_step: str) -> None:
+    assert next_step in shown(method, answer)
+
+
+def test_degraded_and_corrected_answers_say_so() -> None:
+    text = shown("search", answers.search(answers.hit(), degraded=("no vectors",), corrections={"dokcer": "docker"}))
+    assert text.startswith("Read “dokcer” as “docker”.\nDegraded: no vectors\n\n0.93")
+
+
+def test_get_prints_the_content_as_it_is() -> None:
+    content = "---\ntags: [a]\n---\n\n    indented\n\n" + "long " * 60 + "end"
+    text = shown("get", answers.texts(answers.text(content=content, next="5f0c3f0e:43-90")))
+    assert f"\n{content}\n" in text
+    assert text.endswith("vault-index get 5f0c3f0e:43-90")
+
+
+def test_several_texts_stand_apart() -> None:
+    text = shown("get", answers.texts(answers.text(title="One"), answers.text(title="Two")))
+    assert text.index("One") < text.index("Readers never wait.") < text.index("Two")
+
+
+def test_wide_lists_show_tags() -> None:
+    answer = answers.documents(answers.record(type="decision"), total=173)
+    assert "#sqlite" not in shown("list", answer, 80)
+    assert "#sqlite" in shown("list", answer, 140)
+    assert shown("list", answer).endswith("1 of 173 documents")
+
+
+def test_status_names_problems_with_what_mends_them() -> None:
+    text = shown("status", answers.status())
+    assert "running since 2026-11-21 10:00 (pid 4711)" in text
+    assert "1,190 vectors, 14 pending" in text
+    assert "! a.md:3: broken frontmatter\n  mend the YAML" in text
+
+
+def test_the_plan_says_what_it_costs() -> None:
+    text = shown("embed", answers.plan())
+    assert "1,184 chunks, 340,112 tokens" in text
+    assert "less than $0.01" in text
+    assert "about $12.50" in shown("embed", answers.plan(price=12.5))
+    assert "price_per_million" in shown("embed", answers.plan(price=None))
+    assert "No embedder" in shown("embed", answers.plan(provider="none"))
+
+
+def test_nothing_sent_is_said_plainly() -> None:
+    assert shown("status", {"results": [], "total": 0}) == "Nothing has left this machine."

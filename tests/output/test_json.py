@@ -1,0 +1,37 @@
+"""JSON keeps everything, and keeps it off the terminal."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.output import answers
+from vault_index.output import render
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_every_string_comes_back_and_is_printable(text: str) -> None:
+    shown = render("search", {"query": text}, "json")
+    assert json.loads(shown) == {"query": text}
+    shown.encode()
+    assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0x202A <= ord(c) <= 0x202E for c in shown)
+
+
+def test_keys_keep_their_order_and_nothing_is_left_out() -> None:
+    answer = answers.search(answers.hit())
+    assert list(json.loads(render("search", answer, "json"))["results"][0]) == list(answer["results"][0])
+
+
+def test_it_is_one_line_in_a_pipe_and_indented_on_a_terminal() -> None:
+    answer = answers.search(answers.hit(snippet="two\nlines"))
+    assert "\n" not in render("search", answer, "json")
+    shown = render("search", answer, "json", terminal=True)
+    assert shown.count("\n") > 20
+    assert json.loads(shown) == answer
+
+
+def test_json_lines_are_a_record_each() -> None:
+    answer = answers.search(answers.hit(0), answers.hit(1))
+    assert [json.loads(line) for line in render("search", answer, "jsonl").split("\n")] == answer["results"]
+    assert render("search", answers.search(), "jsonl") == ""
+    assert json.loads(render("stats", {"documents": 1}, "jsonl")) == {"documents": 1}

@@ -1,0 +1,55 @@
+"""Markdown that says what the answer says, whatever the notes contain."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.output import answers
+from vault_index.output import render
+
+
+@pytest.mark.parametrize(("method", "answer"), answers.every_answer("a | b\n--> *c*"))
+def test_every_answer_has_a_form(method: str, answer: dict[str, Any]) -> None:
+    assert render(method, answer, "markdown").strip()
+
+
+def test_hits_quote_their_passage() -> None:
+    text = render("search", answers.search(answers.hit(title="a *b*", headings=(), snippet="one\n# two")), "markdown")
+    assert text == (
+        r"**a \*b\*** (0.93) `30-code/databases/sqlite-wal-0.md:20-31` `5f0c3f0e` #sqlite #ops/storage"
+        "\n\n> one\n> # two"
+    )
+
+
+def test_get_is_the_text_under_one_comment_line() -> None:
+    first = answers.text(content="# WAL\n\nReaders never wait.\n", next="5f0c3f0e:43-90")
+    assert render("get", answers.texts(first), "markdown") == (
+        "<!-- 5f0c3f0e 30-code/wal.md:10-42 (300 tokens) -->\n"
+        "# WAL\n\nReaders never wait.\n"
+        "<!-- next: 5f0c3f0e:43-90 -->"
+    )
+
+
+@pytest.mark.parametrize("path", ["a --> b.md", "--->", "a\n-->\nb", "-", "<!-- >"])
+def test_a_path_cannot_end_the_comment(path: str) -> None:
+    text = render("get", answers.texts(answers.text(path=path, content="x")), "markdown")
+    assert re.fullmatch(r"<!-- (?:(?!--|>).)* -->\nx", text)
+
+
+def test_get_full_has_metadata_lines() -> None:
+    text = render("get", answers.texts(answers.text(metadata={"tags": ["a", "b"], "expires": None})), "markdown")
+    assert "<!-- tags: a, b -->" in text
+    assert "expires" not in text
+
+
+def test_lists_and_tags_are_tables() -> None:
+    table = render("list", answers.documents(answers.record(title="a | b"), total=7), "markdown").split("\n")
+    assert table[2].startswith(r"| `5f0c3f0e` | a \| b | `30-code/databases/sqlite-wal-0.md` | note |")
+    assert table[-1] == "1 of 7"
+    assert render("tags", answers.tags(sqlite=3), "markdown").endswith("| #sqlite | 3 |")
+
+
+def test_an_answer_about_nothing_says_so() -> None:
+    assert "Nothing in the vault answers" in render("search", answers.search(confidence="none"), "markdown")
+    assert "Nothing found" in render("search", answers.search(), "markdown")
