@@ -1,0 +1,29 @@
+"""A home of its own for every test, whatever the environment says."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """VAULT_INDEX_HOME, in a path short enough for a socket."""
+    for name in list(os.environ):
+        if name.startswith("VAULT_INDEX_"):
+            monkeypatch.delenv(name)
+    with tempfile.TemporaryDirectory(prefix="vx-") as folder:
+        monkeypatch.setenv("VAULT_INDEX_HOME", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """Two notes."""
+    folder = tmp_path / "My Vault"
+    folder.mkdir()
+    (folder / "wal.md").write_text("# WAL\n\nReaders never wait for the writer.\n", encoding="utf-8")
+    (folder / "soup.md").write_text("# Soup\n\nTomatoes, basil. #recipe\n", encoding="utf-8")
+    return folder

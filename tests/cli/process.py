@@ -1,0 +1,19 @@
+"""The command line as a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+
+def vx(*arguments: str, environ: Mapping[str, str] | None = None, code: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run `vault-index` without a terminal; `code` runs instead, with the arguments in `sys.argv`."""
+    start = ["-c", code] if code else ["-m", "vault_index"]
+    return subprocess.run(
+        [sys.executable, *start, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONUTF8": "1", **(environ or {})},
+        check=False,
+    )

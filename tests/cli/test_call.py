@@ -1,0 +1,99 @@
+"""The daemon is asked first; reading goes on without it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.fake_daemon import fake_daemon
+from tests.output import answers
+from vault_index.cli import call as calling
+from vault_index.cli import main
+from vault_index.cli.options import Options
+from vault_index.errors import BusyError, NotFoundError
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replaces the index in this process; lists the methods it was asked."""
+    methods: list[str] = []
+
+    def call_here(options: Options, method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
+        methods.append(method)
+        return answers.search()
+
+    monkeypatch.setattr(calling, "call_here", call_here)
+    return methods
+
+
+def test_the_daemon_renders_toon(home: Path, here: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with fake_daemon(home, lambda request: [{"text": "toon of the daemon"}]) as daemon:
+        assert main(["search", "wal", "--limit", "3"]) == 0
+    assert capsys.readouterr().out == "toon of the daemon\n"
+    (request,) = daemon.requests
+    assert (request["method"], request["params"], request["format"]) == ("search", {"query": "wal", "limit": 3}, "toon")
+    assert here == []
+
+
+def test_human_and_json_are_rendered_here(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = answers.search(answers.hit())
+    with fake_daemon(home, lambda request: [{"result": answer}]) as daemon:
+        assert main(["search", "wal", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == answer
+        assert main(["search", "wal", "--human"]) == 0
+        assert capsys.readouterr().out.startswith("0.93  Use WAL")
+    assert [request["format"] for request in daemon.requests] == [None, None]
+
+
+def test_errors_of_the_daemon_are_errors_of_the_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    error = {"code": "not_found", "message": "no document abc", "hint": "search for it", "exit_code": 3}
+    with fake_daemon(home, lambda request: [{"error": error}]):
+        assert main(["get", "abc"]) == NotFoundError.exit_code
+    assert capsys.readouterr().err == "vault-index: error: no document abc\n  hint: search for it\n"
+
+
+def test_progress_of_the_daemon_is_passed_on(home: Path) -> None:
+    replies: list[dict[str, Any]] = [
+        {"progress": {"stage": "read", "done": 1, "total": 2}},
+        {"progress": {"stage": "text", "done": 2, "total": 2}},
+        {"result": {"scanned": 2}},
+    ]
+    seen: list[tuple[str, int, int]] = []
+
+    def progress(stage: str, done: int, total: int) -> None:
+        seen.append((stage, done, total))
+
+    with fake_daemon(home, lambda request: replies):
+        answer = calling.call(Options(), "sync", {}, progress=progress)
+    assert answer == {"scanned": 2}
+    assert seen == [("read", 1, 2), ("text", 2, 2)]
+
+
+BUSY = {"error": {"code": "busy", "message": "stopping", "hint": "again", "exit_code": 5}}
+
+
+def test_a_reading_command_does_not_need_the_daemon(
+    home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with fake_daemon(home, lambda request: [BUSY]):
+        assert main(["search", "x", "--json"]) == 0
+    assert here == ["search"]
+    assert "answering without the daemon: stopping" in capsys.readouterr().err
+
+
+def test_a_writing_command_does(home: Path, here: list[str]) -> None:
+    with fake_daemon(home, lambda request: [BUSY]), pytest.raises(BusyError, match="stopping"):
+        calling.call(Options(), "sync", {})
+    assert here == []
+
+
+def test_without_a_daemon_this_process_answers(here: list[str]) -> None:
+    assert main(["search", "x", "--json"]) == 0
+    assert here == ["search"]
+
+
+def test_another_configuration_is_read_here(home: Path, here: list[str], tmp_path: Path) -> None:
+    with fake_daemon(home, lambda request: [{"text": "of the daemon"}]) as daemon:
+        assert main(["search", "x", "--config", str(tmp_path / "other.toml")]) == 0
+    assert (here, daemon.requests) == (["search"], [])

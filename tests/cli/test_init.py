@@ -1,0 +1,77 @@
+"""`init`: from nothing to an answer, as often as one likes, and nothing written where it cannot be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vault_index.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
+    assert main([*argv, "--json"]) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return answer
+
+
+def test_it_sets_up_indexes_and_says_what_to_do_next(
+    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
+    out, err = capsys.readouterr()
+    assert "my-vault" in out
+    assert "2 added" in out
+    assert 'vault-index search "…"' in out
+    assert "config.toml" in err
+    found = run(capsys, "search", "readers", "wait")
+    assert found["results"][0]["path"] == "wal.md"
+
+
+def test_again_changes_nothing(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = run(capsys, "init", str(vault), "--provider", "none")
+    written = (home / "config.toml").read_bytes()
+    second = run(capsys, "init", str(vault))
+    third = run(capsys, "init")
+    assert (first["created"], second["created"], second["added"]) == (True, False, False)
+    assert (first["sync"]["added"], second["sync"]["added"], third["sync"]["added"]) == (2, 0, 0)
+    assert (home / "config.toml").read_bytes() == written
+
+
+def test_another_vault_is_another_source(vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "Work"
+    other.mkdir()
+    (other / "plan.md").write_text("# Plan\n\nShip it.\n", encoding="utf-8")
+    run(capsys, "init", str(vault), "--provider", "none")
+    answer = run(capsys, "init", str(other))
+    assert (answer["source"], answer["added"], answer["sync"]["added"]) == ("work", True, 1)
+
+
+def test_no_sync_writes_the_configuration_only(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "init", str(vault), "--no-sync", "--no-opencode", "--memory-dir", "memories")
+    assert answer["sync"] is None
+    assert sorted(path.name for path in home.iterdir()) == ["config.toml"]
+    assert 'dir = "memories"' in (home / "config.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [("missing", "no folder"), ("file.md", "is a file"), ("data/inside", "data folder")],
+)
+def test_a_wrong_vault_is_an_error_and_nothing_is_written(
+    place: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file.md").write_text("# A\n", encoding="utf-8")
+    (tmp_path / "data" / "inside").mkdir(parents=True)
+    assert main(["init", str(tmp_path / place), "--home", str(tmp_path / "data")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert "  hint: " in err
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["inside"]
+
+
+def test_without_a_vault_and_a_terminal_it_does_not_ask(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init"]) == 2
+    assert "vault-index init" in capsys.readouterr().err
+    assert list(home.iterdir()) == []

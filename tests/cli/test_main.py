@@ -1,0 +1,209 @@
+"""Streams, exit codes and errors of whole commands."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.cli.process import vx
+from tests.output import answers
+from vault_index import errors
+from vault_index.cli import main
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str, dict[str, Any]]]]:
+    """Makes every call answer with one thing, or raise it; returns the list of calls."""
+
+    def set_up(answer: Any) -> list[tuple[str, dict[str, Any]]]:
+        calls: list[tuple[str, dict[str, Any]]] = []
+
+        def call(options: Any, method: str, params: dict[str, Any], **more: Any) -> Any:
+            calls.append((method, params))
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        for module in ("call", "indexing"):
+            monkeypatch.setattr(f"vault_index.cli.{module}.call", call)
+        monkeypatch.setattr("vault_index.cli.indexing.call_here", call)
+        return calls
+
+    return set_up
+
+
+@pytest.mark.parametrize(
+    ("argv", "method", "params", "answer"),
+    [
+        (["search", "a", "b", "--limit", "2"], "search", {"query": "a b", "limit": 2}, answers.search()),
+        (["search", "a", "--source", "s"], "search", {"query": "a", "source": "s"}, answers.search()),
+        (["get", "x", "y:1-2", "--full"], "get", {"ref": ["x", "y:1-2"], "full": True}, answers.texts()),
+        (["list", "--sort", "title"], "list", {"sort": "title"}, answers.documents()),
+        (["tags", "--kind", "note"], "tags", {"kind": "note"}, answers.tags()),
+        (["stats", "--tags"], "tags", {}, answers.tags()),
+        (["status", "--privacy"], "status", {"privacy": True}, {"results": [], "total": 0}),
+        (["sync"], "sync", {}, {"scanned": 0}),
+        (["sync", "/v/a.md", "--no-embed"], "sync", {"paths": ["/v/a.md"], "embed": False}, {"scanned": 1}),
+        (["sync", "--dry-run", "--source", "s"], "sync", {"dry_run": True, "source": "s"}, {"scanned": 0}),
+        (["rebuild", "--no-embed"], "rebuild", {"embed": False}, {"scanned": 0}),
+        (["embed", "--plan"], "embed", {"plan": True}, answers.plan()),
+        (["embed", "--rebuild"], "embed", {"rebuild": True}, {"embedded": 0}),
+    ],
+)
+def test_options_are_the_parameters_of_the_python_interface(
+    argv: list[str],
+    method: str,
+    params: dict[str, Any],
+    answer: dict[str, Any],
+    answering: Callable[[Any], list[tuple[str, dict[str, Any]]]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    calls = answering(answer)
+    assert main([*argv, "--json"]) == 0
+    assert calls == [(method, params)]
+    assert json.loads(capsys.readouterr().out) == answer
+
+
+def test_relative_paths_become_absolute(answering: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    calls = answering({"scanned": 0})
+    assert main(["sync", "a/../b.md", "--json"]) == 0
+    assert calls == [("sync", {"paths": [f"{tmp_path}/b.md"]})]
+
+
+def test_a_pipe_gets_toon_and_get_the_text(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering(answers.search(answers.hit()))
+    assert main(["search", "wal"]) == 0
+    assert capsys.readouterr().out.startswith("results[1]{id,score,place,title,text,tokens}:")
+    answering(answers.texts(answers.text()))
+    assert main(["get", "5f0c"]) == 0
+    assert capsys.readouterr().out.startswith("<!-- 5f0c3f0e 30-code/wal.md:10-42 (300 tokens) -->\n# WAL\n")
+
+
+def test_an_empty_answer_is_done(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering(answers.search())
+    assert main(["search", "nothing", "--human"]) == 0
+    assert "Nothing found" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.VaultIndexError("m", "h"), 1),
+        (errors.UsageError("m", "h"), 2),
+        (errors.ConfigError("m", "h"), 2),
+        (errors.NotFoundError("m", "h"), 3),
+        (errors.NotSetUpError("m", "h"), 4),
+        (errors.BusyError("m", "h"), 5),
+        (errors.EmbedderRefused("m", "h"), 6),
+    ],
+)
+def test_every_error_has_its_exit_code(
+    error: errors.VaultIndexError, code: int, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering(error)
+    assert main(["search", "x"]) == code
+    assert capsys.readouterr() == ("", "vault-index: error: m\n  hint: h\n")
+    assert main(["--json", "search", "x"]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert json.loads(err) == {"error": {"code": error.code, "message": "m", "hint": "h"}}
+
+
+@pytest.mark.parametrize(
+    "argv", [["serach", "x", "--json"], ["search", "--format", "json"], ["--format=json", "search", "x", "--nope"]]
+)
+def test_mistakes_on_the_command_line_are_json_too(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    error = json.loads(err)["error"]
+    assert error["code"] == "usage"
+    assert error["hint"]
+
+
+def test_what_follows_two_dashes_is_no_option(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = answering(errors.NotSetUpError("m", "h"))
+    assert main(["search", "--", "--json", "--help"]) == 4
+    assert calls == [("search", {"query": "--json --help"})]
+    assert capsys.readouterr().err.startswith("vault-index: error: m")
+
+
+def test_errors_do_not_reach_the_terminal_raw(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering(errors.NotFoundError("no \x1b[31m.md", "see \x9b1m"))
+    main(["get", "x"])
+    assert capsys.readouterr().err == "vault-index: error: no ␛[31m.md\n  hint: see \ufffd1m\n"
+
+
+def test_an_unknown_exception_is_one_line_and_a_hint(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering(ZeroDivisionError("oops"))
+    assert main(["search", "x"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("vault-index: error: ZeroDivisionError: oops\n  hint: ")
+    assert "--verbose" in err
+    assert "Traceback" not in err
+    assert main(["search", "x", "--verbose"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interrupt_says_that_nothing_is_lost(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering(KeyboardInterrupt())
+    assert main(["sync"]) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "nothing is lost" in err
+    assert "Traceback" not in err
+
+
+def test_a_failing_embedder_shows_the_report_and_exits_6(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = {"code": "embedder", "message": "401: wrong key", "hint": "set OPENAI_API_KEY"}
+    answering({"scanned": 3, "problems": [problem]})
+    assert main(["sync", "--json"]) == 6
+    out, err = capsys.readouterr()
+    assert json.loads(out)["scanned"] == 3
+    assert json.loads(err) == {"error": problem}
+
+
+def test_dry_runs_say_so_unless_quiet(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answering({"scanned": 0})
+    main(["sync", "--dry-run"])
+    assert "dry run" in capsys.readouterr().err
+    main(["sync", "--dry-run", "--quiet"])
+    assert capsys.readouterr().err == ""
+
+
+# --- as a process ------------------------------------------------------------------------------------------------
+
+
+def test_version_and_help_go_to_stdout() -> None:
+    assert vx("--version").stdout.startswith("vault-index 0.")
+    overview = vx("--help")
+    assert overview.returncode == 0
+    assert "  search      find passages" in overview.stdout
+    assert "usage: vault-index search [OPTION…] QUERY" in vx("search", "-h").stdout
+    assert "config delete" in vx("config", "--help").stdout
+
+
+def test_no_command_is_a_usage_error() -> None:
+    ended = vx()
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "vault-index --help" in ended.stderr
+
+
+def test_exit_codes_of_the_process() -> None:
+    ended = vx("serach", "x")
+    assert ended.returncode == 2
+    assert ended.stderr == "vault-index: error: no command 'serach'\n  hint: Did you mean search?\n"
+    assert vx("config", "list").returncode == 4
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    code = (
+        "import os, sys\n"
+        "os.close(0); read, write = os.pipe(); os.dup2(write, 1); os.close(write); os.close(read)\n"
+        "from vault_index.cli import main\n"
+        "sys.exit(main(['--help']))\n"
+    )
+    ended = vx(code=code)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -1,0 +1,121 @@
+"""The command is found wherever it stands, its options are what was given, and mistakes are named."""
+
+from typing import Any
+
+import pytest
+
+from vault_index.cli.commands import COMMANDS
+from vault_index.cli.options import Options
+from vault_index.cli.parser import build_parser, find_command, parse, unknown_command
+from vault_index.errors import UsageError
+
+
+def parsed(*argv: str) -> tuple[str, Options, dict[str, Any]]:
+    found = find_command(argv)
+    assert found.command is not None
+    parser, _ = build_parser(found.command)
+    return found.command.name, *parse(parser, found.rest)
+
+
+@pytest.mark.parametrize(
+    ("argv", "name", "rest"),
+    [
+        (["search", "x"], "search", ["x"]),
+        (["--home", "sync", "--json", "search", "get"], "search", ["--home", "sync", "--json", "get"]),
+        (["--home=sync", "search"], "search", ["--home=sync"]),
+        (["config", "--json", "get", "a.b"], "config get", ["--json", "a.b"]),
+        (["source", "list"], "source list", []),
+    ],
+)
+def test_find_command(argv: list[str], name: str, rest: list[str]) -> None:
+    found = find_command(argv)
+    assert found.command is not None
+    assert (found.command.name, found.rest) == (name, rest)
+
+
+@pytest.mark.parametrize("argv", [[], ["--json"], ["--home", "x"], ["--", "search"]])
+def test_no_command(argv: list[str]) -> None:
+    assert find_command(argv).command is None
+
+
+def test_only_what_was_given_is_there() -> None:
+    assert parsed("search", "wal") == ("search", Options(), {"query": ["wal"]})
+
+
+def test_search_takes_every_filter() -> None:
+    _, options, args = parsed(
+        "search", "wal", "mode", "--limit", "3", "--offset", "2", "--tags", "a,b", "--tags", "c", "--any-tag", "x, y",
+        "--type", "decision", "--kind", "note", "--project", "p", "--entered-by", "me", "--path", "a/**",
+        "--after", "2026-01-01", "--before", "2026-02-01", "--mode", "text", "--match", "all", "--per-document", "1",
+        "--source", "work", "--json",
+    )  # fmt: skip
+    assert options == Options(format="json", source="work")
+    assert args == {
+        "query": ["wal", "mode"], "limit": 3, "offset": 2, "tags": ["a", "b", "c"], "any_tag": ["x", "y"],
+        "type": "decision", "kind": "note", "project": "p", "by": "me", "path": "a/**", "after": "2026-01-01",
+        "before": "2026-02-01", "mode": "text", "match": "all", "per_document": 1,
+    }  # fmt: skip
+
+
+def test_global_options_before_and_after_are_the_same() -> None:
+    before = parsed("--home", "h", "--format", "toon", "--quiet", "list", "--limit", "3")
+    after = parsed("list", "--limit", "3", "--home", "h", "--format", "toon", "--quiet")
+    assert before == after == ("list", Options(home="h", format="toon", quiet=True), {"limit": 3})
+
+
+def test_words_of_a_query_may_stand_apart() -> None:
+    assert parsed("search", "docker", "--limit", "3", "compose")[2]["query"] == ["docker", "compose"]
+
+
+def test_after_two_dashes_everything_is_a_word() -> None:
+    assert parsed("search", "--limit", "3", "--", "docker", "-compose")[2]["query"] == ["docker", "-compose"]
+
+
+def test_a_quoted_query_may_begin_with_a_dash() -> None:
+    assert parsed("search", "-compose docker")[2]["query"] == ["-compose docker"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message", "hint"),
+    [
+        (["search", "x", "--limt", "3"], "--limt", "--limit"),
+        (["search", "x", "-foo"], "-foo", "quotes"),
+        (["search"], "QUERY", "vault-index search --help"),
+        (["search", "x", "--limit", "0"], "must be a whole number of 1 or more", "--help"),
+        (["search", "x", "--offset", "many"], "must be a whole number of 0 or more", "--help"),
+        (["search", "x", "--mode", "fuzzy"], "invalid choice", "--help"),
+        (["search", "x", "--lim", "3"], "--lim", "--limit"),
+        (["embed", "--plan", "--status"], "not allowed", "--help"),
+        (["stats", "extra"], "extra", "--help"),
+    ],
+)
+def test_mistakes_in_options(argv: list[str], message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parsed(*argv)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("serach", "Did you mean search?"),
+        ("Sync", "Did you mean sync?"),
+        ("sources", "Did you mean source?"),
+        ("xyzzy", "See: vault-index --help"),
+        ("config gte", "Did you mean config get?"),
+        ("config xyzzy", "config has the commands get, set, list, delete, path."),
+        ("source", "source has the commands list, add, remove."),
+    ],
+)
+def test_mistakes_in_commands_name_the_nearest(word: str, hint: str) -> None:
+    assert unknown_command(word).hint == hint
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_option_of_every_command_is_explained(command: Any) -> None:
+    parser, run = build_parser(command)
+    assert callable(run)
+    assert all(action.help for action in parser._actions)
+    text = parser.format_help()
+    assert text.startswith(f"usage: vault-index {command.name} [OPTION…]")

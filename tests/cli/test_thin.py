@@ -1,0 +1,52 @@
+"""What a search imports: the reason why it is quick."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fake_daemon import fake_daemon
+from tests.cli.process import vx
+from tests.output import answers
+from vault_index.cli import main
+
+CODE = """
+import sys
+from vault_index.cli import main
+code = main(sys.argv[1:])
+print("\\n".join(sorted(sys.modules)), file=sys.stderr)
+sys.exit(code)
+"""
+HEAVY = {"openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_it", "yaml", "watchdog"}
+THIN = HEAVY | {
+    "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",
+    "dataclasses", "inspect", "asyncio", "difflib", "shutil", "subprocess", "logging", "threading",
+    "vault_index.models", "vault_index.api", "vault_index.store", "vault_index.query", "vault_index.output.toon",
+}  # fmt: skip
+
+
+def imported(*arguments: str) -> set[str]:
+    ended = vx(*arguments, code=CODE)
+    assert ended.returncode == 0, ended.stderr
+    return set(ended.stderr.split("\n"))
+
+
+@pytest.mark.parametrize("form", ["--toon", "--json", "--format=auto", "--markdown"])
+def test_with_a_daemon_a_search_imports_next_to_nothing(home: Path, form: str) -> None:
+    reply = {"result": answers.search(answers.hit())} if form == "--json" else {"text": "x"}
+    with fake_daemon(home, lambda request: [reply]) as daemon:
+        modules = imported("search", "wal", form)
+    assert daemon.requests
+    assert not THIN & modules
+
+
+def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    modules = imported("search", "readers", "--mode", "text", "--json")
+    assert "apsw" in modules
+    assert not HEAVY & modules
+
+
+def test_only_the_module_of_the_command_is_imported() -> None:
+    modules = {name for name in imported("config", "path") if name.startswith("vault_index.cli.")}
+    assert "vault_index.cli.settings" in modules
+    assert not modules & {"vault_index.cli.search", "vault_index.cli.browse", "vault_index.cli.indexing"}
