@@ -1,0 +1,119 @@
+"""Writes docs/commands.md from the parsers, so that the reference cannot be wrong: `python tools/build_reference.py`."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from vault_index.cli.commands import COMMANDS
+from vault_index.cli.options import add_options
+from vault_index.cli.parser import build_parser
+from vault_index.errors import VaultIndexError
+
+FILE = Path(__file__).parent.parent / "docs" / "commands.md"
+
+HEAD = """\
+# Commands
+
+<!-- Made by tools/build_reference.py from the parsers; edit those. -->
+
+`vault-index COMMAND [OPTION…]`, or `vx` for short. `vault-index COMMAND --help` says the same as this page.
+
+Results go to stdout; errors, remarks and progress go to stderr. A progress bar is drawn only on a terminal. While a
+daemon runs for the same home, it carries the command out; without one, the command does it itself.
+"""
+
+FORMATS = """\
+## Formats
+
+| `--format` | what it prints |
+|---|---|
+| `auto` | `human` on a terminal, `toon` in a pipe; two exceptions below |
+| `human` | for people: colours and links on a terminal unless `NO_COLOR` is set, control characters of notes made visible |
+| `toon` | [TOON](https://github.com/toon-format/spec), compact, for agents: only what they act on, ids as short prefixes |
+| `json` | every key; one line, indented on a terminal |
+| `jsonl` | one record of `results` on each line |
+| `markdown` | to be pasted into a note |
+
+In a pipe, `get` prints `markdown`: each text as it is, under one line `<!-- id path:first-last (tokens) -->`, and where
+it was cut, above one line `<!-- next: reference -->`. `config get`, `config path` and the commands that change the
+configuration print a plain value.
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    parts = [HEAD, _contents(), "## Global options\n\nBefore or after the command.\n", _global_options(), FORMATS]
+    parts.append(_exit_codes())
+    for command in COMMANDS:
+        parser, _ = build_parser(command)
+        parts.append(_command(parser, command.name))
+    return "\n".join(parts)
+
+
+def _contents() -> str:
+    rows = [f"| [`{command.name}`](#{command.name.replace(' ', '-')}) | {command.summary} |" for command in COMMANDS]
+    return "\n".join(["| command | what it does |", "|---|---|", *rows, ""])
+
+
+def _global_options() -> str:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_options(parser)
+    return _table("option", parser._actions)
+
+
+def _exit_codes() -> str:
+    meanings = {0: ["done; an empty answer is done"], 130: ["interrupted; nothing is lost"]}
+    for error in [VaultIndexError, *_below(VaultIndexError)]:
+        names = meanings.setdefault(error.exit_code, [])
+        if error.code not in names:
+            names.append(error.code)
+    rows = [f"| {code} | {', '.join(names)} |" for code, names in sorted(meanings.items())]
+    text = (
+        '## Exit codes\n\nWith `--json` an error is `{"error": {"code", "message", "hint"}}` on stderr; '
+        "these are the codes.\n"
+    )
+    return "\n".join([text, "| exit code | `code` |", "|---|---|", *rows, ""])
+
+
+def _below(error: type[VaultIndexError]) -> Iterable[type[VaultIndexError]]:
+    for kind in error.__subclasses__():
+        if kind.__module__ == error.__module__:
+            yield kind
+            yield from _below(kind)
+
+
+def _command(parser: argparse.ArgumentParser, name: str) -> str:
+    usage = parser.format_help().split("\n\n")[0].removeprefix("usage: ")
+    own = [action for group in parser._action_groups if not _is_global(group) for action in group._group_actions]
+    places = [action for action in own if not action.option_strings]
+    options = [action for action in own if action.option_strings]
+    tables = [_table(head, actions) for head, actions in (("argument", places), ("option", options)) if actions]
+    return "\n".join([f"## {name}\n", f"{parser.description}\n", f"```\n{' '.join(usage.split())}\n```\n", *tables])
+
+
+def _is_global(group: argparse._ArgumentGroup) -> bool:
+    return (group.title or "").startswith("global options")
+
+
+def _table(head: str, actions: Iterable[argparse.Action]) -> str:
+    rows = [f"| {_name(action)} | {(action.help or '').replace('|', '&#124;')} |" for action in actions]
+    return "\n".join([f"| {head} | |", "|---|---|", *rows, ""])
+
+
+def _name(action: argparse.Action) -> str:
+    value = (
+        "" if action.nargs == 0 else " " + (str(action.metavar) if action.metavar else "\\|".join(action.choices or ()))
+    )
+    if not action.option_strings:
+        return f"`{value.strip()}`"
+    return ", ".join(f"`{option}{value}`" for option in action.option_strings)
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        current = FILE.exists() and FILE.read_text(encoding="utf-8") == reference()
+        sys.exit(0 if current else f"{FILE} is out of date: python tools/build_reference.py")
+    FILE.write_text(reference(), encoding="utf-8")
