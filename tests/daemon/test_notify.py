@@ -1,0 +1,49 @@
+"""What systemd hears."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from vault_index.daemon.notify import notify, watchdog_interval
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_the_message_arrives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
+    name = f"@vault-index-test-{os.getpid()}" if abstract else str(tmp_path / "n.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        try:
+            manager.bind(name.replace("@", "\0"))
+        except OSError:
+            pytest.skip("no abstract sockets here")
+        monkeypatch.setenv("NOTIFY_SOCKET", name)
+        notify("READY=1")
+        manager.settimeout(5)
+        assert manager.recv(100) == b"READY=1"
+
+
+@pytest.mark.parametrize("address", ["", "/nonexistent/socket", "/" + "x" * 200])
+def test_nobody_listens(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    notify("READY=1")
+
+
+@pytest.mark.parametrize(
+    ("limit", "pid", "interval"),
+    [
+        ("10000000", None, 5.0),
+        ("10000000", os.getpid(), 5.0),
+        ("10000000", 1, None),
+        ("", None, None),
+        ("x", None, None),
+    ],
+)
+def test_the_watchdog_interval(
+    monkeypatch: pytest.MonkeyPatch, limit: str, pid: int | None, interval: float | None
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", limit)
+    monkeypatch.delenv("WATCHDOG_PID", raising=False)
+    if pid is not None:
+        monkeypatch.setenv("WATCHDOG_PID", str(pid))
+    assert watchdog_interval() == interval

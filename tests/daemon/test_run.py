@@ -1,0 +1,255 @@
+"""The daemon as a process: found by its socket, alone in its home, quick to end, and unharmed by a kill."""
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.daemon.fake_index import until
+from vault_index.config import Home, find_home
+from vault_index.daemon.client import Client, connect
+from vault_index.errors import VaultIndexError
+
+CODE = """
+import sys
+from pathlib import Path
+from vault_index.config import find_home
+from vault_index.daemon.run import run
+from vault_index.errors import VaultIndexError
+try:
+    sys.exit(run(find_home(sys.argv[1])))
+except VaultIndexError as error:
+    print(error.message, error.hint, sep=" | ", file=sys.stderr)
+    sys.exit(error.exit_code)
+"""
+
+
+@dataclass
+class Place:
+    """A home with one vault, and the daemons started for it."""
+
+    home: Home
+    vault: Path
+    daemons: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def configure(self, *vaults: Path) -> None:
+        sources = "\n".join(f'[sources.{vault.name}]\npath = "{vault}"' for vault in vaults or (self.vault,))
+        settings = '[embedding]\nprovider = "none"\n[watch]\nquiet = 0.02\n'
+        self.home.config_file.write_text(f"{sources}\n{settings}", "utf-8")
+
+    def write(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def start(self, **environment: str) -> subprocess.Popen[str]:
+        daemon = subprocess.Popen(
+            [sys.executable, "-c", CODE, str(self.home.data_dir)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        self.daemons.append(daemon)
+        return daemon
+
+    def started(self, **environment: str) -> subprocess.Popen[str]:
+        """A daemon that listens and has reconciled."""
+        daemon = self.start(**environment)
+
+        def ready() -> bool:
+            if daemon.poll() is not None:
+                raise RuntimeError(daemon.communicate()[1])
+            try:
+                return self.ask("status")["watch"]["last_reconcile"] is not None
+            except (ConnectionError, VaultIndexError):
+                return False
+
+        until(ready, 30)
+        return daemon
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        client = self.connected()
+        if client is None:
+            raise ConnectionError
+        with client:
+            answer = client.call(method, params)
+        assert isinstance(answer, dict)
+        return answer
+
+    def connected(self) -> Client | None:
+        return connect(self.home.socket_path)
+
+    def found(self, words: str) -> set[str]:
+        return {hit["path"] for hit in self.ask("search", query=words)["results"]}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    vault, data = tmp_path / "vault", tmp_path / "home"
+    vault.mkdir()
+    data.mkdir(mode=0o700)
+    place = Place(find_home(data), vault)
+    place.configure()
+    place.write("a.md", "# Alpha\n\nthe aardvark\n")
+    yield place
+    for daemon in place.daemons:
+        if daemon.poll() is None:
+            daemon.kill()
+        daemon.communicate()
+
+
+def end(daemon: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
+    daemon.send_signal(number)
+    _, log = daemon.communicate(timeout=20)
+    return log
+
+
+def test_it_answers_and_follows_the_files(place: Place) -> None:
+    daemon = place.started()
+    assert place.found("aardvark") == {"a.md"}
+    place.write("deep/er/b.md", "the buffalo")
+    until(lambda: place.found("buffalo") == {"deep/er/b.md"})
+    (place.vault / "a.md").rename(place.vault / "z.md")
+    until(lambda: place.found("aardvark") == {"z.md"})
+    (place.vault / "z.md").unlink()
+    until(lambda: place.found("aardvark") == set())
+    status = place.ask("status")
+    assert status["daemon"] == {"running": True, "pid": daemon.pid, "since": status["daemon"]["since"]}
+    assert status["watch"]["backend"] in ("native", "polling")
+    assert status["watch"]["last_event"] is not None
+    assert status["watch"]["missed"] == 0
+
+
+def test_it_answers_as_text_and_writes_for_clients(place: Place) -> None:
+    place.started()
+    client = place.connected()
+    assert client is not None
+    with client:
+        text = client.call("search", {"query": "aardvark"}, format="toon")
+        assert isinstance(text, str)
+        assert "a.md" in text
+        report = client.call("sync")
+        assert isinstance(report, dict)
+        assert report["scanned"] == 1
+        with pytest.raises(VaultIndexError):
+            client.call("search", {"query": "x", "limit": "many"})
+        assert client.call("rebuild", {}) != {}
+        with pytest.raises(VaultIndexError) as raised:
+            client.call("sync", {"paths": ["/nowhere"]})
+        assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it(place: Place, number: int) -> None:
+    daemon = place.started()
+    log = end(daemon, number)
+    assert daemon.returncode == 0
+    assert "event=stopped" in log
+    assert "aardvark" not in log
+    assert place.connected() is None
+    assert not place.home.socket_path.exists()
+
+
+def test_it_ends_in_the_middle_of_work(place: Place) -> None:
+    for number in range(3000):
+        place.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose " * 300)
+    daemon = place.start()
+    until(lambda: daemon.poll() is not None or place.connected() is not None, 30)
+    end(daemon)
+    assert daemon.returncode == 0
+    place.started()
+    until(lambda: place.ask("status")["index"]["documents"] == 3001, 120)
+
+
+def test_socket_and_folder_are_private(place: Place) -> None:
+    place.started()
+    assert stat.S_IMODE(place.home.socket_path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.home.socket_path.parent.stat().st_mode) == 0o700
+
+
+def test_the_second_daemon_is_refused(place: Place) -> None:
+    first = place.started()
+    second = place.start()
+    _, log = second.communicate(timeout=30)
+    assert second.returncode == 5
+    assert f"pid {first.pid}" in log
+    assert place.found("aardvark") == {"a.md"}
+
+
+def test_a_killed_daemon_is_followed_by_another(place: Place) -> None:
+    first = place.started()
+    first.kill()
+    first.wait()
+    assert place.home.socket_path.exists()
+    assert place.connected() is None
+    place.write("b.md", "the buffalo")
+    place.started()
+    assert place.found("buffalo") == {"b.md"}
+
+
+def test_without_a_configuration_it_says_so(place: Place) -> None:
+    place.home.config_file.unlink()
+    daemon = place.start()
+    _, log = daemon.communicate(timeout=30)
+    assert daemon.returncode == 4
+    assert "Traceback" not in log
+
+
+def test_sighup_takes_the_new_configuration(place: Place, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "c.md").write_text("the cassowary", "utf-8")
+    daemon = place.started()
+    place.configure(place.vault, other)
+    daemon.send_signal(signal.SIGHUP)
+    until(lambda: place.found("cassowary") == {"c.md"})
+    (other / "d.md").write_text("the dugong", "utf-8")
+    until(lambda: place.found("dugong") == {"d.md"})
+    place.home.config_file.write_text("[wach]\n", "utf-8")
+    daemon.send_signal(signal.SIGHUP)
+    place.write("e.md", "the echidna")
+    until(lambda: place.found("echidna") == {"e.md"})
+    place.configure(place.vault)
+    daemon.send_signal(signal.SIGHUP)
+    until(lambda: place.found("cassowary") == set())
+    assert "code=config" in end(daemon)
+
+
+def test_a_vault_that_goes_and_comes_back_keeps_its_rows(place: Place, tmp_path: Path) -> None:
+    place.started(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
+    place.vault.rename(tmp_path / "away")
+    until(lambda: "source_vanished" in {problem["code"] for problem in place.ask("status")["problems"]})
+    assert place.found("aardvark") == {"a.md"}
+    (tmp_path / "away").rename(place.vault)
+    until(lambda: "source_vanished" not in {problem["code"] for problem in place.ask("status")["problems"]})
+    place.write("b.md", "the buffalo")
+    until(lambda: place.found("buffalo") == {"b.md"})
+
+
+def messages(manager: socket.socket, wanted: Callable[[str], bool]) -> list[str]:
+    got: list[str] = []
+    deadline = time.monotonic() + 30
+    while not any(wanted(message) for message in got):
+        manager.settimeout(max(0.01, deadline - time.monotonic()))
+        got += manager.recv(4096).decode().splitlines()
+    return got
+
+
+def test_systemd_hears_of_it(place: Place, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        daemon = place.start(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="200000")
+        assert messages(manager, lambda message: message == "WATCHDOG=1")[0] == "READY=1"
+        assert place.connected() is not None
+        end(daemon)
+        assert "STOPPING=1" in messages(manager, lambda message: message == "STOPPING=1")
