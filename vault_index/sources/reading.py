@@ -34,12 +34,12 @@ def read_regular(path: str, limit: int) -> tuple[bytes, os.stat_result]:
     # Before opening as well: opening a device may already do something.
     _must_be_regular(os.stat(path), path, limit)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with open(descriptor, "rb", buffering=0) as file:
+    with open(descriptor, "rb", buffering=0):  # closes it
         for _ in range(_TRIES):
             before = os.fstat(descriptor)
             _must_be_regular(before, path, limit)
             os.lseek(descriptor, 0, os.SEEK_SET)
-            data = _read(file.fileno(), limit + 1)
+            data = _read(descriptor, before.st_size + 1)
             if len(data) == before.st_size and stamp_of(os.fstat(descriptor)) == stamp_of(before):
                 break
     # A file that never rests is taken as it was read last; its older stamp makes the next look see a change.

@@ -1,26 +1,27 @@
 """The ignore rules of one vault as they stand now: `.vaultignore` files, Obsidian's settings, the source's globs."""
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+import stat
+import time
+from typing import NamedTuple
 
 from vault_index.config import SourceConfig
 from vault_index.errors import ConfigError, VaultIndexError
 from vault_index.models import Fault
+from vault_index.sources.ignore import Rules
 from vault_index.sources.obsidian import SETTINGS, ObsidianFilters, read_filters
 from vault_index.sources.reading import read_regular
 
-if TYPE_CHECKING:
-    from vault_index.sources.ignore import Rules
-
 IGNORE_FILE = ".vaultignore"
 _MOST_BYTES = 10_000_000
+_TICK_NS = 2_000_000_000
 
 
 class FolderRules(NamedTuple):
     """The rules of one `.vaultignore`, and how much of a path lies before the folder it stands in."""
 
     skip: int
-    rules: "Rules"
+    rules: Rules
 
 
 Chain = tuple[FolderRules, ...]
@@ -50,7 +51,7 @@ class RuleBook:
         state = tuple(_state(f"{self._root}/{name}") for name in SETTINGS)
         if state != self._obsidian_state:
             self._obsidian, self._obsidian_faults = read_filters(self._root)
-            self._obsidian_state = state
+            self._obsidian_state = state if all(_settled(one) for one in state) else ()
         return self._obsidian_faults
 
     @property
@@ -68,17 +69,18 @@ class RuleBook:
         if state is None:
             self._files.pop(prefix, None)
             return chain, ()
-        known = self._files.get(prefix)
+        known = self._files.pop(prefix, None)
         if known is None or known[0] != state:
-            rules, faults = _read_rules(path, f"{prefix}{IGNORE_FILE}")
-            known = self._files[prefix] = (state, rules, faults)
+            known = (state, *_read_rules(path, f"{prefix}{IGNORE_FILE}"))
+        if _settled(state):
+            self._files[prefix] = known
         return (*chain, FolderRules(len(prefix), known[1])), known[2]
 
     def ignores(self, chain: Chain, path: str) -> bool:
         """Whether a file, or a folder whose path ends with `/`, is left out."""
         if self._exclude is not None and self._exclude.verdict(path):
             return True
-        if self._include is not None and not path.endswith("/") and not self._include.verdict(path):
+        if self._include is not None and not path.endswith("/") and not self._include.covers(path):
             return True
         for skip, rules in reversed(chain):
             verdict = rules.verdict(path[skip:])
@@ -107,12 +109,10 @@ class RuleBook:
         return chain
 
 
-def configured_rules(patterns: tuple[str, ...], key: str) -> "Rules | None":
+def configured_rules(patterns: tuple[str, ...], key: str) -> Rules | None:
     """The rules in a list of the configuration; ConfigError for one that is no pattern."""
     if not patterns:
         return None
-    from vault_index.sources.ignore import Rules  # pathspec costs 28 ms, and most vaults have no rules
-
     rules = Rules(patterns)
     if rules.bad_lines:
         bad = patterns[rules.bad_lines[0] - 1]
@@ -122,9 +122,7 @@ def configured_rules(patterns: tuple[str, ...], key: str) -> "Rules | None":
     return rules
 
 
-def _read_rules(path: str, shown: str) -> tuple["Rules", tuple[Fault, ...]]:
-    from vault_index.sources.ignore import Rules
-
+def _read_rules(path: str, shown: str) -> tuple[Rules, tuple[Fault, ...]]:
     try:
         data, _ = read_regular(path, _MOST_BYTES)
     except VaultIndexError as error:
@@ -141,4 +139,11 @@ def _state(path: str) -> _State:
         return None
     except OSError:
         return (0, 0, 0)
+    if not stat.S_ISREG(status.st_mode):
+        return None
     return (status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _settled(state: _State) -> bool:
+    """Whether the file is old enough for its next change to show: clocks of file systems tick slowly."""
+    return state is None or time.time_ns() - state[1] > _TICK_NS

@@ -34,13 +34,13 @@ class VaultSource:
         """All documents, or those in one folder, which may also be a single file."""
         if under.strip("/"):
             return self.scan_places((under,))
-        reason = self._vanished()
+        reason = self.missing()
         if reason:
             return Scan(vanished=True, reason=reason)
         identity = _identity(self._root)
         walk = self._walk()
         # A disk that is unmounted during the walk looks like a vault whose files are deleted.
-        if _identity(self._root) != identity or (not walk.refs and self._vanished()):
+        if _identity(self._root) != identity or (not walk.refs and self.missing()):
             return Scan(vanished=True, reason=f"{self._root} went away while it was read")
         return walk.result()
 
@@ -49,7 +49,7 @@ class VaultSource:
         places = {place.strip("/") for place in places}
         if "" in places:
             return self.scan()
-        reason = self._vanished()
+        reason = self.missing()
         if reason:
             return Scan(vanished=True, reason=reason)
         whole = functools.cache(self._walk)
@@ -74,7 +74,7 @@ class VaultSource:
         except OSError as error:
             return unreadable_fault(path, error)
         if status is None:
-            reason = self._vanished()
+            reason = self.missing()
             return Fault("unreadable", f"The vault is gone: {reason}.", path) if reason else None
         if stat.S_ISLNK(status.st_mode):
             return _one(self._walk().result(path), path)
@@ -142,12 +142,12 @@ class VaultSource:
             return True
         if self._local is None:
             return False
-        if self._local.verdict(path):
+        if self._local.covers(path):
             return True
         # A link must not carry a private note out under a harmless name.
         real = os.path.realpath(f"{self._root}/{path}")
         root = os.path.realpath(self._root)
-        return is_under(root, real) and bool(self._local.verdict(real[len(root) :].strip("/")))
+        return is_under(root, real) and self._local.covers(real[len(root) :].strip("/"))
 
     def stamp(self, path: str) -> FileStamp | None:
         """What a document's file looks like now, in one `stat`; None where it is gone."""
@@ -163,7 +163,15 @@ class VaultSource:
 
     def missing(self) -> str:
         """Why the source counts as gone as a whole (unmounted, empty); empty while it is there."""
-        return self._vanished()
+        try:
+            with os.scandir(self._root) as entries:
+                return "" if next(entries, None) else f"{self._root} is empty"
+        except FileNotFoundError:
+            return f"{self._root} does not exist"
+        except NotADirectoryError:
+            return f"{self._root} is a file, not a folder"
+        except OSError as error:
+            return f"{self._root} cannot be read ({error.strerror})"
 
     # --- inside ----------------------------------------------------------------------------------------------
 
@@ -230,18 +238,6 @@ class VaultSource:
             if stat.S_ISLNK(status.st_mode):
                 break
         return status
-
-    def _vanished(self) -> str:
-        """Why the vault counts as gone, or nothing."""
-        try:
-            with os.scandir(self._root) as entries:
-                return "" if next(entries, None) else f"{self._root} is empty"
-        except FileNotFoundError:
-            return f"{self._root} does not exist"
-        except NotADirectoryError:
-            return f"{self._root} is a file, not a folder"
-        except OSError as error:
-            return f"{self._root} cannot be read ({error.strerror})"
 
 
 def _may_be_document(parts: list[str]) -> bool:

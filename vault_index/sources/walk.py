@@ -1,5 +1,7 @@
 """Walks the folders of a vault and collects its documents; links come last, so that a real path wins over them."""
 
+import contextlib
+import errno
 import heapq
 import os
 import stat
@@ -79,13 +81,15 @@ class Walk:
         heapq.heapify(self.links)
         self._seen_folders = set()
         for prefix in self._folders:
-            self._seen(prefix)
+            with contextlib.suppress(OSError):  # deleted since
+                self._seen(prefix)
         while self.links:
             path, chain = heapq.heappop(self.links)
             try:
                 self._link(path, chain)
             except OSError as error:
-                self._cannot_read(path, error)
+                if error.errno != errno.ELOOP:  # a link to itself leads nowhere
+                    self._cannot_read(path, error)
 
     def result(self, place: str = "") -> Scan:
         """What was found, or the part of it at one file or in one folder."""
@@ -215,12 +219,12 @@ def may_follow(source: SourceConfig, root: str, rules: RuleBook, absolute: str) 
         return source.follow_outside_links
     if real == real_root:
         return False
-    return not rules.ignores_somewhere(real[len(real_root) :].strip("/").split("/"), file=not os.path.isdir(real))
+    return not rules.ignores_somewhere(real[len(real_root) :].strip("/").split("/"), file=False)
 
 
 def is_under(folder: str, path: str) -> bool:
-    """Whether a path is the folder or lies under it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    """Whether a path is the folder or lies under it; everything lies under the empty one."""
+    return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:

@@ -1,0 +1,160 @@
+"""Reading: encodings, stamps of what was read, and what is never opened."""
+
+import codecs
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.sources.trees import build, vault_at
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.models import DocumentRef, FileStamp, RawDocument
+from vault_index.sources.reading import decode
+
+
+def read(root: Path, data: bytes) -> RawDocument:
+    build(root)
+    (root / "n.md").write_bytes(data)
+    source = vault_at(root)
+    ref = source.look("n.md")
+    assert ref is not None
+    return source.read(ref)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", ""),
+        (b"plain\n", "plain\n"),
+        (b"a\r\nb\rc\n", "a\r\nb\rc\n"),
+        (b"no newline", "no newline"),
+        ("é 笔记 🎉".encode(), "é 笔记 🎉"),
+        (codecs.BOM_UTF8 + b"bom\r\n", "bom\r\n"),
+        (codecs.BOM_UTF16_LE + "é\n笔".encode("utf-16-le"), "é\n笔"),
+        (codecs.BOM_UTF16_BE + "é\n笔".encode("utf-16-be"), "é\n笔"),
+        (codecs.BOM_UTF32_LE + "é\n笔".encode("utf-32-le"), "é\n笔"),
+    ],
+)
+def test_text_and_hash(tmp_path: Path, data: bytes, text: str) -> None:
+    raw = read(tmp_path / "vault", data)
+    assert raw.text == text
+    assert raw.content_hash == hashlib.sha256(data).digest()
+    assert raw.faults == ()
+    assert raw.ref.stamp.size == len(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "line"),
+    [
+        (b"caf\xe9\n", "caf\ufffd\n", 1),
+        (b"a\r\nb\rc\nd\xff", "a\r\nb\rc\nd\ufffd", 4),
+        (codecs.BOM_UTF8 + b"a\n\x80", "a\n\ufffd", 2),
+        ("a\u2028b\n".encode() + b"\xff", "a\u2028b\n\ufffd", 2),
+        (codecs.BOM_UTF16_LE + "a\nb".encode("utf-16-le") + b"\x00", "a\nb\ufffd", 2),
+    ],
+)
+def test_bad_bytes_are_replaced_and_named(tmp_path: Path, data: bytes, text: str, line: int) -> None:
+    raw = read(tmp_path / "vault", data)
+    assert raw.text == text
+    assert [(fault.code, fault.path, fault.line) for fault in raw.faults] == [("encoding", "n.md", line)]
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_become_text(data: bytes) -> None:
+    text, line = decode(data)
+    text.encode()
+    assert line is None or line >= 1
+
+
+def test_the_stamp_is_that_of_what_was_read(tmp_path: Path) -> None:
+    root = build(tmp_path / "vault", "n.md")
+    source = vault_at(root)
+    old = DocumentRef("vault", "n.md", FileStamp(1, 1, 1))
+    raw = source.read(old)
+    assert raw.ref == source.look("n.md")
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = build(tmp_path / "vault", "n.md", text="first\n")
+    source = vault_at(root)
+    (ref,) = source.scan().refs
+    real = os.read
+    calls: list[int] = []
+
+    def change_once(descriptor: int, size: int) -> bytes:
+        calls.append(size)
+        data = real(descriptor, size)
+        if len(calls) == 1:
+            (root / "n.md").write_text("second, longer\n", encoding="utf-8")
+        return data
+
+    monkeypatch.setattr(os, "read", change_once)
+    raw = source.read(ref)
+    assert raw.text == "second, longer\n"
+    assert raw.ref == source.look("n.md")
+
+
+def test_a_file_that_never_rests_is_read_again_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = build(tmp_path / "vault", "n.md", text="x")
+    source = vault_at(root)
+    (ref,) = source.scan().refs
+    real = os.read
+
+    def grow(descriptor: int, size: int) -> bytes:
+        data = real(descriptor, size)
+        with open(root / "n.md", "ab") as file:
+            file.write(b"y" * (1 if data else 0))
+        return data
+
+    monkeypatch.setattr(os, "read", grow)
+    raw = source.read(ref)
+    monkeypatch.undo()
+    assert raw.text.startswith("x")
+    assert raw.ref != source.look("n.md")
+
+
+def test_what_became_something_else_since(tmp_path: Path) -> None:
+    root = build(tmp_path / "vault", "n.md", "other.md")
+    source = vault_at(root, max_file_bytes=10)
+    ref = source.look("n.md")
+    assert ref is not None
+    (root / "n.md").write_bytes(b"x" * 11)
+    with pytest.raises(VaultIndexError, match="limit of 10"):
+        source.read(ref)
+    (root / "n.md").unlink()
+    with pytest.raises(NotFoundError, match="is gone"):
+        source.read(ref)
+    os.mkfifo(root / "n.md")
+    with pytest.raises(VaultIndexError, match="is not a file"):
+        source.read(ref)
+    (root / "n.md").unlink()
+    (root / "n.md").mkdir()
+    with pytest.raises(VaultIndexError, match="is not a file"):
+        source.read(ref)
+
+
+def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = build(tmp_path / "vault", "n.md")
+    source = vault_at(root)
+    (ref,) = source.scan().refs
+
+    def refuse(path: str, flags: int) -> int:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(VaultIndexError, match="Permission denied") as caught:
+        source.read(ref)
+    assert caught.value.hint
+
+
+def test_stamp_link_and_their_limits(tmp_path: Path) -> None:
+    root = build(tmp_path / "My Vault", "a b/ü.md", "c.canvas")
+    source = vault_at(root)
+    (first, _) = source.scan().refs
+    assert source.stamp(first.path) == first.stamp
+    assert source.stamp("gone.md") is None
+    assert source.link("a b/ü.md") == "obsidian://open?vault=My%20Vault&file=a%20b%2F%C3%BC"
+    assert source.link("c.canvas") == "obsidian://open?vault=My%20Vault&file=c.canvas"

@@ -1,0 +1,237 @@
+"""Each ignore rule on real files."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.sources.trees import build, paths, vault_at
+from vault_index.errors import ConfigError
+
+TREE = ("a.md", "Archive/b.md", "Archive/2020/c.md", "Notes/d.md", "Notes/Archive/e.md", "Notes/f.canvas")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return build(tmp_path / "vault", *TREE)
+
+
+def ignoring(root: Path, *lines: str, place: str = "") -> None:
+    build(root, f"{place}.vaultignore", text="\n".join(lines))
+
+
+def obsidian(root: Path, name: str, **settings: object) -> None:
+    build(root, f".obsidian/{name}", text=json.dumps(settings))
+
+
+def test_default_rules(tmp_path: Path) -> None:
+    wanted = ["a.md", "b/c.markdown", "b/d.canvas"]
+    root = build(
+        tmp_path / "vault",
+        *wanted,
+        ".hidden.md",
+        ".obsidian/x.md",
+        ".trash/x.md",
+        "b/.x/y.md",
+        "node_modules/x.md",
+        "b/@eaDir/x.md",
+        "#recycle/x.md",
+        "$RECYCLE.BIN/x.md",
+        "__MACOSX/x.md",
+        "~$a.md",
+        "a.md~",
+        "a.md.tmp",
+        "a.sync-conflict-20260101-000000-AAAAAAA.md",
+        "a (conflicted copy 2026-01-01).md",
+        ".a.md.icloud",
+        "image.png",
+        "folder.md/",
+    )
+    assert paths(vault_at(root).scan()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("exclude", "include", "wanted"),
+    [
+        (["Archive/"], [], ["Notes/d.md", "Notes/f.canvas", "a.md"]),
+        (["/Archive/"], [], ["Notes/Archive/e.md", "Notes/d.md", "Notes/f.canvas", "a.md"]),
+        (["Archive"], [], ["Notes/d.md", "Notes/f.canvas", "a.md"]),
+        (["*.canvas"], ["Notes/"], ["Notes/Archive/e.md", "Notes/d.md"]),
+        ([], ["Notes/*.md"], ["Notes/d.md"]),
+        ([], ["*.canvas", "a.md"], ["Notes/f.canvas", "a.md"]),
+        (["*", "!*/", "!d.md"], [], ["Notes/d.md"]),
+        (["Archive/**"], [], ["Notes/Archive/e.md", "Notes/d.md", "Notes/f.canvas", "a.md"]),
+        (["**/Archive/**"], [], ["Notes/d.md", "Notes/f.canvas", "a.md"]),
+    ],
+)
+def test_include_and_exclude(root: Path, exclude: list[str], include: list[str], wanted: list[str]) -> None:
+    assert paths(vault_at(root, exclude=tuple(exclude), include=tuple(include)).scan()) == wanted
+
+
+@pytest.mark.parametrize("key", ["exclude", "include", "local_only"])
+@pytest.mark.parametrize("pattern", ["!", "[a", "a\\", "[[:what:]]"])
+def test_a_glob_that_is_none(root: Path, key: str, pattern: str) -> None:
+    with pytest.raises(ConfigError, match=rf"sources\.vault\.{key}"):
+        vault_at(root, **{key: ("ok", pattern)})
+
+
+def test_vaultignore_at_every_level(root: Path) -> None:
+    ignoring(root, "# old things", "Archive/", "*.canvas")
+    ignoring(root, "!f.canvas", "/d.md", place="Notes/")
+    assert paths(vault_at(root).scan()) == ["Notes/f.canvas", "a.md"]
+
+
+def test_nothing_comes_back_from_an_ignored_folder(root: Path) -> None:
+    ignoring(root, "/Archive/", "!/Archive/b.md")
+    ignoring(root, "!b.md", place="Archive/")
+    assert "Archive/b.md" not in paths(vault_at(root).scan())
+
+
+def test_rules_follow_their_files(root: Path) -> None:
+    source = vault_at(root)
+    for line, gone in (("a.md", "a.md"), ("d.md", "Notes/d.md")):  # the same size, within one tick of the clock
+        ignoring(root, line)
+        assert source.look(gone) is None
+        assert gone not in paths(source.scan())
+        assert len(source.scan().refs) == len(TREE) - 1
+    (root / ".vaultignore").unlink()
+    assert len(source.scan().refs) == len(TREE)
+
+
+def test_old_rule_files_are_not_read_twice(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ignoring(root, "a.md")
+    os.utime(root / ".vaultignore", (1, 1))
+    source = vault_at(root)
+    before = source.scan()
+    monkeypatch.setattr("vault_index.sources.rulebook.read_regular", None)
+    assert source.scan() == before
+
+
+def test_a_bad_line_is_named_and_the_others_hold(root: Path) -> None:
+    ignoring(root, "a.md", "[a", "!", "Archive")
+    scan = vault_at(root).scan()
+    assert paths(scan) == ["Notes/d.md", "Notes/f.canvas"]
+    assert [(fault.code, fault.path, fault.line) for fault in scan.faults] == [
+        ("ignore_rule", ".vaultignore", 2),
+        ("ignore_rule", ".vaultignore", 3),
+    ]
+
+
+def test_a_folder_or_pipe_of_the_name_is_no_rule_file(root: Path) -> None:
+    (root / ".vaultignore").mkdir()
+    os.mkfifo(root / "Notes" / ".vaultignore")
+    assert len(vault_at(root).scan().refs) == len(TREE)
+
+
+@pytest.mark.parametrize(
+    ("filters", "gone"),
+    [
+        (["Archive/"], ["Archive/2020/c.md", "Archive/b.md"]),
+        (["Arch"], ["Archive/2020/c.md", "Archive/b.md"]),
+        (["Notes/d.md"], ["Notes/d.md"]),
+        (["Notes/d"], ["Notes/d.md"]),
+        (["archive/"], []),
+        (["/\\.canvas$/"], ["Notes/f.canvas"]),
+        (["/20\\d\\d/"], ["Archive/2020/c.md"]),
+        (["/"], []),
+        (["//"], []),
+        (["", 3, None], []),
+    ],
+)
+def test_obsidian_excluded_files(root: Path, filters: list[object], gone: list[str]) -> None:
+    obsidian(root, "app.json", userIgnoreFilters=filters)
+    scan = vault_at(root).scan()
+    assert sorted(set(TREE) - set(paths(scan))) == gone
+    assert scan.faults == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "settings", "kept"),
+    [
+        ("templates.json", {"folder": "Archive"}, 4),
+        ("templates.json", {"folder": "/Archive/"}, 4),
+        ("templates.json", {"folder": ""}, 6),
+        ("templates.json", {"folder": "/"}, 6),
+        ("templates.json", {"folder": None}, 6),
+        ("plugins/templater-obsidian/data.json", {"templates_folder": "Archive/2020"}, 5),
+    ],
+)
+def test_template_folders(root: Path, file: str, settings: dict[str, object], kept: int) -> None:
+    obsidian(root, file, **settings)
+    assert len(vault_at(root).scan().refs) == kept
+
+
+def test_vaultignore_overrules_obsidian(root: Path) -> None:
+    obsidian(root, "templates.json", folder="Archive")
+    ignoring(root, "!/Archive/")
+    assert len(vault_at(root).scan().refs) == len(TREE)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3", "\xff", "[" * 100_000, '{"userIgnoreFilters": 3}'])
+def test_broken_obsidian_settings_ignore_nothing(root: Path, text: str) -> None:
+    build(root, ".obsidian/app.json", text=text)
+    source = vault_at(root)
+    scan = source.scan()
+    assert len(scan.refs) == len(TREE)
+    assert all((fault.code, fault.path) == ("ignore_rule", ".obsidian/app.json") for fault in scan.faults)
+    assert bool(scan.faults) == (text[0] in "{\xff[" and text not in ("[]", '{"userIgnoreFilters": 3}'))
+    assert source.scan().faults == scan.faults
+
+
+def test_an_obsidian_expression_that_is_none(root: Path) -> None:
+    obsidian(root, "app.json", userIgnoreFilters=["/(/", "Archive/"])
+    scan = vault_at(root).scan()
+    assert len(scan.refs) == 4
+    assert scan.faults[0].code == "ignore_rule"
+
+
+def test_accents_in_either_form(tmp_path: Path) -> None:
+    root = build(tmp_path / "vault", "Cafe\u0301/a.md", "Caf\u00e9s/b.md")
+    source = vault_at(root, exclude=("Caf\u00e9/",), local_only=("Cafe\u0301s/",))
+    assert paths(source.scan()) == ["Caf\u00e9s/b.md"]
+    assert source.stays_home("Caf\u00e9s/b.md")
+
+
+@pytest.mark.parametrize(
+    ("local_only", "path", "stays"),
+    [
+        (True, "a.md", True),
+        ((), "a.md", False),
+        (("private/",), "private/a.md", True),
+        (("private/",), "x/private/y/a.md", True),
+        (("private/",), "private.md", False),
+        (("private",), "private/a.md", True),
+        (("/private/",), "x/private/a.md", False),
+        (("journal/**",), "journal/2026/a.md", True),
+        (("journal/**",), "a.md", False),
+        (("*.secret.md",), "x/a.secret.md", True),
+        (("private/", "!private/open.md"), "private/open.md", False),
+    ],
+)
+def test_stays_home(root: Path, local_only: bool | tuple[str, ...], path: str, stays: bool) -> None:
+    assert vault_at(root, local_only=local_only).stays_home(path) is stays
+
+
+def test_a_link_does_not_carry_a_private_note_out(root: Path) -> None:
+    build(root, ".private/secret.md")
+    (root / "open").symlink_to(".private")
+    source = vault_at(root, local_only=(".private/",))
+    assert "open/secret.md" in paths(source.scan())
+    assert source.stays_home("open/secret.md")
+    assert not source.stays_home("a.md")
+
+
+@pytest.mark.parametrize(
+    ("path", "due"),
+    [
+        (".vaultignore", True),
+        ("Notes/.vaultignore", True),
+        (".obsidian/app.json", True),
+        (".obsidian/plugins/templater-obsidian/data.json", True),
+        (".obsidian/workspace.json", False),
+        ("a.md", False),
+    ],
+)
+def test_what_changes_the_rules(root: Path, path: str, due: bool) -> None:
+    assert vault_at(root).changes_rules(path) is due

@@ -1,0 +1,304 @@
+"""Scanning and looking: order, links, folders that give no answer, vaults that vanish."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sources.trees import build, paths, vault_at
+from vault_index.errors import UsageError, VaultIndexError
+from vault_index.models import DocumentRef
+from vault_index.sources.vault import Scan
+
+TREE = ("a.md", "b/c.md", "b/d/e.md", "f/g.md")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return build(tmp_path / "vault", *TREE)
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, reason: int) -> None:
+    """Make one folder unreadable at the boundary: permissions do not stop root."""
+    real = os.scandir
+
+    def scandir(path: str) -> Any:
+        if os.path.normpath(path) == str(folder):
+            raise OSError(reason, os.strerror(reason), path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
+def test_three_thousand_files_as_os_walk_finds_them(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    for number in range(3000):
+        folder = root / f"f{number % 7}" / f"g{number % 31}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"n{number}.md").touch()
+    reference = sorted(
+        os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names
+    )
+    scan = vault_at(root).scan()
+    assert paths(scan) == reference
+    assert scan.faults == ()
+
+
+def test_a_ref_carries_source_and_stamp(root: Path) -> None:
+    ref = vault_at(root).scan().refs[0]
+    status = (root / "a.md").stat()
+    assert (ref.source, ref.path) == ("vault", "a.md")
+    assert (ref.stamp.size, ref.stamp.mtime_ns, ref.stamp.ctime_ns) == (2, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@pytest.mark.parametrize(
+    ("under", "wanted"),
+    [
+        ("b", ["b/c.md", "b/d/e.md"]),
+        ("b/", ["b/c.md", "b/d/e.md"]),
+        ("b/d", ["b/d/e.md"]),
+        ("a.md", ["a.md"]),
+        ("nothing", []),
+        ("a.md/x", []),
+        (".git", []),
+        ("", list(TREE)),
+    ],
+)
+def test_under(root: Path, under: str, wanted: list[str]) -> None:
+    assert paths(vault_at(root).scan(under)) == wanted
+
+
+def test_several_places_at_once(root: Path) -> None:
+    source = vault_at(root)
+    assert paths(source.scan_places(["f/g.md", "b/d", "b", "gone.md"])) == ["b/c.md", "b/d/e.md", "f/g.md"]
+    assert paths(source.scan_places([])) == []
+    assert source.scan_places(["a.md", ""]) == source.scan()
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc", "a/../../x", "a\0b"])
+def test_places_outside_are_refused(root: Path, path: str) -> None:
+    source = vault_at(root)
+    assert source.look(path) is None
+    with pytest.raises(UsageError):
+        source.absolute(path)
+    if path != "/etc":  # as a place it is `etc`
+        with pytest.raises(UsageError):
+            source.scan(path)
+
+
+def test_large_files_are_named(root: Path) -> None:
+    (root / "big.md").write_bytes(b"x" * 11)
+    source = vault_at(root, max_file_bytes=10)
+    scan = source.scan()
+    assert "big.md" not in paths(scan)
+    assert [(fault.code, fault.path) for fault in scan.faults] == [("too_large", "big.md")]
+    assert "11" in scan.faults[0].message
+    assert "10" in scan.faults[0].message
+    assert source.look("big.md") is None
+    assert source.examine("big.md") == scan.faults[0]
+    assert source.scan("big.md").faults == scan.faults
+
+
+def test_names_that_are_no_utf8_are_named(root: Path) -> None:
+    for name in (b"caf\xe9.md", b"caf\xe9.txt"):
+        (root / os.fsdecode(name)).touch()
+    (root / os.fsdecode(b"f\xe9")).mkdir()
+    (root / os.fsdecode(b"f\xe9") / "x.md").touch()
+    scan = vault_at(root).scan()
+    assert paths(scan) == list(TREE)
+    assert sorted((fault.code, fault.path) for fault in scan.faults) == [("name", "caf\\xe9.md"), ("name", "f\\xe9")]
+    assert vault_at(root).look(os.fsdecode(b"caf\xe9.md")) is None
+
+
+def test_pipes_and_sockets_are_no_documents(root: Path) -> None:
+    os.mkfifo(root / "pipe.md")
+    os.mknod(root / "socket.md", stat.S_IFSOCK | 0o600)
+    source = vault_at(root)
+    assert paths(source.scan()) == list(TREE)
+    assert source.look("pipe.md") is None
+
+
+class TestLinks:
+    def test_a_linked_root(self, root: Path, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to(root)
+        source = vault_at(tmp_path / "link")
+        assert paths(source.scan()) == list(TREE)
+        assert source.look("b/c.md") is not None
+        assert source.relative(str(tmp_path / "link" / "b" / "c.md")) == "b/c.md"
+        assert source.relative(str(root / "b" / "c.md")) == "b/c.md"
+        assert source.relative(str(root)) == ""
+        assert source.relative(str(tmp_path)) is None
+        assert source.relative(f"{root}2/x.md") is None
+
+    def test_the_real_path_wins(self, root: Path) -> None:
+        (root / "0").symlink_to("b")
+        (root / "0.md").symlink_to("a.md")
+        source = vault_at(root)
+        assert paths(source.scan()) == list(TREE)
+        assert source.look("0.md") is None
+        assert source.look("0/c.md") is None
+
+    def test_loops_end(self, root: Path) -> None:
+        (root / "b" / "up").symlink_to("..")
+        (root / "b" / "here").symlink_to(".")
+        (root / "self").symlink_to("self")
+        (root / "self.md").symlink_to("self.md")
+        scan = vault_at(root).scan()
+        assert paths(scan) == list(TREE)
+        assert scan.faults == ()
+
+    def test_hidden_things_appear_through_a_link_once(self, root: Path) -> None:
+        build(root, ".store/x.md", ".store/y/z.md")
+        (root / "shown").symlink_to(".store")
+        (root / "twice").symlink_to(".store")
+        (root / "x.md").symlink_to(".store/x.md")
+        source = vault_at(root)
+        assert paths(source.scan()) == [*TREE, "shown/x.md", "shown/y/z.md"]
+        assert source.look("shown/y/z.md") is not None
+        assert source.look("twice/x.md") is None
+        assert paths(source.scan("shown/y")) == ["shown/y/z.md"]
+        assert source.read(source.scan().refs[-1]).text == "x\n"
+
+    def test_a_link_does_not_undo_a_rule(self, root: Path) -> None:
+        (root / "old").symlink_to("b")
+        assert paths(vault_at(root, exclude=("/b/",)).scan()) == ["a.md", "f/g.md"]
+
+    def test_outside_only_when_allowed(self, root: Path, tmp_path: Path) -> None:
+        build(tmp_path / "out", "o.md", "p/q.md")
+        (root / "linked").symlink_to("../out")
+        (root / "o.md").symlink_to("../out/o.md")
+        closed, opened = vault_at(root), vault_at(root, follow_outside_links=True)
+        assert paths(closed.scan()) == list(TREE)
+        assert closed.look("linked/o.md") is None
+        with pytest.raises(UsageError, match="leads out of"):
+            closed.absolute("linked/o.md")
+        stolen = DocumentRef("vault", "linked/o.md", opened.scan().refs[0].stamp)
+        with pytest.raises(UsageError, match="leads out of"):
+            closed.read(stolen)
+        assert paths(opened.scan()) == [*TREE, "linked/o.md", "linked/p/q.md"]
+        assert opened.look("linked/p/q.md") is not None
+        assert opened.absolute("linked/o.md") == root / "linked" / "o.md"
+
+    def test_a_link_above_the_root(self, root: Path, tmp_path: Path) -> None:
+        build(tmp_path, "beside.md")
+        (root / "up").symlink_to("..")
+        assert paths(vault_at(root, follow_outside_links=True).scan()) == [*TREE, "up/beside.md"]
+
+    def test_broken_links(self, root: Path, tmp_path: Path) -> None:
+        (root / "inner.md").symlink_to("nothing.md")
+        (root / "disk").symlink_to(tmp_path / "unmounted")
+        assert vault_at(root).scan() == Scan(vault_at(root).scan().refs)
+        scan = vault_at(root, follow_outside_links=True).scan()
+        assert scan.unreadable == ("disk",)
+        assert not scan.knows("disk/note.md")
+        assert scan.knows("inner.md")
+
+
+class TestNoAnswer:
+    def test_an_unreadable_folder_is_not_taken_for_empty(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        refuse(monkeypatch, root / "b", errno.EACCES)
+        source = vault_at(root)
+        scan = source.scan()
+        assert paths(scan) == ["a.md", "f/g.md"]
+        assert scan.unreadable == ("b",)
+        assert [(fault.code, fault.path) for fault in scan.faults] == [("unreadable", "b")]
+        assert not scan.knows("b/d/e.md")
+        assert scan.knows("f/x.md")
+        assert scan.knows("bb.md")
+        assert source.scan("b").unreadable == ("b",)
+
+    def test_a_folder_deleted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        refuse(monkeypatch, root / "b", errno.ENOENT)
+        scan = vault_at(root).scan()
+        assert paths(scan) == ["a.md", "f/g.md"]
+        assert scan.faults == ()
+        assert scan.knows("b/c.md")
+
+    def test_an_unreadable_rule_file_leaves_its_folder_alone(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        build(root, "b/.vaultignore", text="c.md")
+
+        def refuse_reading(path: str, limit: int) -> tuple[bytes, os.stat_result]:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+
+        monkeypatch.setattr("vault_index.sources.rulebook.read_regular", refuse_reading)
+        source = vault_at(root)
+        assert source.scan().unreadable == ("b",)
+        with pytest.raises(VaultIndexError, match="Permission denied"):
+            source.look("b/c.md")
+
+    def test_a_file_that_cannot_be_looked_at(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def lstat(path: str) -> os.stat_result:
+            raise OSError(errno.EIO, "Input/output error", path)
+
+        monkeypatch.setattr(os, "lstat", lstat)
+        source = vault_at(root)
+        with pytest.raises(VaultIndexError, match="Input/output error") as caught:
+            source.look("a.md")
+        assert caught.value.hint
+        scan = source.scan("a.md")
+        assert scan.unreadable == ("a.md",)
+        assert not scan.vanished
+
+
+class TestVanished:
+    def test_gone_empty_or_a_file(self, root: Path, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        for place, reason in (("gone", "does not exist"), ("empty", "is empty"), ("vault/a.md", "not a folder")):
+            source = vault_at(tmp_path / place)
+            for scan in (source.scan(), source.scan("a.md"), source.scan_places(["a.md", "b"])):
+                assert scan.vanished
+                assert reason in scan.reason
+                assert not scan.knows("a.md")
+            assert reason in source.missing()
+        assert vault_at(root).missing() == ""
+
+    def test_unreadable_root(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        refuse(monkeypatch, root, errno.EACCES)
+        assert vault_at(root).scan().vanished
+
+    def test_a_vault_without_notes_is_there(self, tmp_path: Path) -> None:
+        root = build(tmp_path / "vault", ".obsidian/app.json", text="{}")
+        assert vault_at(root).scan() == Scan()
+
+    def test_unmounted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        real = os.scandir
+        calls: list[str] = []
+
+        def scandir(path: str) -> Any:
+            calls.append(path)
+            if len(calls) == 3:  # the first asks whether the vault is there, the second reads the root
+                root.rename(root.with_name("elsewhere"))
+            return real(path)
+
+        monkeypatch.setattr(os, "scandir", scandir)
+        assert vault_at(root).scan().vanished
+
+    def test_look_does_not_take_an_unmounted_note_for_deleted(self, root: Path) -> None:
+        source = vault_at(root)
+        root.rename(root.with_name("elsewhere"))
+        with pytest.raises(VaultIndexError, match="does not exist"):
+            source.look("a.md")
+
+
+@pytest.fixture
+def odd_names(tmp_path: Path) -> tuple[Path, list[str]]:
+    names = ["a\nb.md", "a\\b.md", "q\"uo'te.md", " lead.md", "trail .md", "é.md", "笔记/日记.md", "[x]#^.md", "-n.md"]
+    return build(tmp_path / "vault", *names), names
+
+
+def test_odd_names(odd_names: tuple[Path, list[str]]) -> None:
+    root, names = odd_names
+    source = vault_at(root)
+    assert paths(source.scan()) == sorted(names)
+    for name in names:
+        ref = source.look(name)
+        assert ref is not None
+        assert source.read(ref).text == "x\n"
+        assert source.relative(str(root / name)) == name
+
+
+def test_a_name_that_is_too_long(root: Path) -> None:
+    assert vault_at(root).look(f"{'x' * 300}.md") is None
