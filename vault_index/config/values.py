@@ -1,7 +1,6 @@
 """Turns one value, from TOML or from text, into what its key asks for, or says what is wrong with it."""
 
 import dataclasses
-import difflib
 import json
 import os
 import tomllib
@@ -33,6 +32,8 @@ def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that was probably meant, or nothing."""
+    import difflib  # only a mistake needs it
+
     found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return found[0] if found else ""
 
