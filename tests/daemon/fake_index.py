@@ -109,20 +109,26 @@ class FakeIndex:
         return "" if relative == "." else relative
 
     def _read(self, place: str) -> dict[str, str]:
-        return {path: text for path, text in read_folder(self.root).items() if _under(path, place)}
+        return read_folder(self.root, place)
 
 
-def read_folder(root: Path) -> dict[str, str]:
-    """The texts of all markdown files, but for hidden ones and those in hidden folders."""
+def read_folder(root: Path, place: str = "") -> dict[str, str]:
+    """The texts of all markdown files at or below a place, but for hidden ones and those in hidden folders."""
+    top = root / place
+    found = [(str(top.parent), [], [top.name])] if top.is_file() else os.walk(top)
     texts = {}
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in found:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             if name.endswith(".md") and not name.startswith("."):
                 file = Path(folder, name)
                 with suppress(FileNotFoundError):  # moved since it was listed
                     texts[file.relative_to(root).as_posix()] = file.read_text("utf-8")
-    return texts
+    return {path: text for path, text in texts.items() if not is_hidden(path)}
+
+
+def is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def _under(path: str, place: str) -> bool:

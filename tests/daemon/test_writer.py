@@ -266,6 +266,8 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     writer.mark(str(index.root / "b.md"))
     until(lambda: "b.md" in index.vectors)
     assert len(opened) == 2
+    until(lambda: index.syncs[-1] is None)  # what else there is, must be read again, too
+    assert writer.state().problems == (rebuilt,)
 
 
 @pytest.mark.parametrize("error", [BusyError("locked"), IndexCorruptError("torn"), NotFoundError("gone")])
@@ -316,13 +318,14 @@ def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make)
     until(lambda: writer.state().missed == 1)
 
 
-def test_a_problem_of_the_source_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:
-    gone = Problem("source_vanished", "the folder is empty", "mount it")
-    reports = [SyncReport(problems=(gone,)), SyncReport()]
+def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:
+    odd = Problem("odd", "something is odd", "look at it")
+    gone = Problem("source_vanished", "the folder is empty", "mount it")  # which `status` sees for itself
+    reports = [SyncReport(problems=(odd, gone)), SyncReport()]
     index.sync = lambda *_args, **_options: reports.pop(0)  # type: ignore[method-assign]
     writer = make()
     writer.start()
-    until(lambda: writer.state().problems == (gone,))
+    until(lambda: writer.state().problems == (odd,))
     writer.call(lambda: writer.configure(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0))
     until(lambda: writer.state().problems == ())
 

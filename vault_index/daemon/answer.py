@@ -74,12 +74,13 @@ class Answers:
         result = self._dispatch("status", params | {"daemon": daemon, "watch": watch})
         if "problems" not in result:  # the ledger of `--privacy`
             return result
+        known = {problem["code"] for problem in result["problems"]}
         own = [
             {"code": problem.code, "message": problem.message, "hint": problem.hint}
             for problem in (*watcher.problems, *state.problems)
+            if problem.code not in known
         ]
-        known = result["problems"]
-        return result | {"problems": [*known, *(problem for problem in own if problem not in known)]}
+        return result | {"problems": [*result["problems"], *own]}
 
 
 def _follow(job: Job, progress: Progress) -> dict[str, Any]:

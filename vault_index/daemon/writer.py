@@ -100,6 +100,7 @@ class Writer:
         self._reconciled = False
         self._vectors = Filling(stepper, self.call, clock)
         self._sync_problems: tuple[Problem, ...] = ()
+        self._rebuilt: tuple[Problem, ...] = ()
         self._retry_seconds = 0.0
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
@@ -173,8 +174,13 @@ class Writer:
                 missed=self._missed,
                 waiting=len(self._marks) + len(self._jobs),
                 pending=self._vectors.pending,
-                problems=(*self._sync_problems, *self._vectors.problems),
+                problems=(*self._lasting_problems(), *self._vectors.problems),
             )
+
+    def _lasting_problems(self) -> tuple[Problem, ...]:
+        # Whether a source is there, the status looks for itself; that the index was damaged is told until the end.
+        known = (*self._rebuilt, *(problem for problem in self._sync_problems if problem.code != "index_rebuilt"))
+        return tuple(problem for problem in known if problem.code != "source_vanished")
 
     # --- the writer's thread -------------------------------------------------------------------------------
 
@@ -293,8 +299,12 @@ class Writer:
                 say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
         if everything or report.problems:
             self._sync_problems = report.problems
-        if any(problem.code == "index_rebuilt" for problem in report.problems):
+        rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
+        if rebuilt:
+            self._rebuilt = rebuilt
             self._vectors.index_was_replaced()
+            if not everything:  # the new index holds these few files alone
+                self._reconcile_at = self._clock()
         if everything or _changes(report):
             self._vectors.more(report.pending)
 
