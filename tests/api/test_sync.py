@@ -21,7 +21,7 @@ NOTES = {
 
 
 def paths(index: VaultIndex, query: str) -> list[str]:
-    return [hit.path for hit in index.search(query, mode="text").results]
+    return sorted(hit.path for hit in index.search(query, mode="text").results)
 
 
 def test_a_sync_reports_what_it_found_and_the_next_one_finds_nothing(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_edits_deletions_and_moves_end_in_the_state_of_the_files(tmp_path: Path)
         report = index.sync()
         assert (report.added, report.changed, report.moved, report.removed) == (2, 0, 1, 2)
         assert paths(index, "cheese apple") == []
-        assert paths(index, "bread chalk novelty") == ["other/b.md", "other/c.md", "new.md"]
+        assert paths(index, "bread chalk novelty") == ["new.md", "other/b.md", "other/c.md"]
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
@@ -120,8 +120,8 @@ def test_changed_settings_are_followed_by_the_next_sync(tmp_path: Path) -> None:
         write(tmp_path / "vault", {**NOTES, "long.md": "\n\n".join(f"Paragraph {n} about oats." for n in range(99))})
         index.sync()
         before = index.stats().chunks
-        set_value(index.home, "chunk.tokens", "60")
         set_value(index.home, "chunk.overlap", "0")
+        set_value(index.home, "chunk.tokens", "60")
     with opened(tmp_path) as index:
         assert index.sync().changed == 4
         assert index.stats().chunks > before

@@ -38,7 +38,7 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
         connection.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('integrity-check')")
         found: dict[str, list[Any]] = {
             "document": connection.execute(
-                "SELECT source, path, name, uid, kind, title, content_hash, size, made_with, line_count, tokens, type,"
+                "SELECT source, path, name, uid, kind, title, content_hash, made_with, line_count, tokens, type,"
                 " digest, stays_home, frontmatter FROM document ORDER BY source, path"
             ).fetchall(),
             "chunk": connection.execute(
@@ -60,7 +60,7 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
             pending = connection.execute("SELECT chunk_id FROM pending WHERE space_id = ?", (space_id,)).fetchall()
             assert sorted(with_vector + pending) == chunk_ids
             found[f"vectors {len(found)}"] = connection.execute(
-                f"SELECT path, ordinal, embedding FROM vector_{space_id} JOIN chunk ON chunk.id = vector_{space_id}.rowid"
+                f"SELECT path, ordinal, embedding FROM vector_{space_id} AS v JOIN chunk ON chunk.id = v.rowid"
                 " JOIN document ON document.id = document_id ORDER BY path, ordinal"
             ).fetchall()
         return found
