@@ -2,14 +2,8 @@
 
 import logging
 import os
-import queue
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import __version__, api
@@ -17,8 +11,9 @@ from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
+from vault_index.daemon.inbox import Inbox
 from vault_index.daemon.lock import DaemonLock
-from vault_index.daemon.log import say, set_up, where
+from vault_index.daemon.log import say, set_up
 from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
 from vault_index.daemon.watcher import Watcher
@@ -44,7 +39,7 @@ def run(home: Home, *, log_level: str = "info") -> int:
     lock = DaemonLock(home.daemon_lock)
     handler = set_up(log_level)
     try:
-        with _inbox() as inbox, api.VaultIndex.open(home) as index:
+        with Inbox() as inbox, api.VaultIndex.open(home) as index:
             return _Daemon(home, index, inbox).serve()
     finally:
         logging.getLogger().removeHandler(handler)
@@ -54,7 +49,7 @@ def run(home: Home, *, log_level: str = "info") -> int:
 class _Daemon:
     """Owns the parts; everything here happens in the main thread, which waits for words in the inbox."""
 
-    def __init__(self, home: Home, index: api.VaultIndex, inbox: "queue.SimpleQueue[str]") -> None:
+    def __init__(self, home: Home, index: api.VaultIndex, inbox: Inbox) -> None:
         self._home = home
         self._index = index
         self._inbox = inbox
@@ -87,16 +82,13 @@ class _Daemon:
 
     def _wait(self) -> int:
         while True:
-            try:
-                word = self._inbox.get(timeout=self._interval)
-            except queue.Empty:
-                word = "tend"
+            word = self._inbox.get(self._interval)
             if word == "stop":
                 return 0
             if word == "reload":
                 self._writer.call(self._reload)
             elif word == "reloaded":
-                self._watch_again()
+                self._apply()
             elif word == "renew":
                 self._watcher.renew()
             else:
@@ -113,13 +105,15 @@ class _Daemon:
     def _reload(self) -> None:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
         self._index.reload()
-        self._writer.configure(self._debounce(), self._stepper(), self._index.config.watch.reconcile * 60)
         self._inbox.put("reloaded")
 
-    def _watch_again(self) -> None:
+    def _apply(self) -> None:
+        """Watch the new sources first, so that nothing happens unseen between the reconcile and the watch."""
         self._watcher.stop()
         self._watcher = self._new_watcher()
         self._watcher.start()
+        minutes = self._index.config.watch.reconcile
+        self._writer.call(lambda: self._writer.configure(self._debounce(), self._stepper(), minutes * 60))
         say(log, logging.INFO, "reloaded", sources=len(self._index.sources))
 
     def _debounce(self) -> Debounce:
@@ -144,31 +138,6 @@ class _Daemon:
             os._exit(code)
         self._watcher.stop()
         say(log, logging.INFO, "stopped")
-
-
-@contextmanager
-def _inbox() -> "Iterator[queue.SimpleQueue[str]]":
-    """Signals, and threads that die, as words in a queue (SimpleQueue: its `put` may interrupt itself)."""
-    inbox: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def on_signal(number: int, _frame: FrameType | None) -> None:
-        inbox.put("reload" if number == signal.SIGHUP else "stop")
-
-    def on_death(args: threading.ExceptHookArgs) -> None:
-        if args.exc_value is not None:
-            name = args.thread.name if args.thread else ""
-            say(log, logging.ERROR, "thread died", thread=name, error=where(args.exc_value))
-        inbox.put("renew")
-
-    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, on_signal) for number in signals}
-    hook, threading.excepthook = threading.excepthook, on_death
-    try:
-        yield inbox
-    finally:
-        threading.excepthook = hook
-        for number, old in before.items():
-            signal.signal(number, old)
 
 
 def _render(method: str, result: dict[str, Any], form: str) -> str:
