@@ -50,12 +50,15 @@ class VaultIndex:
 
     def __init__(self, home: Home, config: Config) -> None:
         self.home = home
+        self._pool = ReadPool(home)
+        self._wire(config)
+
+    def _wire(self, config: Config) -> None:
         self.config = config
         self.sources = tuple(VaultSource(source) for source in config.sources)
         self._by_name = {source.config.name: source for source in self.sources}
         self._embedders = Embedders(config.embedding)
-        self._pool = ReadPool(home)
-        self._write = WriteSide(home, config, self.sources, self._embedders)
+        self._write = WriteSide(self.home, config, self.sources, self._embedders)
 
     @classmethod
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:
@@ -73,6 +76,14 @@ class VaultIndex:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def reload(self) -> None:
+        """Read the configuration again. Raises ConfigError for a wrong one, and the old one stays in force."""
+        config = load_config(self.home)
+        write, embedders = self._write, self._embedders
+        self._wire(config)
+        write.close()
+        embedders.close()
 
     def close(self) -> None:
         self._write.close()

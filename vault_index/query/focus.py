@@ -4,27 +4,31 @@ import re
 from collections.abc import Sequence
 
 _WORD = re.compile(r"\w+")
+_HEADING = re.compile(r"#{1,6}\s")
 _SNIPPET_CHARACTERS = 240
 
 
 def focus_line(text: str, words: Sequence[str]) -> int:
-    """Index (from 0) of the line of `text` that shares most words with the question; the first one that says
-    something if none does. Words agree when one begins with the other's first five letters (a poor man's stem)."""
+    """Index (from 0) of the line of `text` that shares most words with the question; the first one that says something
+    if none does. A heading is chosen only where nothing else is said: it is shown beside the passage anyway.
+
+    Words agree when their first five letters do (a poor man's stem).
+    """
     stems = {word.casefold()[:5] for said in words for word in _WORD.findall(said)}
-    best, best_score = -1, 0.0
+    best, best_score = 0, -1.0
     for number, line in enumerate(text.split("\n")):
-        said = [word.casefold() for word in _WORD.findall(line)]
-        if not said:
-            continue
-        score = len({word[:5] for word in said} & stems) + (0.001 if not line.lstrip().startswith("#") else 0.0)
-        if score > best_score:
+        said = {word.casefold()[:5] for word in _WORD.findall(line)}
+        score = -0.5 if _HEADING.match(line) else float(len(said & stems))
+        if said and score > best_score:
             best, best_score = number, score
-    return max(best, 0)
+    return best
 
 
 def snippet(text: str, line: int) -> str:
     """At most about 240 characters of `text` around line `line` (from 0), as one line."""
     lines = text.split("\n")
+    if line > 0 and _HEADING.match(lines[0]):
+        lines[0] = ""  # shown beside the snippet
     middle = lines[line].strip() if line < len(lines) else ""
     if len(middle) >= _SNIPPET_CHARACTERS:
         return _cut(middle)
