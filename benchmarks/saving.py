@@ -97,7 +97,7 @@ def operations(watched: Watched) -> Iterator[tuple[str, Callable[[int], float]]]
         folder = watched.outside / f"moved {run}"
         (folder / "sub").mkdir(parents=True)
         for number in range(4):
-            (folder / "sub" / f"{number}.md").write_text(f"Moved {word}.\n", encoding="utf-8")
+            (folder / "sub" / f"{number}.md").write_text(f"Moved {word} {number}.\n", encoding="utf-8")
         folder.rename(watched.vault / folder.name)
         return watched.seconds_until(lambda: len(watched.paths(word)) == 4)
 
