@@ -1,4 +1,4 @@
-"""Writes docs/commands.md from the parsers, so that the reference cannot be wrong: `python tools/build_reference.py`."""
+"""Writes docs/commands.md from the parsers, which cannot be wrong: `python tools/build_reference.py`."""
 
 import argparse
 import sys
@@ -22,7 +22,8 @@ HEAD = """\
 `vault-index COMMAND [OPTION…]`, or `vx` for short. `vault-index COMMAND --help` says the same as this page.
 
 Results go to stdout; errors, remarks and progress go to stderr. A progress bar is drawn only on a terminal. While a
-daemon runs for the same home, it carries the command out; without one, the command does it itself.
+daemon runs for the same home, it carries the command out, with its own environment and configuration; without one, or
+where a reading command names another `--config`, the command does it itself.
 """
 
 FORMATS = """\
@@ -31,8 +32,8 @@ FORMATS = """\
 | `--format` | what it prints |
 |---|---|
 | `auto` | `human` on a terminal, `toon` in a pipe; two exceptions below |
-| `human` | for people: colours and links on a terminal unless `NO_COLOR` is set, control characters of notes made visible |
-| `toon` | [TOON](https://github.com/toon-format/spec), compact, for agents: only what they act on, ids as short prefixes |
+| `human` | for people: colours (unless `NO_COLOR` is set) and links on a terminal; control characters made visible |
+| `toon` | [TOON](https://github.com/toon-format/spec), compact, for agents: what they act on, short ids |
 | `json` | every key; one line, indented on a terminal |
 | `jsonl` | one record of `results` on each line |
 | `markdown` | to be pasted into a note |
@@ -66,7 +67,8 @@ def _global_options() -> str:
 
 def _exit_codes() -> str:
     meanings = {0: ["done; an empty answer is done"], 130: ["interrupted; nothing is lost"]}
-    for error in [VaultIndexError, *_below(VaultIndexError)]:
+    kinds: list[type[VaultIndexError]] = [VaultIndexError, *_below(VaultIndexError)]
+    for error in kinds:
         names = meanings.setdefault(error.exit_code, [])
         if error.code not in names:
             names.append(error.code)

@@ -7,6 +7,29 @@ from typing import Any
 _ID_LENGTH = 8  # prefixes are looked up in the whole index, not only in this answer
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
+_FILLERS = frozenset(
+    [
+        "the",
+        "and",
+        "for",
+        "are",
+        "was",
+        "were",
+        "how",
+        "what",
+        "why",
+        "when",
+        "who",
+        "with",
+        "from",
+        "does",
+        "did",
+        "that",
+        "this",
+        "can",
+        "you",
+    ]
+)
 _FILTER = re.compile(r"(?:^|\s)-?(?:\[[^\]]*\]|\w+:(?:\"[^\"]*\"|\S+))")
 
 
@@ -47,7 +70,7 @@ def query_words(query: str, corrections: Mapping[str, str] | None = None) -> tup
     words = [word for word in _WORD.findall(plain) if word not in ("AND", "OR", "NOT")]
     words += _WORD.findall(" ".join((corrections or {}).values()))
     kept = (word.casefold() for word in words if len(word) > 2 or _WIDE.search(word))
-    return tuple(dict.fromkeys(kept))
+    return tuple(dict.fromkeys(word for word in kept if word not in _FILLERS))
 
 
 def matches(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
