@@ -14,7 +14,7 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.writer import Writer
-from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, VaultIndexError
+from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
 from vault_index.models import EmbedReport, Problem, SyncReport
 
 
@@ -268,6 +268,36 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     assert len(opened) == 2
     until(lambda: index.syncs[-1] is None)  # what else there is, must be read again, too
     assert writer.state().problems == (rebuilt,)
+
+
+def test_a_large_folder_lets_other_saves_pass(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    for number in range(300):
+        (index.root / "big").mkdir(exist_ok=True)
+        (index.root / "big" / f"{number}.md").write_text(str(number), "utf-8")
+    index.seconds_each = 0.01
+    writer.mark(str(index.root / "big"), folder=True)
+    until(lambda: len(index.rows) > 10)
+    (index.root / "a.md").write_text("changed", "utf-8")
+    writer.mark(str(index.root / "a.md"))
+    until(lambda: index.rows["a.md"] == "changed")
+    assert len(index.rows) < 301
+    index.seconds_each = 0
+    until(lambda: settled(index) and len(index.rows) == 301)
+
+
+def test_one_bad_path_does_not_spoil_the_others(index: FakeIndex, make: Make) -> None:
+    writer = make(quiet=0.1)
+    writer.start()
+    until(lambda: settled(index))
+    (index.root / "b.md").write_text("beta", "utf-8")
+    index.fail = [VaultIndexError("cannot be read"), UsageError("in no source")]
+    writer.mark(str(index.root / "bad.md"))
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: "b.md" in index.rows)
+    assert (str(index.root / "b.md"),) in index.syncs
 
 
 @pytest.mark.parametrize("error", [BusyError("locked"), IndexCorruptError("torn"), NotFoundError("gone")])

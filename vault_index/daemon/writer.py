@@ -239,21 +239,30 @@ class Writer:
         started = self._clock()
         everything = len(paths) > _MANY_PATHS
         try:
-            report = self._index.sync(None if everything else paths, embed=False, progress=self._stop_or_go_on)
-        except UsageError as error:  # of a source that is configured no longer
-            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
-            return
+            report = self._index.sync(
+                None if everything else paths, embed=False, progress=self._leave_for_saves(started)
+            )
+        except _Preempt:  # a large folder came: go on with it after the others
+            with self._wake:
+                for path in paths:
+                    self._marks.mark(path, self._clock())
         except VaultIndexError as error:
-            if type(error) is VaultIndexError and 1 < len(paths) <= _MANY_PATHS:
-                for path in paths:  # one file that cannot be read shall not keep the others waiting
-                    self._save((path,))
-            else:
-                self._try_again(paths, error)
-            return
-        self._retry_seconds = 0.0
-        self._note(report, everything=everything)
-        if _changes(report) or report.failed:
-            _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+            self._not_saved(paths, error)
+        else:
+            self._retry_seconds = 0.0
+            self._note(report, everything=everything)
+            if _changes(report) or report.failed:
+                _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+
+    def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
+        of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
+        if of_one_path and 1 < len(paths) <= _MANY_PATHS:
+            for path in paths:  # one file that cannot be read shall not keep the others waiting
+                self._save((path,))
+        elif isinstance(error, UsageError):  # of a source that is configured no longer
+            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
+        else:
+            self._try_again(paths, error)
 
     def _try_again(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         """What could not be looked at now is looked at later, at growing intervals; it is never dropped."""
