@@ -7,29 +7,10 @@ from typing import Any
 _ID_LENGTH = 8  # prefixes are looked up in the whole index, not only in this answer
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
-_FILLERS = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "are",
-        "was",
-        "were",
-        "how",
-        "what",
-        "why",
-        "when",
-        "who",
-        "with",
-        "from",
-        "does",
-        "did",
-        "that",
-        "this",
-        "can",
-        "you",
-    ]
-)
+_FILLERS = frozenset((
+    "the", "and", "for", "are", "was", "were", "how", "what", "why", "when", "who", "with", "from", "does", "did",
+    "that", "this", "can", "you",
+))  # fmt: skip
 _FILTER = re.compile(r"(?:^|\s)-?(?:\[[^\]]*\]|\w+:(?:\"[^\"]*\"|\S+))")
 
 
