@@ -1,0 +1,102 @@
+"""Text to vectors: the local model, or any server that speaks OpenAI's embeddings API, behind one Protocol."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from vault_index.errors import ConfigError, EmbedderRefused
+from vault_index.models import Vector, VectorSpace
+
+if TYPE_CHECKING:
+    from vault_index.config import EmbeddingConfig
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one space. Safe for several threads."""
+
+    @property
+    def space(self) -> VectorSpace: ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether texts leave this process for a server; a server on this machine counts, it may pass them on."""
+        ...
+
+    @property
+    def batch_tokens(self) -> int:
+        """The most cl100k_base tokens for one `embed`."""
+        ...
+
+    @property
+    def batch_texts(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text, in their order. Raises EmbedderError, and TextTooLong where a single text is."""
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """As `embed`, for somebody who waits: a server that does not answer soon is given up."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connections or the model; a request under way fails soon."""
+        ...
+
+
+def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -> Embedder | None:
+    """The embedder of `config`, None for provider `none`; raises ConfigError, EmbedderError.
+
+    With `space`, the one that answers for the vectors of that space, which may be of a model that is being replaced.
+    It is refused where the text would go to a server that the configuration does not name any more. Without `space`,
+    a model of unknown dimensions is asked for one vector of a fixed text.
+    """
+    if config.provider == "none":
+        return None
+    if config.provider == "local":
+        from vault_index.embeddings.local import SPACE, LocalEmbedder
+
+        if space is not None and space != SPACE:
+            raise _not_configured(space)
+        return LocalEmbedder(config)
+    if config.provider == "openai":
+        if space is not None and space.provider == "local":
+            return _local_for(space)
+        from vault_index.embeddings.access import endpoint
+
+        if space is not None and space.endpoint != endpoint(config):
+            raise _not_configured(space)
+        from vault_index.embeddings.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder(config, space)
+    raise ConfigError(f"there is no embedder {config.provider!r}", "embedding.provider is local, openai or none")
+
+
+def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> list[range]:
+    """Cut a row of texts into requests within both bounds, in order; a text over `max_tokens` goes alone."""
+    found: list[range] = []
+    start, total = 0, 0
+    for index, count in enumerate(token_counts):
+        if index > start and (total + count > max_tokens or index - start >= max_texts):
+            found.append(range(start, index))
+            start, total = index, 0
+        total += count
+    if start < len(token_counts):
+        found.append(range(start, len(token_counts)))
+    return found
+
+
+def _local_for(space: VectorSpace) -> Embedder:
+    """The local model while vectors of a server are being built beside its own."""
+    from vault_index.config import EmbeddingConfig
+    from vault_index.embeddings.local import SPACE, LocalEmbedder
+
+    if space != SPACE:
+        raise _not_configured(space)
+    return LocalEmbedder(EmbeddingConfig())
+
+
+def _not_configured(space: VectorSpace) -> EmbedderRefused:
+    where = f" at {space.endpoint}" if space.endpoint else ""
+    return EmbedderRefused(
+        f"the vectors in use are of {space.model}{where}, which is not the configured embedder",
+        "run `vault-index embed` to build those of the configured one; until then search works by keywords",
+    )

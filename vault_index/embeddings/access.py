@@ -1,0 +1,101 @@
+"""Where an embeddings server answers, and with which key: settings in, nothing sent."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from vault_index.errors import ConfigError, EmbedderRefused
+
+if TYPE_CHECKING:
+    from vault_index.config import EmbeddingConfig
+
+_OPENAI = "https://api.openai.com/v1"
+_NO_KEY = "none"
+"""What is sent where no key is set: servers of one's own take anything."""
+_COMMAND_SECONDS = 10.0
+
+
+def base_url(config: "EmbeddingConfig") -> str:
+    """The URL requests are sent to; ConfigError where it is none."""
+    _split(config)
+    return config.base_url or _OPENAI
+
+
+def endpoint(config: "EmbeddingConfig") -> str:
+    """The same for names and messages: without user, password, query and a slash at the end."""
+    parts = _split(config)
+    place = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
+
+
+def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ) -> str:
+    """The first there is of `api_key`, the variable `api_key_env`, the output of `api_key_command`.
+
+    Without one: EmbedderRefused for OpenAI itself, a stand-in for any other server.
+    """
+    key = config.api_key.strip()
+    if not key and config.api_key_env:
+        key = environ.get(config.api_key_env, "").strip()
+    if not key and config.api_key_command:
+        key = _ask(config.api_key_command)
+    if not key:
+        if _is_openai(_split(config)):
+            name = config.api_key_env or "OPENAI_API_KEY"
+            raise EmbedderRefused(
+                "there is no API key for OpenAI",
+                f"set {name} in the environment, or embedding.api_key_command to a command that prints the key; "
+                'embedding.provider = "local" needs none',
+            )
+        return _NO_KEY
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise EmbedderRefused(
+            "the API key has characters that no key has", "look for quotes, spaces or line breaks in the setting"
+        )
+    return key
+
+
+def _split(config: "EmbeddingConfig") -> SplitResult:
+    try:
+        parts = urlsplit(config.base_url or _OPENAI)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ConfigError(
+            "embedding.base_url is not the address of a server",
+            "it looks like http://localhost:11434/v1; leave it empty for OpenAI itself",
+        )
+    return parts
+
+
+def _is_openai(parts: SplitResult) -> bool:
+    host = parts.hostname or ""
+    return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+
+def _ask(command: str) -> str:
+    """What the command prints. Its output stays out of every message: it may be the key, or half of it."""
+    try:
+        done = subprocess.run(
+            shlex.split(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_COMMAND_SECONDS,
+            check=True,
+        )
+        return done.stdout.decode().strip()
+    except subprocess.TimeoutExpired:
+        reason = f"it took longer than {_COMMAND_SECONDS:g} s"
+    except subprocess.CalledProcessError as error:
+        reason = f"it ended with exit code {error.returncode}"
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+    except (ValueError, IndexError):  # unbalanced quotes, nothing but spaces, bytes that are no text
+        reason = "neither the setting nor the output could be read"
+    raise EmbedderRefused(
+        f"embedding.api_key_command gave no key: {reason}", "run the command by hand; it must print the key alone"
+    )

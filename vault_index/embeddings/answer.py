@@ -1,0 +1,73 @@
+"""An embeddings server's answer to unit vectors, or an error: never a vector that is wrong."""
+
+import json
+from base64 import b64decode
+from typing import Any
+
+import numpy as np
+
+from vault_index.errors import EmbedderError
+from vault_index.models import Vector
+
+_HINT = (
+    "is embedding.base_url the address of an embeddings API, as http://localhost:11434/v1, and the model one for it?"
+)
+
+_Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def parse_vectors(body: bytes, count: int, dimensions: int | None) -> list[Vector]:
+    """The `count` vectors of an answer in the order of the texts, of unit length.
+
+    Takes base64 and lists of numbers. `dimensions` None takes any length. Raises EmbedderError for whatever is not
+    as the protocol says.
+    """
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        raise EmbedderError("the embeddings server sent something that is not JSON", _HINT) from None
+    items = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise EmbedderError("the embeddings server sent JSON without embeddings", _HINT)
+    if len(items) != count:
+        raise EmbedderError(f"the embeddings server sent {len(items)} vectors for {count} texts", _HINT)
+    return [_unit(_floats(item.get("embedding")), dimensions) for item in _in_order(items)]
+
+
+def _in_order(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    numbers = [item.get("index") for item in items]
+    if all(number is None for number in numbers):
+        return items
+    by_number = {number: item for number, item in zip(numbers, items, strict=True) if isinstance(number, int)}
+    if sorted(by_number) != list(range(len(items))):
+        raise EmbedderError("the embeddings server numbered its vectors wrongly", _HINT)
+    return [by_number[number] for number in range(len(items))]
+
+
+def _floats(value: object) -> _Floats:
+    """A vector as sent: base64 of little-endian float32, or a list of numbers from servers that know no base64."""
+    try:
+        if isinstance(value, str):
+            return np.frombuffer(b64decode(value, validate=True), "<f4").astype(np.float64)
+        if isinstance(value, list):
+            floats = np.array(value, np.float64)
+            if floats.ndim == 1:
+                return floats
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise EmbedderError("the embeddings server sent something that is not a vector", _HINT)
+
+
+def _unit(vector: _Floats, dimensions: int | None) -> Vector:
+    if dimensions is not None and len(vector) != dimensions:
+        raise EmbedderError(
+            f"the embeddings server sent {len(vector)} dimensions instead of {dimensions}",
+            f"set embedding.dimensions to {len(vector)} if that is what the model has, or to 0 for the model's own",
+        )
+    with np.errstate(over="ignore"):
+        length = float(np.linalg.norm(vector))
+    if not np.isfinite(length) or length < np.finfo(np.float32).tiny:
+        raise EmbedderError(
+            "the embeddings server sent a vector that is zero or not finite", "try another model; this one is broken"
+        )
+    return (vector / length).astype("<f4").tobytes()

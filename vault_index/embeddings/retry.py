@@ -1,0 +1,89 @@
+"""When a failed request is tried again, and after how long: what the server asks for, else longer each time."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import tenacity
+
+from vault_index.errors import EmbedderError
+
+T = TypeVar("T")
+
+_FIRST_WAIT, _JITTER = 0.5, 0.25
+
+
+class Unavailable(EmbedderError):
+    """The server cannot answer now, but may in a moment."""
+
+    def __init__(
+        self, message: str, hint: str, *, retry_after: float | None = None, most_retries: int | None = None
+    ) -> None:
+        """`retry_after`: seconds the server asks for. `most_retries`: more are of no use for this failure."""
+        super().__init__(message, hint)
+        self.retry_after = retry_after
+        self.most_retries = most_retries
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to go on trying. `longest_wait` caps every wait, also one the server asks for; with `or_give_up` a
+    server that asks for more is given up at once."""
+
+    retries: int
+    longest_wait: float
+    or_give_up: bool = False
+
+    def keep_trying(self, request: Callable[[], T], sleep: Callable[[float], object]) -> T:
+        """The result of `request`, called again as long as it raises Unavailable and patience lasts."""
+        retrying = tenacity.Retrying(
+            sleep=lambda seconds: (sleep(seconds), None)[1],
+            stop=self._ends,
+            wait=self._wait,
+            retry=tenacity.retry_if_exception_type(Unavailable),
+            reraise=True,
+        )
+        return retrying(request)
+
+    def _ends(self, state: tenacity.RetryCallState) -> bool:
+        failure = _failure(state)
+        most = self.retries if failure.most_retries is None else min(self.retries, failure.most_retries)
+        too_long = self.or_give_up and (failure.retry_after or 0.0) > self.longest_wait
+        return too_long or state.attempt_number > most
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """With jitter, so that several programs that were refused together do not come back together."""
+        asked = _failure(state).retry_after
+        if asked is not None:
+            return min(asked + random.uniform(0, _JITTER), self.longest_wait)
+        full = min(_FIRST_WAIT * 2 ** min(state.attempt_number - 1, 30), self.longest_wait)
+        return random.uniform(full / 2, full)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds a server asks to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); None if it does not.
+
+    `now` in seconds since the epoch; the names in `headers` must be found whatever their case.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        return max(parsedate_to_datetime(headers["retry-after"]).timestamp() - now, 0.0)
+    except (KeyError, ValueError, OverflowError):
+        return None
+
+
+def _failure(state: tenacity.RetryCallState) -> Unavailable:
+    failure = state.outcome.exception() if state.outcome else None
+    assert isinstance(failure, Unavailable)
+    return failure

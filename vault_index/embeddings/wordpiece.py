@@ -1,0 +1,111 @@
+"""WordPiece as uncased BERT models expect it, in plain Python: text to the ids of a vocabulary."""
+
+import unicodedata
+from collections.abc import Iterable
+
+_UNKNOWN = "[UNK]"
+_LONGEST_WORD = 100
+"""Longer words are unknown, as in BERT."""
+_MOST_CACHED_WORDS = 20_000
+
+
+class WordPiece:
+    """Cleans, lower-cases, strips accents, splits at spaces and punctuation, and cuts words greedily into pieces.
+
+    The ids are those of the `tokenizers` package with `BertNormalizer` and `BertPreTokenizer`, but for some 500 rare
+    marks and signs that its table of Unicode does not know. Special tokens that stand in the text are plain text.
+    Safe for several threads.
+    """
+
+    def __init__(self, vocabulary: Iterable[str]) -> None:
+        """`vocabulary`: the pieces in the order of their ids; those that go on a word start with `##`."""
+        starts: dict[str, int] = {}
+        endings: dict[str, int] = {}
+        for number, piece in enumerate(vocabulary):
+            if piece.startswith("##") and len(piece) > 2:
+                endings[piece[2:]] = number
+            else:
+                starts[piece] = number
+        self._starts = starts
+        self._endings = endings
+        self._longest_piece = max(map(len, [*starts, *endings]), default=0)
+        self._unknown = (starts[_UNKNOWN],)
+        self._characters = _Characters()
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of `text`, without `[CLS]` and `[SEP]`."""
+        if not text.isascii():
+            text = unicodedata.normalize("NFD", text)
+        known = self._known
+        ids: list[int] = []
+        for word in text.translate(self._characters).split(" "):
+            if not word:
+                continue
+            pieces = known.get(word)
+            if pieces is None:
+                pieces = self._learn(word)
+            ids.extend(pieces)
+        return ids
+
+    def _learn(self, word: str) -> tuple[int, ...]:
+        pieces = self._cut(word)
+        if len(self._known) >= _MOST_CACHED_WORDS:
+            self._known = {}
+        self._known[word] = pieces
+        return pieces
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """The longest piece that starts the word, then the longest that goes on, to the end; or unknown as a whole."""
+        if len(word) > _LONGEST_WORD:
+            return self._unknown
+        ids, start, table = [], 0, self._starts
+        while start < len(word):
+            for end in range(min(len(word), start + self._longest_piece), start, -1):
+                number = table.get(word[start:end])
+                if number is not None:
+                    ids.append(number)
+                    start, table = end, self._endings
+                    break
+            else:
+                return self._unknown
+        return tuple(ids)
+
+
+class _Characters(dict[int, str]):
+    """What becomes of a character of decomposed text, worked out when it is first met (for `str.translate`)."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = replacement = _replacement(chr(code))
+        return replacement
+
+
+def _replacement(character: str) -> str:
+    category = unicodedata.category(character)
+    if character in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
+        return " "
+    # Characters Python does not know yet (Cn) stay: what is new in Unicode shall not depend on Python's version.
+    if (category[0] == "C" and category != "Cn") or category == "Mn" or character == "\ufffd":
+        return ""
+    if category[0] == "P" or _is_ascii_symbol(character) or _is_ideograph(ord(character)):
+        return f" {character} "
+    return character.lower()
+
+
+def _is_ascii_symbol(character: str) -> bool:
+    """What BERT takes for punctuation although Unicode calls it a symbol: `$+<=>^`|~`."""
+    return character.isascii() and not character.isalnum()
+
+
+def _is_ideograph(code: int) -> bool:
+    """The blocks BERT takes for Chinese characters, each a word of its own; Kana and Hangul are not among them."""
+    return (
+        0x4E00 <= code <= 0x9FFF
+        or 0x3400 <= code <= 0x4DBF
+        or 0x20000 <= code <= 0x2A6DF
+        or 0x2A700 <= code <= 0x2B73F
+        or 0x2B740 <= code <= 0x2B81F
+        or 0x2B920 <= code <= 0x2CEAF
+        or 0xF900 <= code <= 0xFAFF
+        or 0x2F800 <= code <= 0x2FA1F
+    )
