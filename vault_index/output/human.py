@@ -7,7 +7,7 @@ from rich.text import Text
 
 from vault_index.output.clean import clean_all
 from vault_index.output.page import Page
-from vault_index.output.reports import REPORTS, any_report
+from vault_index.output.reports import REPORTS
 from vault_index.output.short import (
     counted,
     duration,
@@ -19,13 +19,14 @@ from vault_index.output.short import (
     query_words,
     short_ids,
 )
+from vault_index.output.state import STATES, any_report
 
 Record = Mapping[str, Any]
 
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
-    shapes = {"search": _search, "get": _get, "list": _list, "tags": _tags, **REPORTS}
+    shapes = {"search": _search, "get": _get, "list": _list, "tags": _tags, **REPORTS, **STATES}
     shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
     return page.text()
 
@@ -157,7 +158,7 @@ def _tags(page: Page, result: Record) -> None:
         return
     most = max(record["count"] for record in records)
     widest = max(len(record["tag"]) for record in records)
-    room = max(min(page.width - widest - 14, 40), 4)
+    room = min(max(min(page.width - widest - 14, 40), 4), most)
     rows = [
         (f"#{_one(record['tag'])}", f"{record['count']:,}", "▪" * max(1, round(room * record["count"] / most)))
         for record in records

@@ -1,0 +1,170 @@
+"""How things stand, for people: status, statistics, settings, and any answer without a form of its own."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from vault_index.output.page import Page
+from vault_index.output.short import counted, moment, size
+
+Record = Mapping[str, Any]
+
+
+def _stats(page: Page, stats: Record) -> None:
+    if "documents" not in stats:
+        any_report(page, stats)
+        return
+    kinds = [
+        counted(stats[key], noun, plural)
+        for key, noun, plural in (
+            ("notes", "note", ""),
+            ("memories", "memory", "memories"),
+            ("sessions", "session", ""),
+        )
+        if stats[key]
+    ]
+    page.pairs(
+        [
+            ("documents", f"{stats['documents']:,}" + (f"  ({', '.join(kinds)})" if kinds else "")),
+            ("chunks", f"{stats['chunks']:,}"),
+            ("tags", f"{stats['tags']:,}"),
+            ("agents", f"{stats['agents']:,}"),
+            ("vectors pending", f"{stats['pending']:,}" if stats["pending"] else ""),
+            ("model", stats["model"] or "none (keywords only)"),
+            ("size", size(stats["bytes"])),
+            ("indexed", moment(stats["indexed"]) or "never; start with: vault-index sync"),
+        ]
+    )
+    for key, value in stats.items():  # what --tags and --agents add
+        if isinstance(value, list) and value:
+            page.gap()
+            any_report(page, {key: value})
+
+
+def _status(page: Page, status: Record) -> None:
+    if "results" in status:
+        _privacy(page, status)
+        return
+    daemon, index, embedder, watch = (status[key] for key in ("daemon", "index", "embedder", "watch"))
+    since = f" since {moment(daemon['since'])}" if daemon["since"] else ""
+    running = f"running{since} (pid {daemon['pid']})" if daemon["running"] else "not running (vault-index watch)"
+    vectors = f"{index['vectors']:,} vectors" + (f", {index['pending']:,} pending" if index["pending"] else "")
+    ready = "" if embedder["ready"] else "not ready"
+    dimensions = f"{embedder['dimensions']} dimensions" if embedder["dimensions"] else ""
+    last_event = f"last change {moment(watch['last_event'])}" if watch["last_event"] else ""
+    compared = f"last comparison {moment(watch['last_reconcile'])}" if watch["last_reconcile"] else ""
+    missed = f"{watch['missed']:,} missed" if watch["missed"] else ""
+    page.line(("vault-index ", "bold"), (status["version"], "bold"))
+    page.gap()
+    page.pairs(
+        [
+            ("daemon", running),
+            ("watch", joined(watch["backend"], last_event, compared, missed)),
+            ("index", f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {vectors}"),
+            ("size", size(index["bytes"])),
+            ("embedder", joined(embedder["provider"], embedder["model"], dimensions, ready)),
+        ]
+    )
+    page.gap()
+    if status["sources"]:
+        columns = [("source", "bold", 0), ("path", "cyan", 0), ("documents#", "", 0), ("chunks#", "", 0)]
+        failing = any(source["failed"] for source in status["sources"])
+        columns += [("failed#", "yellow", 0)] if failing else []
+        rows = [
+            [source["name"], source["path"], f"{source['documents']:,}", f"{source['chunks']:,}"]
+            + ([f"{source['failed']:,}"] if failing else [])
+            for source in status["sources"]
+        ]
+        page.columns(columns, rows)
+    else:
+        page.line(("No sources yet: vault-index source add ~/Vault", "dim"))
+    show_problems(page, status)
+
+
+def _privacy(page: Page, ledger: Record) -> None:
+    if not ledger["results"]:
+        page.line(("Nothing has left this machine.", "bold green"))
+        return
+    columns = [("day", "dim", 0), ("to", "", 2), ("what", "cyan", 3), ("texts#", "", 0), ("tokens#", "", 0)]
+    rows = [
+        [
+            sent["day"],
+            sent["endpoint"],
+            f"{sent['source']}: {sent['path']}" if sent["source"] else sent["path"],
+            f"{sent['texts']:,}",
+            f"{sent['tokens']:,}",
+        ]
+        for sent in ledger["results"]
+    ]
+    page.columns(columns, rows)
+    page.gap()
+    page.line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))
+
+
+def _settings(page: Page, answer: Record) -> None:
+    rows = [
+        [Text(row["key"], "dim" if row["origin"] == "default" else "bold"), _setting(row["value"]), row["origin"]]
+        for row in answer["results"]
+    ]
+    page.columns([("setting", "", 0), ("value", "", 0), ("from", "dim", 0)], rows)
+
+
+def _setting(value: Any) -> str:
+    """As `config set` takes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def show_problems(page: Page, record: Record) -> None:
+    """Each with what mends it."""
+    for problem in record.get("problems") or ():
+        page.gap()
+        page.line(("! ", "yellow"), problem["message"])
+        if problem["hint"]:
+            page.line((problem["hint"], "dim"), indent=2)
+
+
+def any_report(page: Page, record: Record) -> None:
+    """Any answer: its scalars as pairs, its records as columns."""
+    shown = {key: value for key, value in record.items() if key != "total" or "results" not in record}
+    page.pairs([(_label(key), _cell(value)) for key, value in shown.items() if not _is_table(value)])
+    for key, value in record.items():
+        if _is_table(value):
+            keys = list(dict.fromkeys(name for row in value for name in row))
+            if key != "results":
+                page.line((_label(key), "bold"))
+            page.columns(
+                [(_label(name), "", 0) for name in keys], [[_cell(row.get(name)) for name in keys] for row in value]
+            )
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{_label(key)} {_cell(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(_cell(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _label(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def joined(*parts: str | None) -> str:
+    """The parts there are, between dots."""
+    return " · ".join(part for part in parts if part)
+
+
+STATES: Mapping[str, Callable[[Page, Record], None]] = {
+    "stats": _stats,
+    "status": _status,
+    "config_list": _settings,
+}
