@@ -75,3 +75,10 @@ def test_duration(seconds: float, shown: str) -> None:
 @pytest.mark.parametrize(("span", "shown"), [([10, 42], "a.md:10-42"), ([7, 7], "a.md:7"), (None, "a.md")])
 def test_place(span: list[int] | None, shown: str) -> None:
     assert short.place({"path": "a.md", "lines": span}) == shown
+
+
+def test_metadata_is_flat_and_without_what_is_empty() -> None:
+    link = {"target": "Note", "heading": "Part", "text": "", "line": 3, "embed": False}
+    plain = {"target": "Note", "heading": "", "text": "x", "line": 4, "embed": False}
+    values = {"links": [link, plain, plain], "frontmatter": {"a": [1, 2], "b": True}, "expires": None, "tags": []}
+    assert short.metadata(values) == [("links", "Note#Part, Note"), ("frontmatter", "a: 1, 2; b: true")]

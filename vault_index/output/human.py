@@ -13,6 +13,7 @@ from vault_index.output.short import (
     duration,
     lines,
     matches,
+    metadata,
     moment,
     passage,
     place,
@@ -107,22 +108,12 @@ def _get(page: Page, result: Record) -> None:
             (f"{_one(text['path'])}:{lines(text)}", "cyan"),
             (f" · {ids[text['id']]} · {counted(text['tokens'], 'token')}", "dim"),
         )
-        if text.get("metadata"):
-            page.pairs(_metadata(text["metadata"]))
+        page.pairs(metadata(text.get("metadata") or {}))
         page.gap()
         page.raw(text["content"].rstrip("\n"))
         if text["next"]:
             page.gap()
             page.line((f"Goes on: vault-index get {_one(text['next'])}", "dim"))
-
-
-def _metadata(metadata: Record) -> list[tuple[str, str]]:
-    rows = []
-    for key, value in metadata.items():
-        items = value if isinstance(value, list) else [value]
-        shown = ", ".join(_one(str(item)) for item in items if item not in (None, "", {}))
-        rows.append((_one(key), shown))
-    return rows
 
 
 def _list(page: Page, result: Record) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vault_index.output.short import lines, moment, place, short_ids
+from vault_index.output.short import lines, metadata, moment, place, short_ids
 
 Record = Mapping[str, Any]
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -42,18 +42,11 @@ def _get(result: Record) -> str:
     for text in texts:
         head = f"{ids[text['id']]} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
         parts.append(f"<!-- {_comment(head)} -->")
-        parts += [f"<!-- {key}: {_comment(value)} -->" for key, value in _metadata(text)]
+        parts += [f"<!-- {_comment(f'{key}: {value}')} -->" for key, value in metadata(text.get("metadata") or {})]
         parts.append(text["content"].rstrip("\r\n"))
         if text["next"]:
             parts.append(f"<!-- next: {_comment(text['next'])} -->")
     return "\n".join(parts)
-
-
-def _metadata(text: Record) -> Iterable[tuple[str, str]]:
-    for key, value in (text.get("metadata") or {}).items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-        if shown not in (None, "", {}):
-            yield key, str(shown)
 
 
 def _list(result: Record) -> str:

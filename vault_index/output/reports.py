@@ -15,7 +15,7 @@ def _sync(page: Page, report: Record) -> None:
     changes = [f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]]
     scanned = counted(report["scanned"], "file")
     page.line(
-        ("Up to date", "bold green") if not report["failed"] else ("Done", "bold"),
+        _verdict(report),
         f" in {duration(report['seconds'])}: {scanned}, {', '.join(changes) or 'nothing changed'}.",
     )
     vectors = [
@@ -35,6 +35,12 @@ def _sync(page: Page, report: Record) -> None:
     show_problems(page, report)
     if report["pending"] and not report.get("problems"):
         page.line(("The vectors that are pending: vault-index embed", "dim"))
+
+
+def _verdict(report: Record) -> tuple[str, str]:
+    if report["failed"]:
+        return "Done", "bold"
+    return ("Text is up to date" if report["pending"] else "Up to date"), "bold green"
 
 
 def _init(page: Page, answer: Record) -> None:

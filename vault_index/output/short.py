@@ -115,6 +115,24 @@ def _forth(text: str, position: int, budget: float) -> int:
     return space if space > position + (end - position) // 2 else end
 
 
+def metadata(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What `get --full` adds, as names and texts; empty values are left out."""
+    rows = [(key, _flat(value)) for key, value in values.items()]
+    return [(key, text) for key, text in rows if text]
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        if "target" in value and "heading" in value:  # a link
+            return f"{value['target']}#{value['heading']}" if value["heading"] else str(value["target"])
+        return "; ".join(f"{key}: {_flat(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(dict.fromkeys(map(_flat, value)))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else " ".join(str(value).split())
+
+
 def size(count: int) -> str:
     """Bytes for people: `812 B`, `3.4 MB`."""
     amount = float(count)
