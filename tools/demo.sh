@@ -13,7 +13,9 @@ started=$SECONDS
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() {
-    printf '\033[2m$ vault-index %s\033[0m\n' "$(printf '%q ' "$@")"
+    printf '\033[2m$ vault-index'
+    for word in "$@"; do case $word in *\ *) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
+    printf '\033[0m\n'
     "$vault_index" --human "$@"
 }
 
@@ -34,20 +36,20 @@ done
 echo "watching .demo/Vault (process $daemon)"
 
 say "4. Edit a note, as your editor would."
-note=".demo/Vault/Inbox.md"
-printf '\n## Bike\n\nThe rear derailleur hanger is bent; a spare one hangs on the hook behind the workshop door.\n' >> "$note"
-printf '\033[2m$ tail -1 %s\033[0m\n' "$note"
-tail -1 "$note"
+note=".demo/Vault/projects/Home server move.md"
+line="The electrician comes on Thursday morning to put a second power circuit into the cellar."
+printf '\n## Power\n\n%s\n' "$line" >> "$note"
+printf '\033[2m$ tail -1 "%s"\033[0m\n%s\n' "$note" "$(tail -1 "$note")"
 
 say "5. A moment later, a question in other words finds it."
+question="new electric circuit in the basement: when"
 before=$(date +%s%N)
-until "$vault_index" search "where is the replacement part for my bicycle gears" --limit 1 --json 2> /dev/null \
-        | grep -q 'Inbox.md'; do
+until "$vault_index" search "$question" --limit 1 --json 2> /dev/null | grep -q electrician; do
     [ $((($(date +%s%N) - before) / 1000000)) -lt 20000 ] || { echo "the edit was not found"; exit 1; }
 done
 after=$(date +%s%N)
-run search "where is the replacement part for my bicycle gears" --limit 1
-echo "(found $(((after - before) / 1000000)) ms after the edit, through the daemon)"
+run search "$question" --limit 1
+echo "(found $(((after - before) / 1000000)) ms after the edit, with its vector, through the daemon)"
 
 say "6. How it is doing."
 run status

@@ -31,7 +31,7 @@ from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 
 _HINTS = {
-    "frontmatter": "the note itself is indexed; mend its frontmatter to have its title, tags and aliases, too",
+    "frontmatter": "the note is indexed without it; a value that holds : # @ { or [ needs quotes",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
