@@ -1,0 +1,160 @@
+"""A small embeddings server on 127.0.0.1 that speaks OpenAI's protocol, and fails when it is told to.
+
+    with EmbeddingServer() as server:
+        server.fail_next(rate_limited(retry_after="2"), server_error)
+        ...  # two failures, then right answers
+        assert server.requests[0].texts == ["..."]
+
+By hand: `python -m tests.embeddings.server [--port 8080] [--fail unauthorized]`. Texts that share words have vectors
+that are near each other, so a search over them makes sense.
+"""
+
+import argparse
+import json
+import threading
+from collections import deque
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+
+from tests.embeddings.failures import FAILURES, too_large, unauthorized
+from tests.embeddings.replies import Failure, Reply, Request, embeddings, error, vector
+
+
+class EmbeddingServer:
+    """Answers in threads of its own from `with` to its end. Set the attributes at any time."""
+
+    def __init__(self, *, dimensions: int = 1536, port: int = 0) -> None:
+        self.dimensions = dimensions
+        """Of the model; a client may ask for others, unless `only_own_dimensions`."""
+        self.only_own_dimensions = False
+        self.only_floats = False
+        """As many servers do, send lists of numbers whatever was asked for."""
+        self.model: str | None = None
+        """The only model there is; None for any."""
+        self.key: str | None = None
+        """The only key that is let in; None for any."""
+        self.max_texts: int | None = None
+        """Longer requests are answered with 413, as are those with a text over `max_characters`."""
+        self.max_characters: int | None = None
+        self.requests: list[Request] = []
+        self._failures: deque[Failure] = deque()
+        self._always: Failure | None = None
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    @property
+    def texts(self) -> list[str]:
+        """All that was ever sent, in order."""
+        return [text for request in self.requests for text in request.texts]
+
+    def fail_next(self, *failures: Failure) -> None:
+        """The next requests fail, one failure each."""
+        self._failures.extend(failures)
+
+    def fail_always(self, failure: Failure | None) -> None:
+        """Every request fails from now on, after those of `fail_next`; None ends it."""
+        self._always = failure
+
+    def stall(self, request: Request, reply: Reply) -> Reply:
+        """A failure: the answer comes when the server is closed, which is later than any timeout."""
+        self._closing.wait(30)
+        return reply
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def wait(self) -> None:
+        """Until somebody interrupts."""
+        self._closing.wait()
+
+    def answer(self, request: Request) -> Reply:
+        with self._lock:
+            self.requests.append(request)
+            failure = self._failures.popleft() if self._failures else self._always
+        reply = self._right_reply(request)
+        return failure(request, reply) if failure else reply
+
+    def _right_reply(self, request: Request) -> Reply:
+        texts = request.texts
+        if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
+            return unauthorized(request, Reply(200, b""))
+        if request.path != "/v1/embeddings":
+            return error(404, f"Invalid URL (POST {request.path})")
+        if self.model is not None and request.body.get("model") != self.model:
+            return error(404, f"The model `{request.body.get('model')}` does not exist", code="model_not_found")
+        if not texts or not all(texts):
+            return error(400, "'$.input' is invalid. Please check the API reference.")
+        if self.only_own_dimensions and "dimensions" in request.body:
+            return error(400, "This model does not support specifying dimensions.")
+        longest = max(map(len, texts))
+        if len(texts) > (self.max_texts or len(texts)) or longest > (self.max_characters or longest):
+            return too_large(request, Reply(200, b""))
+        dimensions = int(request.body.get("dimensions") or self.dimensions)
+        as_base64 = request.body.get("encoding_format") == "base64" and not self.only_floats
+        return embeddings(
+            [vector(text, dimensions) for text in texts], as_base64=as_base64, model=request.body.get("model")
+        )
+
+
+def _handler(server: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            reply = server.answer(Request(self.path, headers, json.loads(body)))
+            try:
+                self._send(reply)
+            except ConnectionError:
+                self.close_connection = True  # the client had no time to wait
+
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(reply.body) + reply.missing))
+            self.end_headers()
+            self.wfile.write(reply.body)
+            self.close_connection = self.close_connection or reply.missing > 0
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Nothing: the requests are recorded."""
+
+    return Handler
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="An embeddings server for trying things out.")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--dimensions", type=int, default=1536)
+    parser.add_argument("--fail", choices=sorted(FAILURES), help="how every request fails")
+    arguments = parser.parse_args()
+    with EmbeddingServer(dimensions=arguments.dimensions, port=arguments.port) as server:
+        server.fail_always(FAILURES[arguments.fail] if arguments.fail else None)
+        print(server.base_url, flush=True)
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            print(f"{len(server.requests)} requests")
+
+
+if __name__ == "__main__":
+    main()

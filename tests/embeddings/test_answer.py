@@ -1,0 +1,97 @@
+import json
+import math
+import struct
+from base64 import b64encode
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.embeddings.answer import parse_vectors
+from vault_index.errors import EmbedderError
+
+
+def answer(*embeddings: Any, numbers: list[Any] | None = None) -> bytes:
+    numbered = zip(numbers or range(len(embeddings)), embeddings, strict=True)
+    return json.dumps({"data": [{"index": n, "embedding": e} for n, e in numbered]}).encode()
+
+
+def packed(*values: float) -> str:
+    return b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
+
+
+def unpack(vector: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+@pytest.mark.parametrize("sent", [[3.0, 4.0], [3, 4], packed(3, 4)])
+def test_vectors_come_out_with_length_one(sent: Any) -> None:
+    assert unpack(parse_vectors(answer(sent), 1, 2)[0]) == pytest.approx((0.6, 0.8))
+
+
+def test_the_number_counts_not_the_place() -> None:
+    found = parse_vectors(answer([0.0, 1.0], [1.0, 0.0], numbers=[1, 0]), 2, 2)
+    assert [unpack(vector) for vector in found] == [(1.0, 0.0), (0.0, 1.0)]
+
+
+def test_without_numbers_the_place_counts() -> None:
+    body = json.dumps({"data": [{"embedding": [1, 0]}, {"embedding": [0, 1]}]}).encode()
+    assert [unpack(vector) for vector in parse_vectors(body, 2, 2)] == [(1.0, 0.0), (0.0, 1.0)]
+
+
+def test_any_length_is_taken_where_none_is_known() -> None:
+    assert len(parse_vectors(answer([1.0] * 5), 1, None)[0]) == 20
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b'{"data": [',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"[]",
+        b"null",
+        b'{"data": null}',
+        b'{"data": [1, 2]}',
+        b'{"error": {"message": "no"}}',
+        answer([1.0, 0.0]),
+        answer([1.0, 0.0], [1.0, 0.0], [1.0, 0.0]),
+        answer([1.0, 0.0], [1.0, 0.0], numbers=[0, 0]),
+        answer([1.0, 0.0], [1.0, 0.0], numbers=[1, 2]),
+        answer([1.0, 0.0], [1.0, 0.0], numbers=[0, "1"]),
+        answer([1.0, 0.0], [1.0, 0.0], numbers=[0, None]),
+        answer([1.0, 0.0], [1.0, 0.0, 0.0]),
+        answer([1.0, 0.0], []),
+        answer([1.0, 0.0], None),
+        answer([1.0, 0.0], {"a": 1}),
+        answer([1.0, 0.0], [[1.0], [0.0]]),
+        answer([1.0, 0.0], ["x", "y"]),
+        answer([1.0, 0.0], [10**400, 1]),
+        answer([1.0, 0.0], [math.nan, 1.0]),
+        answer([1.0, 0.0], [math.inf, 1.0]),
+        answer([1.0, 0.0], [1e300, 1e300]),
+        answer([1.0, 0.0], [0.0, 0.0]),
+        answer([1.0, 0.0], "not base64!"),
+        answer([1.0, 0.0], "AAAA"),
+        answer([1.0, 0.0], packed(math.nan, 1.0)),
+        answer([1.0, 0.0], packed(0.0, 0.0)),
+        answer([1.0, 0.0], packed(1.0)),
+    ],
+)
+def test_whatever_is_wrong_is_an_error_and_never_a_vector(body: bytes) -> None:
+    with pytest.raises(EmbedderError) as caught:
+        parse_vectors(body, 2, 2)
+    assert caught.value.hint
+
+
+@given(st.lists(st.floats(width=32), min_size=1, max_size=8), st.booleans())
+def test_a_vector_is_refused_or_of_unit_length(values: list[float], as_list: bool) -> None:
+    try:
+        (vector,) = parse_vectors(answer(values if as_list else packed(*values)), 1, len(values))
+    except EmbedderError:
+        assert not all(map(math.isfinite, values)) or math.hypot(*values) < 1e-37
+    else:
+        assert math.hypot(*unpack(vector)) == pytest.approx(1.0, abs=1e-5)

@@ -1,0 +1,167 @@
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.config import EmbeddingConfig
+from vault_index.embeddings.local import LocalEmbedder, spans
+from vault_index.errors import ConfigError, EmbedderRefused
+from vault_index.models import Vector, VectorSpace
+
+TEXTS = [
+    "How do I back up the database?",
+    "Restore a dump of the database with the restore command.",
+    "Knead the dough for ten minutes and let it rise overnight.",
+    "The train to the coast leaves every hour from platform four.",
+    "",
+    "数据库索引",
+    "one\n" + "two three four five six seven eight nine ten " * 60,
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[LocalEmbedder]:
+    opened = LocalEmbedder(EmbeddingConfig())
+    yield opened
+    opened.close()
+
+
+def numbers(vector: Vector) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+def cosine(left: Vector, right: Vector) -> float:
+    return sum(a * b for a, b in zip(numbers(left), numbers(right), strict=True))
+
+
+def test_the_space_names_the_model(embedder: LocalEmbedder) -> None:
+    assert embedder.space == VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
+    assert embedder.remote is False
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_vectors_are_of_unit_length(embedder: LocalEmbedder, text: str) -> None:
+    vector = embedder.embed_query(text)
+    assert len(vector) == 384 * 4
+    assert cosine(vector, vector) == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        ("How do I back up the database?", "Make a copy of the Postgres data every night.", "A recipe for rye bread"),
+        ("bread with a long rise", "Let the sourdough ferment overnight.", "Rotate the API keys every month."),
+        ("The car would not start.", "The engine of the automobile was dead.", "Tomatoes need a lot of sun."),
+    ],
+)
+def test_what_means_the_same_is_nearer(embedder: LocalEmbedder, text: str, near: str, far: str) -> None:
+    asked, close, distant = embedder.embed([text, near, far])
+    assert cosine(asked, close) > cosine(asked, distant) + 0.2
+
+
+def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder) -> None:
+    one_by_one = [embedder.embed([text])[0] for text in TEXTS]
+    assert embedder.embed(TEXTS) == one_by_one
+    assert embedder.embed(TEXTS[::-1]) == one_by_one[::-1]
+    assert [embedder.embed_query(text) for text in TEXTS] == one_by_one
+
+
+def test_another_session_and_other_thread_counts_give_the_same_bits(
+    embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = embedder.embed(TEXTS)
+    for cores in (1, 2, 3):
+        monkeypatch.setattr("vault_index.embeddings.local._cores", lambda cores=cores: cores)
+        other = LocalEmbedder(EmbeddingConfig())
+        assert other.embed(TEXTS) == expected
+        other.close()
+
+
+def test_several_threads_at_once(embedder: LocalEmbedder) -> None:
+    expected = embedder.embed(TEXTS)
+    fresh = LocalEmbedder(EmbeddingConfig())
+    results: dict[int, list[Vector]] = {}
+
+    def work(number: int) -> None:
+        results[number] = fresh.embed(TEXTS)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == dict.fromkeys(range(4), expected)
+
+
+def test_the_end_of_a_long_text_counts(embedder: LocalEmbedder) -> None:
+    garden = "Notes about the garden: we planted beans, peas and carrots in the second bed. " * 66
+    end = "The wireless network is slow, so restart the router and change its password. " * 10
+    assert len(garden.split()) > 900
+    plain, ended = embedder.embed([garden, garden + end])
+    question = embedder.embed_query("Where is the router's password?")
+    assert cosine(question, ended) > cosine(question, plain) + 0.05
+
+
+def test_every_window_stands_under_the_first_line(embedder: LocalEmbedder) -> None:
+    body = "It was rinsed, dried and put away where the others are kept until it is needed. " * 40
+    about, other = embedder.embed([f"Violin repair\n{body}", f"Kitchen knives\n{body}"])
+    question = embedder.embed_query("violin repair")
+    assert cosine(question, about) > cosine(question, other) + 0.2
+
+
+@given(st.integers(1, 2000), st.integers(1, 254))
+def test_spans_are_few_even_and_complete(count: int, longest: int) -> None:
+    found = spans(count, longest)
+    assert [i for start, end in found for i in range(start, end)] == list(range(count))
+    lengths = [end - start for start, end in found]
+    assert max(lengths) <= longest
+    assert max(lengths) - min(lengths) <= 1
+    assert len(found) == (count + longest - 1) // longest
+
+
+def test_closing_gives_the_model_back_and_the_next_text_loads_it(embedder: LocalEmbedder) -> None:
+    other = LocalEmbedder(EmbeddingConfig())
+    before = other.embed_query("again")
+    other.close()
+    other.close()
+    assert other.embed_query("again") == before
+
+
+def test_batches_stay_short_enough_to_interrupt() -> None:
+    assert LocalEmbedder(EmbeddingConfig()).batch_texts <= 32
+    assert LocalEmbedder(EmbeddingConfig(batch_texts=5)).batch_texts == 5
+
+
+@pytest.mark.parametrize("config", [EmbeddingConfig(model="bge-m3"), EmbeddingConfig(dimensions=256)])
+def test_another_model_is_a_matter_of_configuration(config: EmbeddingConfig) -> None:
+    with pytest.raises(ConfigError) as caught:
+        LocalEmbedder(config)
+    assert "embedding." in caught.value.hint
+
+
+@pytest.mark.parametrize("content", [None, b"not a model"])
+def test_a_damaged_installation_is_refused_with_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "vocab.txt").write_text("[UNK]\n")
+    if content is not None:
+        (tmp_path / "model" / "model.int8-nm.onnx").write_bytes(content)
+    monkeypatch.setattr("vault_index.embeddings.local.files", lambda package: tmp_path)
+    with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
+        LocalEmbedder(EmbeddingConfig()).embed(["text"])
+    assert "reinstall" in caught.value.hint
+
+
+def test_the_shipped_files_are_the_ones_the_checksums_name() -> None:
+    import hashlib
+
+    folder = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
+    for line in (folder / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
