@@ -13,7 +13,7 @@ from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.server import Request
-from vault_index.daemon.writer import Writer
+from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, NotFoundError
 from vault_index.models import Problem
 
@@ -33,7 +33,7 @@ def index(tmp_path: Path) -> FakeIndex:
 
 @pytest.fixture
 def writer(index: FakeIndex) -> Iterator[Writer]:
-    writer = Writer(index, index.dispatch, Debounce(0, 0), Stepper(lambda: index), reconcile_seconds=0)
+    writer = Writer(index, index.dispatch, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
     yield writer
     if writer.is_alive():
         assert writer.stop(5)

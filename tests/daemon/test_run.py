@@ -167,14 +167,14 @@ def test_a_signal_ends_it(place: Place, number: int) -> None:
 
 
 def test_it_ends_in_the_middle_of_work(place: Place) -> None:
-    for number in range(3000):
-        place.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose " * 300)
+    for number in range(800):
+        place.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     daemon = place.start()
     until(lambda: daemon.poll() is not None or place.listens(), 30)
     end(daemon)
     assert daemon.returncode == 0
     place.started()
-    until(lambda: place.ask("status")["index"]["documents"] == 3001, 120)
+    until(lambda: place.ask("status")["index"]["documents"] == 801, 60)
 
 
 def test_socket_and_folder_are_private(place: Place) -> None:

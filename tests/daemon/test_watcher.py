@@ -17,7 +17,7 @@ from vault_index.daemon import watcher as module
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.watcher import Watcher, is_noise
-from vault_index.daemon.writer import Writer
+from vault_index.daemon.writer import Settings, Writer
 from vault_index.sources.vault import VaultSource
 
 
@@ -62,7 +62,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         for name in ("a.md", "b.md", "folder/c.md", "folder/deep/d.md"):
             (vault / name).write_text(f"first text of {name}", "utf-8")
         index = FakeIndex(root or vault)
-        writer = Writer(index, index.dispatch, Debounce(0.02, 0.5), Stepper(lambda: index), reconcile_seconds=0)
+        writer = Writer(index, index.dispatch, Settings(Debounce(0.02, 0.5), Stepper(lambda: index), 0))
         marks: list[tuple[str, bool, bool]] = []
 
         def mark(path: str, *, folder: bool = False, gone: bool = False) -> None:

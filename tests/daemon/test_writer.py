@@ -13,7 +13,7 @@ from tests.daemon.fake_index import FakeIndex, until
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.jobs import Job, Step
-from vault_index.daemon.writer import Writer
+from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
 from vault_index.models import EmbedReport, Problem, SyncReport
 
@@ -42,9 +42,7 @@ def make(index: FakeIndex) -> Iterator[Make]:
         writer = Writer(
             index,
             index.dispatch,
-            Debounce(quiet, 0.1),
-            stepper or Stepper(lambda: index, apart),
-            reconcile_seconds=reconcile,
+            Settings(Debounce(quiet, 0.1), stepper or Stepper(lambda: index, apart), reconcile),
             on_missed=on_missed,
         )
         made.append(writer)
@@ -356,7 +354,7 @@ def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> Non
     writer = make()
     writer.start()
     until(lambda: writer.state().problems == (odd,))
-    writer.call(lambda: writer.configure(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0))
+    writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
     until(lambda: writer.state().problems == ())
 
 

@@ -17,7 +17,7 @@ from vault_index.daemon.log import say, set_up
 from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
 from vault_index.daemon.watcher import Watcher
-from vault_index.daemon.writer import Writer
+from vault_index.daemon.writer import Settings, Writer
 
 if TYPE_CHECKING:
     from vault_index.output import Format
@@ -55,14 +55,7 @@ class _Daemon:
         self._inbox = inbox
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         dispatch = partial(api.dispatch, index)
-        self._writer = Writer(
-            index,
-            dispatch,
-            self._debounce(),
-            self._stepper(),
-            reconcile_seconds=index.config.watch.reconcile * 60,
-            on_missed=lambda: inbox.put("renew"),
-        )
+        self._writer = Writer(index, dispatch, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(
             home.socket_path,
@@ -112,18 +105,16 @@ class _Daemon:
         self._watcher.stop()
         self._watcher = self._new_watcher()
         self._watcher.start()
-        minutes = self._index.config.watch.reconcile
-        self._writer.call(lambda: self._writer.configure(self._debounce(), self._stepper(), minutes * 60))
+        self._writer.call(lambda: self._writer.configure(self._settings()))
         say(log, logging.INFO, "reloaded", sources=len(self._index.sources))
 
-    def _debounce(self) -> Debounce:
-        return Debounce(self._index.config.watch.quiet, self._index.config.watch.longest)
-
-    def _stepper(self) -> Stepper:
-        if self._index.config.embedding.provider in ("local", "none"):
-            return Stepper(lambda: self._index)
-        # A server may take its time, which no saved file shall wait for: an index of its own, in a thread of its own.
-        return Stepper(lambda: api.VaultIndex.open(self._home), apart=True)
+    def _settings(self) -> Settings:
+        watch, provider = self._index.config.watch, self._index.config.embedding.provider
+        stepper = Stepper(lambda: self._index)
+        if provider not in ("local", "none"):
+            # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
+            stepper = Stepper(lambda: api.VaultIndex.open(self._home), apart=True)
+        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60)
 
     def _new_watcher(self) -> Watcher:
         return Watcher(self._index.sources, self._writer.mark, self._index.config.watch.backend)

@@ -1,0 +1,242 @@
+"""Keeping the texts of the index up to date: files that were marked, and everything from time to time."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.filling import Filling
+from vault_index.daemon.jobs import Progress
+from vault_index.daemon.log import say
+from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.models import Problem, SyncReport
+
+log = logging.getLogger(__name__)
+
+_MANY_PATHS = 500
+"""More paths than this are cheaper to find by a full scan."""
+_AGAIN_SECONDS = 1.0
+"""A new folder is looked at once more after this time: its files may be older than the watch on it."""
+_SLICE_SECONDS = 0.5
+"""How long one piece of work may keep other files and requests waiting."""
+_BUSY_RETRY, _ERROR_RETRY, _LONGEST_RETRY = 1.0, 30.0, 60.0
+
+
+class TextIndex(Protocol):
+    """What this needs of VaultIndex."""
+
+    def sync(
+        self, paths: Sequence[str] | None = None, *, embed: bool = ..., progress: Progress = ...
+    ) -> SyncReport: ...
+
+
+class Preempted(BaseException):
+    """Raised inside a progress call to leave long work between two documents, because something else waits.
+
+    Not an Exception, so that nothing that guards one document swallows it.
+    """
+
+
+class TextState(NamedTuple):
+    """What `status` tells. Times are ISO 8601 with zone."""
+
+    last_event: str | None
+    last_reconcile: str | None
+    missed: int
+    """Changes that only a later reconcile found."""
+    waiting: int
+    problems: tuple[Problem, ...]
+
+
+class Texts:
+    """`mark` and `state` may be called by any thread, the rest belongs to the writer's."""
+
+    def __init__(
+        self,
+        index: TextIndex,
+        vectors: Filling,
+        interrupted: Callable[[], bool],
+        on_missed: Callable[[], object],
+        clock: Callable[[], float],
+    ) -> None:
+        self._index = index
+        self._vectors = vectors
+        self._interrupted = interrupted
+        self._on_missed = on_missed
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._marks = Debounce(0.0, 0.0)
+        self._events = 0
+        self._last_event: float | None = None
+        self._last_reconcile: float | None = None
+        self._missed = 0
+        self._reconcile_seconds = 0.0
+        self._reconcile_at: float | None = None
+        self._reconciled = False
+        self._problems: tuple[Problem, ...] = ()
+        self._rebuilt: tuple[Problem, ...] = ()
+        self._retry_seconds = 0.0
+
+    def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
+        """Take new times (0: no timer), and reconcile as soon as possible."""
+        with self._lock:
+            now = self._clock()
+            for path in self._marks.take_all():
+                marks.mark(path, now)
+            self._marks = marks
+            self._reconcile_seconds = reconcile_seconds
+            self._reconcile_at = now
+
+    def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> float:
+        """Have `path` looked at soon; returns when. A folder that is there is looked at again a little later."""
+        with self._lock:
+            now = self._clock()
+            self._events += 1
+            self._last_event = time.time()
+            if folder and not gone:
+                self._marks.mark_later(path, now + _AGAIN_SECONDS)
+            return self._marks.mark(path, now, folder=folder, gone=gone)
+
+    def state(self) -> TextState:
+        with self._lock:
+            # Whether a source is there, the status sees for itself; that the index was damaged is told to the end.
+            passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished"))
+            return TextState(
+                _iso(self._last_event),
+                _iso(self._last_reconcile),
+                self._missed,
+                len(self._marks),
+                (*self._rebuilt, *passing),
+            )
+
+    # --- the writer's thread -------------------------------------------------------------------------------
+
+    def next_marked(self) -> float | None:
+        """When a marked path will be due."""
+        with self._lock:
+            return self._marks.next_due()
+
+    def due(self) -> tuple[str, ...]:
+        """Takes out the marked paths that are due."""
+        with self._lock:
+            return self._marks.due(self._clock())
+
+    @property
+    def reconcile_at(self) -> float | None:
+        return self._reconcile_at
+
+    def save(self, paths: tuple[str, ...]) -> None:
+        """Bring these up to date. What fails is tried again; when others wait for long, the rest comes later."""
+        started = self._clock()
+        everything = len(paths) > _MANY_PATHS
+        try:
+            report = self._index.sync(None if everything else paths, embed=False, progress=self._slice(started))
+        except Preempted:
+            with self._lock:
+                for path in paths:
+                    self._marks.mark(path, self._clock())
+        except VaultIndexError as error:
+            self._not_saved(paths, error)
+        else:
+            self._retry_seconds = 0.0
+            self._note(report, everything=everything)
+            if _changes(report) or report.failed:
+                _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+
+    def reconcile(self) -> None:
+        """Compare everything. What it finds although no event told of it, the watcher missed."""
+        first, started = not self._reconciled, self._clock()
+        self._reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
+        if not first:
+            with self._lock:
+                waiting = self._marks.take_all()
+            if waiting:
+                self.save(waiting)
+        events = self._events
+        try:
+            report = self._index.sync(None, embed=False, progress=self._slice(started))
+        except Preempted:
+            self._reconcile_at = self._clock()
+            return
+        except VaultIndexError as error:
+            say(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
+            self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
+            return
+        self._note(report, everything=True)
+        found = 0 if first else max(0, _changes(report) - (self._events - events))
+        with self._lock:
+            self._reconciled = True
+            self._last_reconcile = time.time()
+            self._missed += found
+        self._reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
+        _log_sync("reconciled", report, missed=found, seconds=self._clock() - started)
+        if found:
+            self._on_missed()
+
+    def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
+        of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
+        if of_one_path and 1 < len(paths) <= _MANY_PATHS:
+            for path in paths:  # one file that cannot be read shall not keep the others waiting
+                self.save((path,))
+        elif isinstance(error, UsageError):  # of a source that is configured no longer
+            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
+        else:
+            self._try_again(paths, error)
+
+    def _try_again(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
+        """What could not be looked at now is looked at later, at growing intervals; it is never dropped."""
+        self._retry_seconds = min(max(self._retry_seconds * 2, _BUSY_RETRY), _LONGEST_RETRY)
+        level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
+        say(log, level, "not saved", code=error.code, message=error.message, again_in=self._retry_seconds)
+        with self._lock:
+            for path in paths:
+                self._marks.mark_later(path, self._clock() + self._retry_seconds)
+
+    def _note(self, report: SyncReport, *, everything: bool) -> None:
+        for problem in report.problems:
+            if problem not in self._problems:
+                say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
+        rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
+        with self._lock:
+            if everything or report.problems:
+                self._problems = report.problems
+            self._rebuilt = rebuilt or self._rebuilt
+        if rebuilt:
+            self._vectors.index_was_replaced()
+            if not everything:  # the new index holds these few files alone
+                self._reconcile_at = self._clock()
+        if everything or _changes(report):
+            self._vectors.more(report.pending)
+
+    def _slice(self, started: float) -> Progress:
+        def check(stage: str, done: int, total: int) -> None:
+            waits = self._interrupted()
+            now = self._clock()
+            if now - started > _SLICE_SECONDS:
+                due = self.next_marked()
+                if waits or (due is not None and due <= now):
+                    raise Preempted
+
+        return check
+
+
+def _changes(report: SyncReport) -> int:
+    return report.added + report.changed + report.moved + report.removed
+
+
+def _log_sync(event: str, report: SyncReport, **fields: Any) -> None:
+    figures = {
+        name: value
+        for name in ("added", "changed", "moved", "removed", "chunks", "pending")
+        if (value := getattr(report, name))
+    }
+    say(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
+
+
+def _iso(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
