@@ -1,0 +1,344 @@
+import logging
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from tests.embeddings import failures
+from tests.embeddings.replies import Failure, vector
+from tests.embeddings.server import EmbeddingServer
+from vault_index.config import EmbeddingConfig
+from vault_index.embeddings.openai import OpenAIEmbedder
+from vault_index.errors import ConfigError, EmbedderError, EmbedderRefused, TextTooLong
+from vault_index.models import Vector, VectorSpace
+
+KEY = "sk-test-0123456789abcdef"
+Open = Callable[..., OpenAIEmbedder]
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """The seconds that were not waited."""
+    return []
+
+
+@pytest.fixture
+def open_it(server: EmbeddingServer, waits: list[float]) -> Iterator[Open]:
+    opened: list[OpenAIEmbedder] = []
+
+    def open_it(space: VectorSpace | None = None, **settings: Any) -> OpenAIEmbedder:
+        config = EmbeddingConfig(**{"provider": "openai", "base_url": server.base_url, "api_key": KEY} | settings)
+        opened.append(OpenAIEmbedder(config, space, sleep=waits.append))
+        return opened[-1]
+
+    yield open_it
+    for embedder in opened:
+        embedder.close()
+
+
+def numbers(vector: Vector) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+# --- right answers ---------------------------------------------------------------------------------------------
+
+
+def test_one_request_for_all_texts(server: EmbeddingServer, open_it: Open) -> None:
+    vectors = open_it().embed(["one", "two", "three"])
+    assert [numbers(v) for v in vectors] == [
+        pytest.approx(vector(text, 1536), abs=1e-6) for text in ("one", "two", "three")
+    ]
+    (request,) = server.requests
+    assert request.texts == ["one", "two", "three"]
+    assert request.body["model"] == "text-embedding-3-small"
+    assert "dimensions" not in request.body
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_opening_a_known_model_sends_nothing(server: EmbeddingServer, open_it: Open) -> None:
+    embedder = open_it(model="text-embedding-3-large")
+    assert embedder.space == VectorSpace("openai", "text-embedding-3-large", 3072, server.base_url)
+    assert embedder.remote is True
+    assert server.requests == []
+
+
+def test_an_unknown_model_is_asked_once_for_its_dimensions(server: EmbeddingServer, open_it: Open) -> None:
+    server.dimensions = 768
+    embedder = open_it(model="nomic-embed-text")
+    assert embedder.space.dimensions == 768
+    assert len(embedder.embed_query("text")) == 768 * 4
+    assert len(server.requests) == 2
+
+
+def test_the_dimensions_of_the_setting_are_asked_for(server: EmbeddingServer, open_it: Open) -> None:
+    embedder = open_it(dimensions=512)
+    assert embedder.space.dimensions == 512
+    assert len(embedder.embed(["text"])[0]) == 512 * 4
+    assert server.requests[0].body["dimensions"] == 512
+
+
+@pytest.mark.parametrize("failure", [failures.backwards, failures.refuses_base64])
+def test_allowed_oddities_change_nothing(server: EmbeddingServer, open_it: Open, failure: Failure) -> None:
+    expected = open_it().embed(["one", "two"])
+    server.fail_always(failure)
+    assert open_it().embed(["one", "two"]) == expected
+
+
+def test_servers_that_know_only_lists_of_numbers(server: EmbeddingServer, open_it: Open) -> None:
+    expected = numbers(open_it().embed(["one"])[0])
+    server.only_floats = True
+    assert numbers(open_it().embed(["one"])[0]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_odd_texts(server: EmbeddingServer, open_it: Open) -> None:
+    assert len(open_it().embed(["", "half \ud83d pair", "same", "same"])) == 4
+    assert server.texts == [" ", "half ? pair", "same"]
+
+
+def test_nothing_to_do_sends_nothing(server: EmbeddingServer, open_it: Open) -> None:
+    assert open_it().embed([]) == []
+    assert server.requests == []
+
+
+def test_a_model_that_is_being_replaced_still_answers(server: EmbeddingServer, open_it: Open) -> None:
+    space = VectorSpace("openai", "text-embedding-3-small", 512, server.base_url)
+    embedder = open_it(space, model="another-model", dimensions=256)
+    assert embedder.space == space
+    assert len(embedder.embed_query("text")) == 512 * 4
+    assert server.requests[0].body["model"] == "text-embedding-3-small"
+
+
+def test_queries_from_several_threads(open_it: Open) -> None:
+    embedder = open_it()
+    expected = embedder.embed_query("text")
+    found: list[Vector] = []
+    threads = [threading.Thread(target=lambda: found.append(embedder.embed_query("text"))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 6
+
+
+# --- trying again ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("failure", "low", "high"),
+    [
+        (failures.rate_limited(retry_after="2"), 2.0, 2.25),
+        (failures.rate_limited(retry_after=formatdate(4_000_000_000, usegmt=True)), 120.0, 120.0),
+        (failures.rate_limited(retry_after="9", retry_after_ms="1500"), 1.5, 1.75),
+        (failures.rate_limited(), 0.25, 0.5),
+        (failures.server_error, 0.25, 0.5),
+        (failures.overloaded, 0.25, 0.5),
+        (failures.truncated, 0.25, 0.5),
+    ],
+)
+def test_what_passes_is_waited_for(
+    server: EmbeddingServer, open_it: Open, waits: list[float], failure: Failure, low: float, high: float
+) -> None:
+    server.fail_next(failure)
+    assert len(open_it().embed(["text"])) == 1
+    assert len(server.requests) == 2
+    (wait,) = waits
+    assert low <= wait <= high
+
+
+def test_a_server_that_stays_broken_is_given_up(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
+    server.fail_always(failures.server_error)
+    with pytest.raises(EmbedderError, match="status 500") as caught:
+        open_it(max_retries=6).embed(["text"])
+    assert not isinstance(caught.value, EmbedderRefused)
+    assert (len(server.requests), len(waits)) == (7, 6)
+
+
+def test_a_query_does_not_wait_long(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
+    embedder = open_it()
+    server.fail_always(failures.server_error)
+    with pytest.raises(EmbedderError):
+        embedder.embed_query("text")
+    assert len(server.requests) == 2
+    server.fail_always(failures.rate_limited(retry_after="20"))
+    with pytest.raises(EmbedderError, match="slow down"):
+        embedder.embed_query("text")
+    assert len(server.requests) == 3
+    assert sum(waits) <= 1.0
+
+
+def test_a_server_that_does_not_answer(server: EmbeddingServer, open_it: Open) -> None:
+    server.fail_always(server.stall)
+    with pytest.raises(EmbedderError, match=r"did not answer within 0\.1 s") as caught:
+        open_it(timeout=0.1).embed(["text"])
+    assert "embedding.timeout" in caught.value.hint
+    assert len(server.requests) == 2
+
+
+def test_a_server_that_is_not_there(open_it: Open, waits: list[float]) -> None:
+    with closing(socket.socket()) as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        with pytest.raises(EmbedderError, match="cannot talk to") as caught:
+            open_it(base_url=url, max_retries=2).embed(["text"])
+    assert url in caught.value.message
+    assert len(waits) == 2
+
+
+def test_closing_ends_the_waiting(server: EmbeddingServer) -> None:
+    server.fail_always(failures.rate_limited(retry_after="100"))
+    config = EmbeddingConfig(provider="openai", base_url=server.base_url, api_key=KEY)
+    embedder = OpenAIEmbedder(config)
+    caught: list[EmbedderError] = []
+
+    def work() -> None:
+        try:
+            embedder.embed(["text"])
+        except EmbedderError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    embedder.close()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert len(caught) == 1
+
+
+# --- refusals and nonsense -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("failure", "message", "hint"),
+    [
+        (failures.unauthorized, "does not accept the API key", "api_key_env"),
+        (failures.forbidden, "does not accept the API key", "api_key_env"),
+        (failures.quota, "no quota left", "credit"),
+        (failures.redirect, "elsewhere", "base_url"),
+    ],
+)
+def test_a_refusal_is_not_asked_again(
+    server: EmbeddingServer, open_it: Open, failure: Failure, message: str, hint: str
+) -> None:
+    server.fail_always(failure)
+    with pytest.raises(EmbedderRefused, match=message) as caught:
+        open_it().embed(["text"])
+    assert hint in caught.value.hint
+    assert len(server.requests) == 1
+
+
+def test_a_model_the_server_does_not_know(server: EmbeddingServer, open_it: Open) -> None:
+    server.model = "text-embedding-3-large"
+    with pytest.raises(EmbedderRefused, match="text-embedding-3-small") as caught:
+        open_it().embed(["text"])
+    assert "embedding.model" in caught.value.hint
+
+
+def test_a_base_url_that_forgot_something(server: EmbeddingServer, open_it: Open) -> None:
+    with pytest.raises(EmbedderRefused) as caught:
+        open_it(base_url=server.base_url.removesuffix("/v1")).embed(["text"])
+    assert "/v1" in caught.value.hint
+
+
+def test_dimensions_the_server_does_not_offer(server: EmbeddingServer, open_it: Open) -> None:
+    server.only_own_dimensions = True
+    with pytest.raises(EmbedderError, match="does not support specifying dimensions") as caught:
+        open_it(dimensions=512).embed(["text"])
+    assert "embedding.dimensions" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        failures.malformed,
+        failures.not_json,
+        failures.one_missing,
+        failures.numbered_twice,
+        failures.wrong_dimensions,
+        failures.not_a_number,
+        failures.infinite,
+        failures.zero,
+    ],
+)
+def test_nonsense_is_an_error_and_not_asked_again(server: EmbeddingServer, open_it: Open, failure: Failure) -> None:
+    embedder = open_it()
+    server.fail_next(failure)
+    with pytest.raises(EmbedderError) as caught:
+        embedder.embed(["one", "two"])
+    assert caught.value.hint
+    assert len(server.requests) == 1
+    assert len(embedder.embed(["one", "two"])) == 2
+
+
+def test_an_unknown_model_whose_server_is_down_cannot_be_opened(server: EmbeddingServer, open_it: Open) -> None:
+    server.fail_always(failures.server_error)
+    with pytest.raises(EmbedderError, match="status 500"):
+        open_it(model="nomic-embed-text")
+
+
+def test_a_base_url_that_is_none_is_a_configuration_error(open_it: Open) -> None:
+    with pytest.raises(ConfigError):
+        open_it(base_url="localhost:11434")
+
+
+# --- too long --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failure", [failures.too_large, failures.context_length])
+def test_a_request_that_is_too_long_is_halved(server: EmbeddingServer, open_it: Open, failure: Failure) -> None:
+    server.fail_next(failure)
+    texts = [f"text {number}" for number in range(5)]
+    assert open_it().embed(texts) == open_it().embed(texts)
+    assert [len(request.texts) for request in server.requests] == [5, 2, 3, 5]
+
+
+def test_a_text_that_is_too_long_is_named_so_and_the_others_are_not_paid_for_twice(
+    server: EmbeddingServer, open_it: Open
+) -> None:
+    server.max_characters = 20
+    texts = ["one", "two", "three", "a text of more than twenty characters"]
+    embedder = open_it()
+    with pytest.raises(TextTooLong) as caught:
+        embedder.embed(texts)
+    assert "chunk.tokens" in caught.value.hint
+    assert len(embedder.embed(texts[:2])) == 2
+    assert len(embedder.embed(texts[2:3])) == 1
+    answered = [request.texts for request in server.requests if max(map(len, request.texts)) <= 20]
+    assert answered == [["one", "two"], ["three"]]
+    embedder.embed(["one"])
+    assert server.requests[-1].texts == ["one"]
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failure", [failures.unauthorized, failures.repeats_input, failures.server_error])
+def test_neither_key_nor_text_is_in_messages_or_logs(
+    server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.fail_always(failure)
+    embedder = open_it(max_retries=1)
+    with pytest.raises(EmbedderError) as caught:
+        embedder.embed(["my most private thought"])
+    error = caught.value
+    seen = f"{error.message} {error.hint} {error!r} {embedder!r} {vars(embedder)['_patience']} {caplog.text}"
+    assert error.__cause__ is None
+    assert error.__suppress_context__
+    assert KEY not in seen
+    assert "private" not in seen
+
+
+def test_a_good_request_leaves_nothing_in_the_log_either(open_it: Open, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    open_it().embed(["my most private thought"])
+    assert caplog.text == ""
+
+
+def test_a_server_of_ones_own_needs_no_key(server: EmbeddingServer, open_it: Open) -> None:
+    open_it(api_key="").embed(["text"])
+    assert server.requests[0].headers["authorization"] == "Bearer none"
