@@ -26,6 +26,7 @@ format: $(READY)
 
 reference: $(READY)
 	$(BIN)/python tools/build_reference.py
+	$(BIN)/python tools/build_settings.py
 
 clean:
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -21,8 +21,9 @@ from vault_index import VaultIndex
 from vault_index.config.edit import create_config
 from vault_index.config.home import find_home
 from vault_index.models import Hit
+from vault_index.query.search import Mode
 
-_CHANNELS = ("text", "vector", "hybrid")
+_CHANNELS: tuple[Mode, ...] = ("text", "vector", "hybrid")
 _BLOCK_ID = re.compile(r"\^([\w-]+)\s*$")
 
 
@@ -73,7 +74,7 @@ def run_set(folder: Path, home: Path, queries_file: str, sample: int) -> None:
                     mode=channel,
                     limit=40,
                     per_document=5,
-                    path=query.scope or None,  # type: ignore[arg-type]
+                    path=query.scope or None,
                 ).results
                 documents[channel][query.id] = [f"docs/{hit.path}" for hit in hits]
                 passages[channel][query.id] = [passage(folder, hit, lines) for hit in hits]

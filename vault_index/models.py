@@ -265,6 +265,20 @@ class TagList:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentCount:
+    agent: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentList:
+    """Who entered documents, and how many."""
+
+    results: tuple[AgentCount, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     documents: int
     memories: int

@@ -13,28 +13,35 @@ from vault_index.indexer.sync import Progress
 READING_METHODS = frozenset({"search", "get", "list", "tags", "stats", "status"})
 WRITING_METHODS = frozenset({"sync", "rebuild", "embed"})
 
+# Options of a command that ask for another answer, and the call that gives it.
+_OTHER_CALLS = {
+    "embed": {"plan": "embed_plan", "status": "embed_status"},
+    "stats": {"agents": "agents"},
+    "status": {"privacy": "privacy"},
+}
+
 
 def dispatch(
     index: VaultIndex, method: str, params: Mapping[str, Any], progress: Progress | None = None
 ) -> dict[str, Any]:
     """Call `method` with `params` (the options in snake_case). Raises UsageError for what does not exist."""
-    if method not in READING_METHODS | WRITING_METHODS:
-        raise UsageError(
-            f"there is no method {method!r}", f"methods are {', '.join(sorted(READING_METHODS | WRITING_METHODS))}"
-        )
-    known = _parameters(method)
-    unknown = sorted(set(params) - known)
+    methods = READING_METHODS | WRITING_METHODS
+    if method not in methods:
+        raise UsageError(f"there is no method {method!r}", f"methods are {', '.join(sorted(methods))}")
+    rest = dict(params)
+    name = next((call for option, call in _OTHER_CALLS.get(method, {}).items() if rest.pop(option, False)), method)
+    known = _parameters(name)
+    unknown = sorted(set(rest) - known)
     if unknown:
-        raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known))}")
-    call = getattr(index, method)
-    answer = call(**params, progress=progress) if method in WRITING_METHODS and progress else call(**params)
+        raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
+    call = getattr(index, name)
+    answer = call(**rest, progress=progress) if name in WRITING_METHODS and progress else call(**rest)
     return to_json(answer)  # type: ignore[no-any-return]
 
 
 @cache
-def _parameters(method: str) -> frozenset[str]:
-    names = inspect.signature(getattr(VaultIndex, method)).parameters
-    return frozenset(names) - {"self", "progress"}
+def _parameters(name: str) -> frozenset[str]:
+    return frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self", "progress"}
 
 
 def to_json(value: Any) -> Any:

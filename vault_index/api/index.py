@@ -15,6 +15,7 @@ from vault_index.config import Config, Home, find_home, load_config
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.indexer.sync import Progress
 from vault_index.models import (
+    AgentList,
     DaemonStatus,
     DocumentList,
     EmbedPlan,
@@ -109,17 +110,23 @@ class VaultIndex:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
         return self._write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
 
-    def embed(
-        self, *, plan: bool = False, status: bool = False, rebuild: bool = False, progress: Progress = no_progress
-    ) -> EmbedReport | EmbedPlan | EmbedStatus:
-        """Fill the missing vectors, or say what that would cost (`plan`), or how far it is (`status`)."""
-        if plan or status:
-            from vault_index.api.report import embed_plan, embed_status
-
-            with self._pool.lend() as connections:
-                report = embed_plan if plan else embed_status
-                return report(connections, self.config, self._embedders)
+    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> EmbedReport:
+        """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
         return self._write.embed(rebuild=rebuild, progress=progress)
+
+    def embed_plan(self) -> EmbedPlan:
+        """What filling the vectors would send and cost."""
+        from vault_index.api.report import embed_plan
+
+        with self._pool.lend() as connections:
+            return embed_plan(connections, self.config, self._embedders)
+
+    def embed_status(self) -> EmbedStatus:
+        """How far the vectors are."""
+        from vault_index.api.report import embed_status
+
+        with self._pool.lend() as connections:
+            return embed_status(connections, self.config.embedding.daily_token_limit)
 
     def embed_step(self) -> EmbedReport:
         """Fill the vectors of one small batch."""
@@ -265,22 +272,26 @@ class VaultIndex:
         with self._pool.lend() as connections:
             return stats(connections, self.home)
 
-    def status(
-        self,
-        *,
-        privacy: bool = False,
-        daemon: DaemonStatus | None = None,
-        watch: WatchStatus | None = None,
-    ) -> Status | Privacy:
-        """How it is doing and what is wrong; with `privacy`, what went to which server."""
-        from vault_index.api.report import privacy as privacy_report
+    def agents(self) -> AgentList:
+        """Who entered documents, and how many."""
+        from vault_index.query.listing import list_agents
+
+        with self._pool.lend() as connections:
+            return list_agents(connections.reader)
+
+    def status(self, *, daemon: DaemonStatus | None = None, watch: WatchStatus | None = None) -> Status:
+        """How it is doing, and what is wrong. A daemon tells of itself."""
         from vault_index.api.report import status
 
-        if privacy:
-            return privacy_report(self.home)
         return status(
             self._pool, self.home, self.config, self.sources, daemon or DaemonStatus(), watch or WatchStatus()
         )
+
+    def privacy(self) -> Privacy:
+        """What was sent to which server, and when; never the text."""
+        from vault_index.api.report import privacy
+
+        return privacy(self.home)
 
     # --- arguments ---------------------------------------------------------------------------------------------
 

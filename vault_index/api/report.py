@@ -131,7 +131,7 @@ def embed_plan(connections: Connections, config: Config, embedders: Embedders) -
     )
 
 
-def embed_status(connections: Connections, config: Config, embedders: Embedders) -> EmbedStatus:
+def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatus:
     reader = connections.reader
     with reader.snapshot():
         rows = reader.spaces()
@@ -153,7 +153,7 @@ def embed_status(connections: Connections, config: Config, embedders: Embedders)
         pending=in_all - kept,
         kept_local=kept,
         spent_today=connections.cache.tokens_sent(time.strftime("%Y-%m-%d")),
-        daily_token_limit=config.embedding.daily_token_limit,
+        daily_token_limit=daily_token_limit,
         building=building.space.model if building else None,
     )
 

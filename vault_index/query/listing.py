@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from vault_index.errors import UsageError
-from vault_index.models import DocumentList, Filters, TagCount, TagList
+from vault_index.models import AgentCount, AgentList, DocumentList, Filters, TagCount, TagList
 from vault_index.query.present import to_record
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader, Order
@@ -62,3 +62,8 @@ def list_documents(
 def list_tags(reader: IndexReader, filters: Filters) -> TagList:
     counts = [TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
     return TagList(tuple(counts), len(counts))
+
+
+def list_agents(reader: IndexReader) -> AgentList:
+    counts = [AgentCount(agent, count) for agent, count in reader.author_counts()]
+    return AgentList(tuple(counts), len(counts))

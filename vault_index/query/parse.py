@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.models import Filters
@@ -76,11 +77,9 @@ def match_expression(query: ParsedQuery, *, every: bool) -> str:
 def add_filter(filters: Filters, key: str, value: str) -> Filters:
     """`filters` with one `key:value` more."""
     name, convert = _FILTER_KEYS[key]
-    known = {field.name for field in fields(filters)}
-    assert name in known
-    old = getattr(filters, name)
-    new = convert(value)
-    return replace(filters, **{name: (*old, new) if isinstance(old, tuple) else new})
+    old, new = getattr(filters, name), convert(value)
+    changes: dict[str, Any] = {name: (*old, new) if isinstance(old, tuple) else new}
+    return replace(filters, **changes)
 
 
 def parse_time(text: str, *, now: datetime | None = None) -> float:

@@ -1,0 +1,66 @@
+"""What the documents say is true: keys, links, and the commands and code of the README."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index.cli import main
+from vault_index.config import find_home, load_config
+from vault_index.config.schema import SECTIONS, Config, SourceConfig
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_the_configuration_reference_is_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "tools" / "build_settings.py"))["reference"]()
+    assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == made, "run: make reference"
+
+
+def test_the_sample_configuration_is_the_default_one(tmp_path: Path) -> None:
+    sample = re.search(
+        r"```toml\n(.*?)```", (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert sample is not None
+    assert set(tomllib.loads(sample[1])) == {"sources", *(name for name, _ in SECTIONS)}
+    home = find_home(tmp_path)
+    home.config_file.write_text(sample[1], encoding="utf-8")
+    config = load_config(home, {})
+    assert config == Config(sources=(SourceConfig(name="vault", path=Path("~/Vault").expanduser()),))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_the_documents_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_python_of_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert code is not None
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"wal.md": "The write-ahead log keeps readers going.\n"})
+        monkeypatch.setenv("VAULT_INDEX_HOME", str(index.home.data_dir))
+    exec(compile(code[1], "README.md", "exec"), {})
+    assert "wal.md:1 The write-ahead log" in capsys.readouterr().out
+
+
+def test_the_queries_of_the_readme_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"projects/cellar.md": "# Cellar\n\n" + "A shelf.\n" * 50})
+        index.sync()
+    commands = re.findall(r"^vx (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(commands) >= 5
+    for command in commands:
+        words = [double or single or bare for double, single, bare in _WORDS.findall(command.partition("   #")[0])]
+        assert main([*words, "--home", str(tmp_path / "home")]) == 0, command
+        capsys.readouterr()
+
+
+_WORDS = re.compile(r"\"([^\"]*)\"|'([^']*)'|(\S+)")

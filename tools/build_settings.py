@@ -1,0 +1,92 @@
+"""Writes docs/configuration.md from the configuration's own classes: `python tools/build_settings.py`."""
+
+import json
+import sys
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from vault_index.config.schema import SECTIONS, SourceConfig
+
+FILE = Path(__file__).parent.parent / "docs" / "configuration.md"
+
+HEAD = """\
+# Configuration
+
+<!-- Made by tools/build_settings.py from vault_index/config/schema.py; edit that. -->
+
+One TOML file: `~/.config/vault-index/config.toml`, or `config.toml` in `VAULT_INDEX_HOME`, or the one that `--config`
+or `VAULT_INDEX_CONFIG` names. `vault-index config path` says which. A wrong key is an error that names the nearest
+right one.
+
+```sh
+vault-index config list                          # every setting, and where its value comes from; secrets masked
+vault-index config set chunk.tokens 300          # comments in the file are kept
+vault-index config set exclude '["Archive/"]' --source vault
+vault-index source add ~/Work/Notes
+```
+
+An environment variable overrides the file, an option of the command overrides both. A running daemon reads a changed
+file when it gets SIGHUP, which `config set` and `source add` send it.
+
+## Every key, with its default
+
+```toml
+"""
+
+VARIABLES = """\
+## Environment
+
+| variable | meaning |
+|---|---|
+| `VAULT_INDEX_HOME` | one folder for configuration, databases and socket, instead of the XDG folders; as `--home` |
+| `VAULT_INDEX_CONFIG` | the configuration file; as `--config` |
+| `OPENAI_API_KEY` | the key of a remote embedder, unless `embedding.api_key_env` names another variable |
+| `NO_COLOR` | no colours |
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    sections = [_section("sources.vault", SourceConfig, variables=False, skip=("name",))]
+    sections += [_section(name, kind, variables=True) for name, kind in SECTIONS]
+    rows = [
+        f"| `{_variable(name, field)}` | `{name}.{field.name}` |" for name, kind in SECTIONS for field in fields(kind)
+    ]
+    return HEAD + "\n".join(sections) + "```\n\n" + VARIABLES + "\n".join(rows) + "\n"
+
+
+def _section(name: str, kind: type[Any], *, variables: bool, skip: tuple[str, ...] = ()) -> str:
+    lines = [f"[{name}]"]
+    for field in fields(kind):
+        if field.name in skip:
+            continue
+        lines.append(f"# {field.metadata['doc']}")
+        lines.append(f"{field.name} = {_default(field)}{_bounds(field)}")
+    return "\n".join([*lines, ""])
+
+
+def _default(field: Field[Any]) -> str:
+    if field.default is MISSING:
+        return '"~/Vault"'
+    return json.dumps(list(field.default) if isinstance(field.default, tuple) else field.default)
+
+
+def _bounds(field: Field[Any]) -> str:
+    about = field.metadata
+    if about.get("choices"):
+        return f"  # {' | '.join(about['choices'])}"
+    low, high = about.get("low"), about.get("high")
+    if low is None and high is None:
+        return ""
+    return f"  # at least {low}" if high is None else f"  # {low} to {high}"
+
+
+def _variable(section: str, field: Field[Any]) -> str:
+    return f"VAULT_INDEX_{section}_{field.name}".upper()
+
+
+if __name__ == "__main__":
+    FILE.write_text(reference(), encoding="utf-8")
