@@ -189,11 +189,15 @@ def test_a_server_that_is_not_there(open_it: Open, waits: list[float]) -> None:
     assert len(waits) == 2
 
 
-def test_closing_ends_the_waiting(server: EmbeddingServer) -> None:
+def test_closing_ends_the_waiting(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.fail_always(failures.rate_limited(retry_after="100"))
-    config = EmbeddingConfig(provider="openai", base_url=server.base_url, api_key=KEY)
-    embedder = OpenAIEmbedder(config)
-    caught: list[EmbedderError] = []
+    embedder = OpenAIEmbedder(EmbeddingConfig(provider="openai", base_url=server.base_url, api_key=KEY))
+    waiting, caught = threading.Event(), list[EmbedderError]()
+    wait = embedder._sleep
+
+    def say_so_and_wait(seconds: float) -> None:
+        waiting.set()
+        wait(seconds)
 
     def work() -> None:
         try:
@@ -201,12 +205,15 @@ def test_closing_ends_the_waiting(server: EmbeddingServer) -> None:
         except EmbedderError as error:
             caught.append(error)
 
+    monkeypatch.setattr(embedder, "_sleep", say_so_and_wait)
     thread = threading.Thread(target=work)
     thread.start()
+    assert waiting.wait(20)
     embedder.close()
     thread.join(20)
     assert not thread.is_alive()
-    assert len(caught) == 1
+    assert "closed" in caught[0].message
+    assert len(server.requests) == 1
 
 
 # --- refusals and nonsense -------------------------------------------------------------------------------------
