@@ -49,7 +49,7 @@ def context_length(request: Request, reply: Reply) -> Reply:
 
 def repeats_input(request: Request, reply: Reply) -> Reply:
     """As servers do that validate with pydantic."""
-    return as_json(422, {"detail": f"Input should be a valid string, got: {request.texts[0]}"})
+    return as_json(422, {"detail": f"Input should be a valid string, got: {request.texts[0][:60]}"})
 
 
 def refuses_base64(request: Request, reply: Reply) -> Reply:

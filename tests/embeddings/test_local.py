@@ -133,7 +133,7 @@ def test_closing_gives_the_model_back_and_the_next_text_loads_it(embedder: Local
 
 
 def test_batches_stay_short_enough_to_interrupt() -> None:
-    assert LocalEmbedder(EmbeddingConfig()).batch_texts <= 32
+    assert LocalEmbedder(EmbeddingConfig()).batch_texts <= 16
     assert LocalEmbedder(EmbeddingConfig(batch_texts=5)).batch_texts == 5
 
 

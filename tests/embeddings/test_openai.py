@@ -323,15 +323,16 @@ def test_a_text_that_is_too_long_is_named_so_and_the_others_are_not_paid_for_twi
 # --- secrets ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("text", ["private", "my most private thought, and " + "some more of it " * 20])
 @pytest.mark.parametrize("failure", [failures.unauthorized, failures.repeats_input, failures.server_error])
 def test_neither_key_nor_text_is_in_messages_or_logs(
-    server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure
+    server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure, text: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server.fail_always(failure)
     embedder = open_it(max_retries=1)
     with pytest.raises(EmbedderError) as caught:
-        embedder.embed(["my most private thought"])
+        embedder.embed([text])
     error = caught.value
     seen = f"{error.message} {error.hint} {error!r} {embedder!r} {vars(embedder)['_patience']} {caplog.text}"
     assert error.__cause__ is None
