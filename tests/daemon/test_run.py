@@ -39,7 +39,12 @@ class Place:
 
     home: Home
     vault: Path
-    daemons: list[subprocess.Popen[str]] = field(default_factory=list)
+    log_file: Path
+    daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def log(self) -> str:
+        """What all its daemons wrote."""
+        return self.log_file.read_text("utf-8")
 
     def configure(self, *vaults: Path) -> None:
         sources = "\n".join(f'[sources.{vault.name}]\npath = "{vault}"' for vault in vaults or (self.vault,))
@@ -51,30 +56,32 @@ class Place:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
 
-    def start(self, **environment: str) -> subprocess.Popen[str]:
-        daemon = subprocess.Popen(
-            [sys.executable, "-c", CODE, str(self.home.data_dir)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **environment},
-        )
+    def start(self, **environment: str) -> subprocess.Popen[bytes]:
+        with self.log_file.open("a", encoding="utf-8") as log:
+            daemon = subprocess.Popen(
+                [sys.executable, "-c", CODE, str(self.home.data_dir)],
+                stderr=log,
+                env={**os.environ, **environment},
+            )
         self.daemons.append(daemon)
         return daemon
 
-    def started(self, **environment: str) -> subprocess.Popen[str]:
+    def started(self, **environment: str) -> subprocess.Popen[bytes]:
         """A daemon that listens and has reconciled."""
         daemon = self.start(**environment)
 
         def ready() -> bool:
             if daemon.poll() is not None:
-                raise RuntimeError(daemon.communicate()[1])
+                raise RuntimeError(self.log())
             try:
                 return self.ask("status")["watch"]["last_reconcile"] is not None
             except (ConnectionError, VaultIndexError):
                 return False
 
-        until(ready, 30)
+        try:
+            until(ready, 30)
+        except AssertionError:
+            raise AssertionError(self.log()) from None
         return daemon
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
@@ -104,20 +111,19 @@ def place(tmp_path: Path) -> Iterator[Place]:
     vault, data = tmp_path / "vault", tmp_path / "home"
     vault.mkdir()
     data.mkdir(mode=0o700)
-    place = Place(find_home(data), vault)
+    place = Place(find_home(data), vault, tmp_path / "log")
     place.configure()
     place.write("a.md", "# Alpha\n\nthe aardvark\n")
     yield place
     for daemon in place.daemons:
         if daemon.poll() is None:
             daemon.kill()
-        daemon.communicate()
+        daemon.wait()
 
 
-def end(daemon: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
+def end(daemon: subprocess.Popen[bytes], number: int = signal.SIGTERM) -> int:
     daemon.send_signal(number)
-    _, log = daemon.communicate(timeout=20)
-    return log
+    return daemon.wait(20)
 
 
 def test_it_answers_and_follows_the_files(place: Place) -> None:
@@ -158,10 +164,9 @@ def test_it_answers_as_text_and_writes_for_clients(place: Place) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it(place: Place, number: int) -> None:
     daemon = place.started()
-    log = end(daemon, number)
-    assert daemon.returncode == 0
-    assert "event=stopped" in log
-    assert "aardvark" not in log
+    assert end(daemon, number) == 0
+    assert "event=stopped" in place.log()
+    assert "aardvark" not in place.log()
     assert not place.listens()
     assert not place.home.socket_path.exists()
 
@@ -171,8 +176,7 @@ def test_it_ends_in_the_middle_of_work(place: Place) -> None:
         place.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     daemon = place.start()
     until(lambda: daemon.poll() is not None or place.listens(), 30)
-    end(daemon)
-    assert daemon.returncode == 0
+    assert end(daemon) == 0
     place.started()
     until(lambda: place.ask("status")["index"]["documents"] == 801, 60)
 
@@ -186,9 +190,8 @@ def test_socket_and_folder_are_private(place: Place) -> None:
 def test_the_second_daemon_is_refused(place: Place) -> None:
     first = place.started()
     second = place.start()
-    _, log = second.communicate(timeout=30)
-    assert second.returncode == 5
-    assert f"pid {first.pid}" in log
+    assert second.wait(30) == 5
+    assert f"pid {first.pid}" in place.log()
     assert place.found("aardvark") == {"a.md"}
 
 
@@ -205,10 +208,8 @@ def test_a_killed_daemon_is_followed_by_another(place: Place) -> None:
 
 def test_without_a_configuration_it_says_so(place: Place) -> None:
     place.home.config_file.unlink()
-    daemon = place.start()
-    _, log = daemon.communicate(timeout=30)
-    assert daemon.returncode == 4
-    assert "Traceback" not in log
+    assert place.start().wait(30) == 4
+    assert "Traceback" not in place.log()
 
 
 def test_sighup_takes_the_new_configuration(place: Place, tmp_path: Path) -> None:
@@ -223,12 +224,13 @@ def test_sighup_takes_the_new_configuration(place: Place, tmp_path: Path) -> Non
     until(lambda: place.found("dugong") == {"d.md"})
     place.home.config_file.write_text("[wach]\n", "utf-8")
     daemon.send_signal(signal.SIGHUP)
+    until(lambda: "code=config" in place.log())
     place.write("e.md", "the echidna")
     until(lambda: place.found("echidna") == {"e.md"})
     place.configure(place.vault)
     daemon.send_signal(signal.SIGHUP)
     until(lambda: place.found("cassowary") == set())
-    assert "code=config" in end(daemon)
+    assert end(daemon) == 0
 
 
 def test_a_vault_that_goes_and_comes_back_keeps_its_rows(place: Place, tmp_path: Path) -> None:
