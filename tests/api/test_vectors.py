@@ -1,0 +1,252 @@
+"""Vectors of an index, with the embeddings of a real server on 127.0.0.1 or the local model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, rows, write
+from tests.embeddings.failures import malformed, not_a_number, server_error, unauthorized, wrong_dimensions
+from tests.embeddings.replies import Failure
+from tests.embeddings.server import EmbeddingServer
+from vault_index import VaultIndex
+from vault_index.config import find_home
+from vault_index.config.edit import create_config, set_value
+from vault_index.models import Problem
+
+NOTES = {
+    f"{n:02}.md": f"# Note {n}\n\nThe {word} is described here.\n"
+    for n, word in enumerate(("oak", "elm", "ash", "yew"))
+}
+NOTES["private/diary.md"] = "My secret is the colour purple.\n"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with EmbeddingServer(dimensions=64) as running:
+        yield running
+
+
+def use(index: VaultIndex, server: EmbeddingServer, **settings: str) -> None:
+    """Set the index to embed at `server`."""
+    chosen = {"base_url": server.base_url, "model": "toy", "dimensions": "64", "max_retries": "0", **settings}
+    for key, value in chosen.items():
+        set_value(index.home, f"embedding.{key}", value)
+    set_value(index.home, "embedding.provider", "openai")
+    index.reload()
+
+
+@pytest.fixture
+def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as opened_index:
+        write(tmp_path / "vault", NOTES)
+        use(opened_index, server)
+        yield opened_index
+
+
+def codes(problems: tuple[Problem, ...]) -> list[str]:
+    return [problem.code for problem in problems]
+
+
+def test_every_text_is_sent_once_with_its_title(index: VaultIndex, server: EmbeddingServer) -> None:
+    report = index.sync()
+    assert (report.embedded, report.pending, report.problems) == (5, 0, ())
+    assert sorted(server.texts)[2] == "Note 1\n# Note 1\n\nThe elm is described here."
+    assert len(server.texts) == 5
+    assert index.search("elm described", mode="vector").results[0].path == "01.md"
+
+
+def test_what_was_paid_for_survives_the_index(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.sync()
+    before = rows(index.home.index_db)
+    index.close()
+    index.home.index_db.unlink()
+    with VaultIndex.open(index.home) as again:
+        report = again.sync()
+    assert (report.embedded, report.pending) == (0, 0)
+    assert len(server.texts) == 5
+    assert rows(index.home.index_db) == before
+
+
+def test_a_renamed_note_and_an_edit_cost_what_they_changed(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    index.sync()
+    (tmp_path / "vault" / "00.md").rename(tmp_path / "vault" / "renamed.md")
+    assert index.sync().embedded == 0
+    write(tmp_path / "vault", {"01.md": "A line on top.\n\n" + NOTES["01.md"]})
+    report = index.sync()
+    assert (report.embedded, report.pending) == (1, 0)
+    assert len(server.texts) == 6
+
+
+@pytest.mark.parametrize("failure", [unauthorized, server_error, malformed, wrong_dimensions, not_a_number])
+def test_an_embedder_that_fails_leaves_search_by_words(
+    index: VaultIndex, server: EmbeddingServer, failure: Failure
+) -> None:
+    server.fail_always(failure)
+    report = index.sync()
+    assert (report.added, report.embedded, report.pending) == (5, 0, 5)
+    assert codes(report.problems) == ["embedder"]
+    assert report.problems[0].hint
+    assert "sk-test" not in repr(report)
+    answer = index.search("the elm")
+    assert answer.results[0].path == "01.md"
+    assert answer.degraded
+    assert "embedder" in codes(index.status().problems)
+    server.fail_always(None)
+    assert index.sync().pending == 0
+    assert index.status().problems == ()
+    assert index.search("the elm").degraded == ()
+
+
+def test_an_interrupted_run_goes_on_where_it_was(index: VaultIndex, server: EmbeddingServer) -> None:
+    use(index, server, batch_texts="2")
+    index.sync(embed=False)
+    server.fail_next()
+    assert index.embed_step().embedded == 2
+    server.fail_next(server_error)
+    assert codes(index.embed().problems) == ["embedder"]
+    assert index.embed().pending == 0
+    answered = [request.texts for request in server.requests]
+    assert sorted(text for texts in (answered[0], *answered[2:]) for text in texts) == sorted(set(server.texts))
+
+
+def test_another_model_is_built_beside_and_swapped(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.sync()
+    use(index, server, model="other", dimensions="32", batch_texts="2")
+    index.embed_step()
+    status = index.embed_status()
+    assert (status.model, status.building, status.vectors) == ("toy", "other", 5)
+    assert index.search("elm described", mode="vector").degraded == ()
+    assert server.requests[-1].body["model"] == "toy"
+    assert index.embed().pending == 0
+    status = index.embed_status()
+    assert (status.model, status.dimensions, status.building) == ("other", 32, None)
+    assert index.search("elm described", mode="vector").results[0].path == "01.md"
+    rows(index.home.index_db)
+
+
+def test_the_local_model_answers_while_a_server_is_being_asked(tmp_path: Path, server: EmbeddingServer) -> None:
+    with opened(tmp_path, provider="local") as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        use(index, server, batch_texts="2")
+        index.embed_step()
+        sent = len(server.texts)
+        answer = index.search("a kind of tree", mode="vector")
+        assert answer.degraded == ()
+        assert answer.results
+        assert len(server.texts) == sent
+
+
+def test_renewing_ignores_the_cache(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.sync()
+    report = index.embed(rebuild=True)
+    assert (report.embedded, report.cached, report.pending) == (5, 0, 0)
+    assert len(server.texts) == 10
+    assert index.embed().embedded == 0
+
+
+def test_what_is_local_only_is_never_sent(index: VaultIndex, server: EmbeddingServer) -> None:
+    set_value(index.home, "local_only", '["private/"]', source=index.config.sources[0].name)
+    index.reload()
+    report = index.sync()
+    assert (report.embedded, report.pending) == (4, 0)
+    assert not any("purple" in text for text in server.texts)
+    assert index.embed_status().kept_local == 1
+    assert index.search("purple secret").results[0].path == "private/diary.md"
+    assert [record.path for record in index.privacy().results if "private" in record.path] == []
+
+
+def test_the_ledger_names_what_was_sent_but_not_its_text(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.sync()
+    index.search("purple prose")
+    records = index.privacy().results
+    assert {record.path for record in records} == {*NOTES, "(queries)"}
+    assert {(record.endpoint, record.model, record.texts) for record in records} == {(server.base_url, "toy", 1)}
+    assert all(record.tokens > 0 for record in records)
+    assert b"purple" not in index.home.cache_db.read_bytes()
+
+
+def test_the_ledger_is_written_before_the_request(index: VaultIndex, server: EmbeddingServer) -> None:
+    server.fail_always(server_error)
+    index.sync()
+    assert {record.path for record in index.privacy().results} == set(NOTES)
+
+
+def test_the_daily_limit_stops_before_it_is_passed(index: VaultIndex, server: EmbeddingServer) -> None:
+    use(index, server, daily_token_limit="40", batch_texts="1")
+    report = index.sync()
+    assert report.embedded in range(1, 5)
+    assert report.pending == 5 - report.embedded
+    assert codes(report.problems) == ["embedder"]
+    assert "daily limit of 40" in report.problems[0].message
+    assert sum(record.tokens for record in index.privacy().results) <= 40
+    sent = len(server.texts)
+    assert index.search("the elm").results[0].path == "01.md"
+    assert len(server.texts) in (sent, sent + 1)
+
+
+def test_a_text_that_is_too_long_for_the_server_stops_no_other(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    write(tmp_path / "vault", {"long.md": "An endless tale. " * 60})
+    server.max_characters = 300
+    report = index.sync()
+    assert (report.embedded, report.pending) == (5, 1)
+    assert index.search("endless tale").results[0].path == "long.md"
+
+
+def test_the_plan_counts_without_sending(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.sync(embed=False)
+    plan = index.embed_plan()
+    assert (plan.provider, plan.model, plan.chunks, plan.cached, plan.kept_local) == ("openai", "toy", 5, 0, 0)
+    assert plan.tokens > 5
+    assert server.requests == []
+    index.embed()
+    assert index.embed_plan().chunks == 0
+
+
+def test_equal_texts_are_embedded_once(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+    write(tmp_path / "vault", {"copy one.md": "The very same words.\n", "copy two.md": "The very same words.\n"})
+    report = index.sync()
+    assert report.pending == 0
+    assert server.texts.count("The very same words.") == 1
+    hit = index.search("very same words").results[0]
+    assert {hit.path, *hit.also} == {"copy one.md", "copy two.md"}
+
+
+def test_an_index_without_an_embedder_keeps_none(index: VaultIndex) -> None:
+    index.sync()
+    set_value(index.home, "embedding.provider", "none")
+    index.reload()
+    assert index.sync().pending == 0
+    answer = index.search("the elm")
+    assert answer.degraded
+    assert answer.results[0].path == "01.md"
+
+
+def test_two_homes_do_not_share_a_space(tmp_path: Path, server: EmbeddingServer) -> None:
+    """The same model behind another address is another space: nobody knows what it is."""
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        use(index, server)
+        index.sync()
+        with EmbeddingServer(dimensions=64) as second:
+            use(index, second)
+            assert index.sync().embedded == 5
+            assert len(second.texts) == 5
+
+
+def test_vectors_of_a_local_model_are_the_same_in_every_index(tmp_path: Path) -> None:
+    write(tmp_path / "vault", NOTES)
+    homes = [find_home(tmp_path / name) for name in ("one", "two")]
+    for home in homes:
+        create_config(home, tmp_path / "vault", provider="local", memory_dir=None)
+        with VaultIndex.open(home) as index:
+            assert index.sync().embedded == 5
+    one, two = (rows(home.index_db) for home in homes)
+    assert one == two
