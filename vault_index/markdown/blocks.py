@@ -1,16 +1,24 @@
 """Block structure by markdown-it's block rules alone: its inline parser would cost as much again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from vault_index.markdown.obsidian import plain_words
-from vault_index.models import Block
+from vault_index.markdown.plain import plain_spans
+from vault_index.markdown.spans import BlockSpan
+from vault_index.markdown.words import plain_words
+from vault_index.models import Block, Fault
 
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
-_CODE = frozenset({"fence", "code_block"})
+_MATH = "math_block"
+_VERBATIM = frozenset({"fence", "code_block", _MATH})
+_DOLLARS = "$$"
+_MAX_LINES = 150_000
+"""Beyond it (ten megabytes of lines of 70 characters) the parser would need hundreds of megabytes for its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,99 +26,127 @@ class Structure:
     blocks: tuple[Block, ...]
     first_h1: str
     code_lines: frozenset[int]
-    """Numbers of the lines that are code, where neither tags nor links count."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Lines `start` to `end` (1-based, inclusive); `level` of a heading, else 0."""
-
-    start: int
-    end: int
-    level: int = 0
-    title: str = ""
-
-
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
-
-
-_PARSER = _parser()
+    """Numbers of the lines that are code or formulas, where no comment, tag or link counts."""
+    faults: tuple[Fault, ...] = ()
 
 
 def read_structure(lines: Sequence[str]) -> Structure:
-    """Blocks of a document whose frontmatter and comments are blanked out, so that line numbers are the file's."""
-    tokens = _PARSER.parse("\n".join(lines))
-    spans = _with_gaps(list(_spans(tokens, lines)), lines)
+    """Blocks of a document whose frontmatter is blanked out, so that line numbers are the file's.
+
+    What markdown-it cannot take is read by a plain splitter instead, with a fault that says so.
+    """
+    if len(lines) > _MAX_LINES:
+        return _plain(lines, f"more than {_MAX_LINES:,} lines: only headings, code and paragraphs were told apart")
+    text = "\n".join(lines)
+    try:
+        tokens = _parser(_DOLLARS in text).parse(text)
+    except RecursionError:
+        return _plain(lines, "nested too deeply: only headings, code and paragraphs were told apart")
+    code = (range(token.map[0] + 1, token.map[1] + 1) for token in tokens if token.map and token.type in _VERBATIM)
+    return _structure(list(_spans(tokens, lines)), lines, frozenset(number for block in code for number in block))
+
+
+@cache
+def _parser(with_math: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    if with_math:
+        interrupts = ["paragraph", "reference", "blockquote", "list"]
+        parser.block.ruler.before("fence", _MATH, _math_block, {"alt": interrupts})
+    return parser
+
+
+def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """`$$ … $$` from the beginning of a line to the end of one; what is not closed is text."""
+    position = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith(_DOLLARS, position) or state.is_code_block(start):
+        return False
+    # Where a search down to `end` failed, none that begins further down will find anything either.
+    failed = f"{_MATH} {end}"
+    if start >= state.env.get(failed, end):
+        return False
+    last = start
+    rest = state.src[position + len(_DOLLARS) : state.eMarks[start]]
+    while not rest.rstrip().endswith(_DOLLARS):
+        last += 1
+        if last >= end or (state.sCount[last] < state.blkIndent and not state.isEmpty(last)):
+            state.env[failed] = start
+            return False
+        rest = state.src[state.bMarks[last] : state.eMarks[last]]
+    if not silent:
+        state.line = last + 1
+        token = state.push(_MATH, "math", 0)
+        token.map = [start, last + 1]
+    return True
+
+
+def _plain(lines: Sequence[str], reason: str) -> Structure:
+    spans, code_lines = plain_spans(lines)
+    return _structure(spans, lines, code_lines, (Fault("markdown", reason, line=1),))
+
+
+def _structure(
+    spans: Sequence[BlockSpan], lines: Sequence[str], code_lines: frozenset[int], faults: tuple[Fault, ...] = ()
+) -> Structure:
     blocks: list[Block] = []
     path: list[tuple[int, str]] = []
-    for span in spans:
+    headings: tuple[str, ...] = ()
+    first_h1 = ""
+    for span in _with_gaps(spans, lines):
         if span.level:
+            words = plain_words(span.title)
+            first_h1 = first_h1 or (words if span.level == 1 else "")
             while path and path[-1][0] >= span.level:
                 path.pop()
-            path.append((span.level, span.title))
-        blocks.append(
-            Block(
-                span.start,
-                span.end,
-                "\n".join(lines[span.start - 1 : span.end]),
-                tuple(title for _, title in path if title),
-                bool(span.level),
-            )
-        )
-    first_h1 = next((span.title for span in spans if span.level == 1 and span.title), "")
-    return Structure(tuple(blocks), first_h1, frozenset(_code_lines(tokens)))
+            path.append((span.level, words))
+            headings = tuple(title for _, title in path if title)
+        text = "\n".join(lines[span.start - 1 : span.end])
+        blocks.append(Block(span.start, span.end, text, headings, bool(span.level)))
+    return Structure(tuple(blocks), first_h1, code_lines, faults)
 
 
-def _spans(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[_Span]:
+def _spans(tokens: Iterable[Token], lines: Sequence[str]) -> Iterator[BlockSpan]:
+    """Top-level blocks, and the items of top-level lists."""
+    heading: Token | None = None
     in_list = False
-    for position, token in enumerate(tokens):
-        if token.map is None:
-            in_list = in_list and not (token.level == 0 and token.type.endswith("list_close"))
-            continue
-        if token.level == 0 and token.type in _LISTS:
-            in_list = True
-        elif token.level == 0 and token.type == "heading_open":
-            title = plain_words(tokens[position + 1].content)
-            yield from _trimmed(token.map, lines, int(token.tag[1:]), title)
-        elif (token.level == 0 and token.nesting >= 0 and token.type != "inline") or (
-            in_list and token.level == 1 and token.type == "list_item_open"
-        ):
-            yield from _trimmed(token.map, lines)
+    for token in tokens:
+        if heading is not None:
+            yield from _trimmed(heading, lines, int(heading.tag[1:]), token.content)
+            heading = None
+        elif token.level == 0 and token.nesting >= 0:
+            in_list = token.type in _LISTS
+            if token.type == "heading_open":
+                heading = token
+            elif not in_list:
+                yield from _trimmed(token, lines)
+        elif in_list and token.level == 1 and token.type == "list_item_open":
+            yield from _trimmed(token, lines)
 
 
-def _trimmed(span: Sequence[int], lines: Sequence[str], level: int = 0, title: str = "") -> Iterator[_Span]:
-    start, end = span[0], min(span[1], len(lines))
+def _trimmed(token: Token, lines: Sequence[str], level: int = 0, title: str = "") -> Iterator[BlockSpan]:
+    """Without blank lines around it: markdown-it counts those after a list item to the item."""
+    start, end = token.map or (0, 0)
+    end = min(end, len(lines))
     while end > start and not lines[end - 1].strip():
         end -= 1
     while start < end and not lines[start].strip():
         start += 1
     if start < end:
-        yield _Span(start + 1, end, level, title)
+        yield BlockSpan(start + 1, end, level, title)
 
 
-def _with_gaps(spans: Sequence[_Span], lines: Sequence[str]) -> list[_Span]:
+def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[BlockSpan]:
     """The spans, and the lines no token stands for (link definitions), so that nothing that is said gets lost."""
-    result: list[_Span] = []
     position = 0
-    for span in (*spans, _Span(len(lines) + 1, len(lines))):
+    for span in (*spans, BlockSpan(len(lines) + 1, len(lines))):
         start: int | None = None
         for number in range(position + 1, span.start + 1):
             says = number < span.start and bool(lines[number - 1].strip())
             if says and start is None:
                 start = number
             elif not says and start is not None:
-                result.append(_Span(start, number - 1))
+                yield BlockSpan(start, number - 1)
                 start = None
-        if span.start <= span.end and span.start > position:
-            result.append(span)
+        if position < span.start <= span.end:
+            yield span
         position = max(position, span.end)
-    return result
-
-
-def _code_lines(tokens: Sequence[Token]) -> Iterator[int]:
-    for token in tokens:
-        if token.type in _CODE and token.map is not None:
-            yield from range(token.map[0] + 1, token.map[1] + 1)

@@ -1,45 +1,111 @@
 """The text cards of an Obsidian canvas, as blocks at the lines of the file they stand in."""
 
 import json
+import re
+from bisect import bisect
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from vault_index.markdown.lines import split_lines
-from vault_index.markdown.obsidian import inline_links, inline_tags
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LINE_END = re.compile(r"\r\n?|\n")
+
+_Node = dict[str, tuple[int, Any]]
+"""The fields of a node, each with the line its value begins in. A string of JSON never spans lines."""
 
 
 def parse_canvas(text: str, name: str) -> ParsedDocument:
-    """Read a canvas. Its title is its name; cards with files count as links. Broken JSON is a fault."""
-    lines = split_lines(text)
-    faults: tuple[Fault, ...] = ()
-    nodes: list[Any] = []
-    try:
-        content = json.loads(text) if text.strip() else {}
-        found = content.get("nodes", []) if isinstance(content, dict) else []
-        nodes = found if isinstance(found, list) else []
-    except json.JSONDecodeError as error:
-        faults = (Fault("canvas", f"not valid JSON: {error.msg}", line=error.lineno),)
-    except RecursionError:
-        faults = (Fault("canvas", "nested too deeply", line=1),)
-    cards = [(node, _line_of(node, lines)) for node in nodes if isinstance(node, dict)]
-    texts = [(str(node["text"]), line) for node, line in cards if isinstance(node.get("text"), str)]
-    numbered = [(line, part) for card, line in texts for part in card.split("\n")]
-    files = [Link(str(n["file"]).removesuffix(".md"), "", "", line, True) for n, line in cards if n.get("file")]
+    """Read a canvas. Its title is its name; a card is markdown, and all of it stands at one line of the file.
+
+    A card with a file is a link. Broken JSON has no blocks, but a fault with its line.
+    """
+    text = text.removeprefix("\ufeff")
+    nodes, faults = _read_nodes(text)
+    blocks: list[Block] = []
+    tags: list[str] = []
+    links: list[Link] = []
+    for node in nodes:
+        line, card = node.get("text", (0, None))
+        if isinstance(card, str):
+            structure, inline = read_body(split_lines(card))
+            blocks += [replace(block, start_line=line, end_line=line) for block in structure.blocks]
+            tags += inline.tags
+            links += [replace(link, line=line) for link in inline.links]
+        line, file = node.get("file", (0, None))
+        if isinstance(file, str) and file:
+            links.append(_file_link(file, node.get("subpath", (0, None))[1], line))
     return ParsedDocument(
         title=name,
         title_in_text=False,
         aliases=(),
-        tags=tuple(dict.fromkeys(tag for t in inline_tags(p for _, p in numbered) if (tag := normalize_tag(t)))),
-        links=(*inline_links(numbered), *files),
+        tags=normal_tags(tags),
+        links=tuple(links),
         frontmatter={},
-        line_count=len(lines),
-        blocks=tuple(Block(line, line, card.strip(), ()) for card, line in texts if card.strip()),
+        line_count=len(split_lines(text)),
+        blocks=tuple(blocks),
         faults=faults,
     )
 
 
-def _line_of(node: dict[str, Any], lines: list[str]) -> int:
-    """Nodes have ids, and Obsidian writes a node a line; a canvas written otherwise is all in its first lines."""
-    mark = json.dumps(node.get("id", ""), ensure_ascii=False)
-    return next((number for number, line in enumerate(lines, start=1) if mark in line and '"id"' in line), 1)
+def _read_nodes(text: str) -> tuple[list[_Node], tuple[Fault, ...]]:
+    line_ends = [match.end() for match in _LINE_END.finditer(text)]
+    try:
+        if not text.strip() or not isinstance(json.loads(text), dict):
+            return [], ()
+        return list(_nodes(text, line_ends)), ()
+    except ValueError as error:  # a number too long to read is one, beside broken JSON
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        line = bisect(line_ends, error.pos) + 1 if isinstance(error, json.JSONDecodeError) else 1
+    except RecursionError:
+        reason, line = "nested too deeply", 1
+    return [], (Fault("canvas", f"canvas cannot be read: {reason}", line=line),)
+
+
+def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
+    """Walks the outer levels of valid JSON by hand: `json.loads` does not tell where a value stood."""
+    for key, start, nodes in _members(text, _skip(text, 0)):
+        if key == "nodes" and isinstance(nodes, list):
+            for place, node in _elements(text, start):
+                if isinstance(node, dict):
+                    yield {name: (bisect(line_ends, at) + 1, value) for name, at, value in _members(text, place)}
+
+
+def _members(text: str, start: int) -> Iterator[tuple[str, int, Any]]:
+    """Key, offset of the value, and value, of the object that begins at `start`."""
+    decode = json.JSONDecoder().raw_decode
+    position = _skip(text, start + 1)
+    while text[position] != "}":
+        key, position = decode(text, position)
+        begin = _skip(text, _skip(text, position) + 1)
+        value, position = decode(text, begin)
+        yield key, begin, value
+        position = _next(text, position)
+
+
+def _elements(text: str, start: int) -> Iterator[tuple[int, Any]]:
+    decode = json.JSONDecoder().raw_decode
+    position = _skip(text, start + 1)
+    while text[position] != "]":
+        value, end = decode(text, position)
+        yield position, value
+        position = _next(text, end)
+
+
+def _next(text: str, position: int) -> int:
+    """Past the comma, or at the closing bracket."""
+    position = _skip(text, position)
+    return _skip(text, position + 1) if text[position] == "," else position
+
+
+def _skip(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _file_link(file: str, subpath: Any, line: int) -> Link:
+    target = file[:-3] if file.lower().endswith(".md") else file
+    return Link(target, subpath.lstrip("#") if isinstance(subpath, str) else "", "", line, embed=True)

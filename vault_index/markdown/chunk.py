@@ -1,19 +1,29 @@
-"""Cutting a document into chunks: whole blocks under one heading, and the same cuts again after an edit elsewhere."""
+"""Cutting a document into chunks: whole blocks under one heading, and the same cuts again after an edit elsewhere.
 
-import re
+A plain packing from the top would shift every later cut when one line is inserted, and embed the whole note again.
+Two rules keep cuts where they are, both blind to what stands above:
+
+- A section is first cut into segments before each *anchor*, a block that a hash of its own text selects (about one of
+  `_ANCHOR_RATE`). So a text appended to a long log without headings changes nothing before the last anchor.
+- A segment is packed from its end. So a line inserted at its top changes its first chunk, or makes a new one.
+
+A chunk may begin with the end of the one before (`overlap`). Room for that is kept free in every chunk, also in the
+first, which has nothing to repeat: whether a chunk is the first must not decide where it begins.
+"""
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from vault_index import tokens
+from vault_index.markdown.pieces import LONGEST_TOKEN, pieces
 from vault_index.models import Block, Chunk, ParsedDocument
 
 _ANCHOR_TOKENS = 8
+"""Blocks that are shorter come back too often (`- [ ] todo`) to be a mark."""
 _ANCHOR_RATE = 48
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])")
-_WORD_END = re.compile(r"(?<=\s)(?=\S)")
-_SAYS_SOMETHING = re.compile(r"\w")
+_SAYS_NOTHING = " \t\n-_*+>=|#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,51 +34,46 @@ class _Unit:
     end: int
     text: str
     tokens: int
-    glue: str | None = None
-    """What joins it to the unit before; None: as many line ends as there are lines between them."""
+    glue: str
+    """What stands between it and the unit before."""
     is_heading: bool = False
 
 
 def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, ...]:
-    """Chunks of at most `budget` tokens (cl100k_base); those cut from one section repeat up to `overlap` tokens.
+    """Chunks of at most `budget` tokens (cl100k_base), of which up to `overlap` repeat the chunk before.
 
-    A section is cut first before its anchors, blocks that a hash of their own text selects, and each part is packed
-    from its end. So a line inserted at the top of a section changes its first chunk only, and an append to a long
-    section without headings changes nothing before the last anchor. A plain packing from the top would embed a whole
-    note again for one new line.
+    `overlap` counts whole blocks of the same section and is bounded by half the budget. Tokens are summed over blocks,
+    each counted once with the line end that follows it.
     """
+    overlap = max(0, min(overlap, budget // 2))
+    sections = [(headings, list(blocks)) for headings, blocks in groupby(document.blocks, key=lambda b: b.headings)]
     chunks: list[Chunk] = []
-    for headings, blocks in groupby(_with_headings_first(document.blocks), key=lambda block: block.headings):
-        section = [unit for block in blocks for unit in _units(block, budget)]
-        chunks += _section_chunks(headings, section, budget, overlap)
-    speaking = [piece for piece in chunks if _SAYS_SOMETHING.search(piece.text)]
-    return tuple(speaking or chunks)
+    for number, (headings, blocks) in enumerate(sections):
+        deeper = number + 1 < len(sections) and sections[number + 1][0][: len(headings)] == headings
+        if deeper and all(block.is_heading for block in blocks):
+            continue  # nothing of its own: its words are in the path of what follows
+        chunks += _section_chunks(headings, list(_units(blocks, budget)), budget, overlap)
+    return tuple([piece for piece in chunks if piece.text.strip(_SAYS_NOTHING)] or chunks)
 
 
-def _with_headings_first(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Without the headings that have nothing of their own before a deeper one: their words are in its path."""
-    for position, block in enumerate(blocks):
-        follower = blocks[position + 1] if position + 1 < len(blocks) else None
-        lone = block.is_heading and follower is not None and follower.is_heading
-        if not (lone and follower is not None and follower.headings[: len(block.headings)] == block.headings):
-            yield block
-
-
-def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int) -> list[Chunk]:
-    packs = [pack for segment in _segments(units) for pack in _packed(segment, budget, overlap)]
-    if len(packs) > 1 and all(unit.is_heading for unit in packs[0]):
-        packs = packs[1:]  # the heading did not fit; its words are in the path
-    return [Chunk(pack[0].start, pack[-1].end, headings, _join(pack), sum(u.tokens for u in pack)) for pack in packs]
+def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int) -> Iterator[Chunk]:
+    runs = [run for segment in _segments(units) for run in _packed(segment, budget, overlap)]
+    if len(runs) > 1 and all(unit.is_heading for unit in runs[0]):
+        runs = runs[1:]  # a heading cut off from its text: its words are in the path
+    for run in runs:
+        within_line = not run[0].glue
+        text = run[0].text.lstrip() if within_line else run[0].text
+        text += "".join(unit.glue + unit.text for unit in run[1:])
+        yield Chunk(run[0].start, run[-1].end, headings, text, sum(unit.tokens for unit in run))
 
 
 def _segments(units: Sequence[_Unit]) -> Iterator[Sequence[_Unit]]:
     start = 0
     for position, unit in enumerate(units):
-        if position > start and _is_anchor(unit) and not all(u.is_heading for u in units[start:position]):
+        if position > start and _is_anchor(unit):
             yield units[start:position]
             start = position
-    if units:
-        yield units[start:]
+    yield units[start:]
 
 
 def _is_anchor(unit: _Unit) -> bool:
@@ -79,69 +84,46 @@ def _is_anchor(unit: _Unit) -> bool:
 
 
 def _packed(units: Sequence[_Unit], budget: int, overlap: int) -> list[Sequence[_Unit]]:
-    """Runs of units, packed from the end; each but the first begins with the end of the one before."""
-    bounds: list[tuple[int, int]] = []
+    """Runs of units in order, made from the end, each with what it repeats of the run before."""
+    runs: list[Sequence[_Unit]] = []
     end = len(units)
     while end > 0:
-        start, size = end - 1, units[end - 1].tokens
-        while start > 0 and size + units[start - 1].tokens <= budget:
+        start = end - 1
+        size = units[start].tokens
+        while start > 0 and size + units[start - 1].tokens <= budget - overlap:
             start -= 1
             size += units[start].tokens
-        bounds.append((start, end))
-        end = start
-    bounds.reverse()
-    runs: list[Sequence[_Unit]] = []
-    for number, (start, end) in enumerate(bounds):
-        first = start
-        if number:
-            size, floor = sum(u.tokens for u in units[start:end]), bounds[number - 1][0] + 1
-            spare = min(overlap, budget - size)
-            while first > floor and units[first - 1].tokens <= spare:
-                first -= 1
-                spare -= units[first].tokens
+        first, spare = start, min(overlap, budget - size)
+        while first > 0 and units[first - 1].tokens <= spare:
+            first -= 1
+            spare -= units[first].tokens
         runs.append(units[first:end])
-    return runs
+        # A run that repeats everything above it is the first one: another would say nothing new.
+        end = start if first > 0 else 0
+    return runs[::-1]
 
 
-def _join(units: Sequence[_Unit]) -> str:
-    parts = [units[0].text]
-    for before, unit in pairwise(units):
-        glue = unit.glue if unit.glue is not None else "\n" * max(unit.start - before.end, 0) or "\n\n"
-        parts += [glue, unit.text]
-    return "".join(parts)
-
-
-def _units(block: Block, budget: int) -> Iterator[_Unit]:
-    size = tokens.count(block.text)
-    if size <= budget:
-        yield _Unit(block.start_line, block.end_line, block.text, size, None, block.is_heading)
-        return
-    blank_before = 1
-    first = True
-    for offset, line in enumerate(block.text.split("\n")):
-        number = min(block.start_line + offset, block.end_line)
-        if not line.strip():
-            blank_before += 1
-            continue
-        glue = None if first else "\n" * blank_before
-        first, blank_before = False, 1
-        for position, (piece, count) in enumerate(_pieces(line, budget)):
-            yield _Unit(number, number, piece, count, glue if position == 0 else "")
-
-
-def _pieces(line: str, budget: int) -> Iterator[tuple[str, int]]:
-    """A line in parts that fit: whole if it can be, else sentences, else words, else halves."""
-    return _fitting([line], budget, (_SENTENCE_END, _WORD_END))
-
-
-def _fitting(parts: Sequence[str], budget: int, cuts: Sequence[re.Pattern[str]]) -> Iterator[tuple[str, int]]:
-    for part in parts:
-        size = tokens.count(part)
-        if size <= budget or len(part) == 1:
-            yield part, size
-        elif cuts:
-            smaller = [piece for piece in cuts[0].split(part) if piece]
-            yield from _fitting(smaller, budget, cuts[1:])
+def _units(blocks: Sequence[Block], budget: int) -> Iterator[_Unit]:
+    before = 0
+    for block in blocks:
+        # The cards of a canvas may share a line: a blank line keeps them apart.
+        glue = "\n" * (block.start_line - before) or "\n\n"
+        before = block.end_line
+        size = tokens.count(block.text + "\n") if len(block.text) <= budget * LONGEST_TOKEN else budget + 1
+        if size <= budget:
+            yield _Unit(block.start_line, block.end_line, block.text, size, glue, block.is_heading)
         else:
-            middle = len(part) // 2
-            yield from _fitting([part[:middle], part[middle:]], budget, ())
+            yield from _lines_of(block, budget, glue)
+
+
+def _lines_of(block: Block, budget: int, glue: str) -> Iterator[_Unit]:
+    """The lines of a block that is too large, the parts of a line that is too large."""
+    for offset, line in enumerate(block.text.split("\n")):
+        if not line.strip():
+            glue += "\n"
+            continue
+        number = min(block.start_line + offset, block.end_line)
+        for piece, size in pieces(line, max(budget - 1, 1)):
+            yield _Unit(number, number, piece, size + 1, glue, block.is_heading)  # the line end is a token
+            glue = ""
+        glue = "\n"

@@ -3,7 +3,7 @@
 import datetime
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +14,18 @@ from vault_index.models import Fault
 
 _FENCE = "---"
 _MAX_CHARACTERS = 64 * 1024
-_DEEP_FLOW = re.compile(r"[\[{](?:\s*[\[{]){49}")
+_MAX_DEPTH = 50
+_MAX_INTEGER_BITS = 4096  # Python refuses to write longer ones in decimal
+_MANY_BRACKETS = 40
+_DEEP_INDENT = re.compile(r"^[ \t?:\-]{25}", re.MULTILINE)
 _COMMAS = re.compile(r"\s*,\s*")
 _SPACES_TOO = re.compile(r"[,\s]+")
+_ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t]+(?P<value>.*))?$")
+_TEMPLATE = re.compile(r"\{\{|<%")
+_LISTS = frozenset({"tags", "tag", "aliases", "alias"})
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What yaml raises on real notes beside its own errors: dates that do not exist, numbers out of bounds, odd keys.
+_ERRORS = (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError, KeyError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,82 +37,139 @@ class Frontmatter:
     faults: tuple[Fault, ...] = ()
 
 
+class _NotAMapping(yaml.YAMLError):
+    pass
+
+
+class _OutOfBounds(yaml.YAMLError):
+    pass
+
+
 def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
-    """Read the frontmatter of a document given as lines. Values are JSON values."""
+    """Read the frontmatter of a document given as lines. Values are JSON values.
+
+    Of broken YAML the entries are read one by one, and those that can be read are kept: real vaults are full of
+    templates, and of titles with a colon.
+    """
     if not lines or lines[0].rstrip() != _FENCE:
         return Frontmatter()
     end = next((number for number, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), None)
     if end is None:
         return Frontmatter()
-    text = "\n".join(lines[1:end])
+    inside = lines[1:end]
     try:
-        values = _load(text)
-    except yaml.YAMLError as error:
+        return Frontmatter(_load("\n".join(inside)), end + 1)
+    except _NotAMapping as error:
+        # Prose between two rules: it stays part of the body, but Obsidian calls it invalid properties, and so do we.
+        return Frontmatter({}, 0, (_fault(error, 1),))
+    except _ERRORS as error:
+        values, bad_line = _salvage(inside)
         mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or str(error)
-        return Frontmatter({}, end + 1, (_fault(str(reason), mark.line + 2 if mark else 1),))
-    except (ValueError, OverflowError, RecursionError, TypeError) as error:
-        return Frontmatter({}, end + 1, (_fault(str(error), _guilty_line(lines[1:end], error)),))
-    return Frontmatter(values, end + 1)
+        return Frontmatter(values, end + 1, (_fault(error, mark.line + 2 if mark else bad_line or 1),))
 
 
 def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
     """A frontmatter value that may be a list, a string with commas (or spaces), a single value, or nothing."""
-    if value is None or isinstance(value, bool | Mapping):
-        return []
     if isinstance(value, list):
-        return [text for item in value if not isinstance(item, list | Mapping) if (text := _single(item))]
+        # An unquoted [[link]] is a list in a list.
+        return [text for item in value for text in (string_list(item) if isinstance(item, list) else _single(item))]
     if isinstance(value, str):
         return [part for part in (_SPACES_TOO if split_spaces else _COMMAS).split(value.strip()) if part]
-    return [str(value)]
+    return _single(value)
 
 
-def _single(item: Any) -> str:
-    return "" if item is None or isinstance(item, bool) else str(item).strip()
+def _single(item: Any) -> list[str]:
+    if item is None or isinstance(item, Mapping):
+        return []
+    text = str(item).strip()
+    return [text.lower() if isinstance(item, bool) else text] if text else []
 
 
 def _load(text: str) -> dict[str, Any]:
     if len(text) > _MAX_CHARACTERS:
-        raise ValueError(f"longer than {_MAX_CHARACTERS:,} characters")
-    if _DEEP_FLOW.search(text):
-        raise ValueError("nested too deeply")
-    if "*" in text and "&" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _LOADER)):
-        # A few aliases of aliases expand to gigabytes; no note needs them.
-        raise ValueError("aliases (*name) are not read")
+        raise _OutOfBounds(f"longer than {_MAX_CHARACTERS:,} characters")
+    _refuse_bombs(text)
     values = YAMLHandler().load(text, Loader=_LOADER)
     if values is None:
         return {}
     if not isinstance(values, Mapping):
-        raise yaml.YAMLError("not a list of keys and values")
+        raise _NotAMapping("not a list of keys and values")
     return {str(key): _json_value(value) for key, value in values.items()}
 
 
+def _refuse_bombs(text: str) -> None:
+    """A few aliases of aliases expand to gigabytes, and deep nesting ends the process where C code recurses.
+
+    Reading the events costs as much as loading, so only a text that could hold either is looked at.
+    """
+    aliases = "*" in text and "&" in text
+    if not aliases and text.count("[") + text.count("{") < _MANY_BRACKETS and not _DEEP_INDENT.search(text):
+        return
+    depth = 0
+    for event in yaml.parse(text, _LOADER):
+        if isinstance(event, yaml.AliasEvent):
+            raise _OutOfBounds("aliases (*name) are not read")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _MAX_DEPTH:
+            raise _OutOfBounds("nested too deeply")
+
+
+def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], int | None]:
+    """What can be read of broken YAML, entry by entry, and the line of the file with the first that cannot."""
+    values: dict[str, Any] = {}
+    bad_line: int | None = None
+    if sum(map(len, lines)) > _MAX_CHARACTERS:
+        return values, None
+    for start, entry in _entries(lines):
+        try:
+            values.update(_load("\n".join(entry)))
+        except _ERRORS:
+            bad_line = bad_line or start + 2
+            values.update(_as_written(entry))
+    return values, bad_line
+
+
+def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Top-level keys with the lines that belong to them, and the position of the first one."""
+    start = 0
+    for number, line in enumerate(lines):
+        if number > start and _ENTRY.match(line):
+            yield start, list(lines[start:number])
+            start = number
+    if lines:
+        yield start, list(lines[start:])
+
+
+def _as_written(entry: Sequence[str]) -> dict[str, Any]:
+    """`title: Foo: bar` is no YAML, but clear enough; what a template left behind is not."""
+    match = _ENTRY.match(entry[0])
+    if not match or any(line.strip() for line in entry[1:]) or _TEMPLATE.search(entry[0]):
+        return {}
+    key, value = match["key"].strip(), (match["value"] or "").strip()
+    value = value.strip("[]" if key in _LISTS else "\"'").strip()
+    return {key: value} if value else {}
+
+
 def _json_value(value: Any) -> Any:
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
     if isinstance(value, Mapping):
         return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         items = [_json_value(item) for item in value]
         return sorted(items, key=str) if isinstance(value, set | frozenset) else items
-    return str(value)
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= _MAX_INTEGER_BITS else hex(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _fault(reason: str, line: int) -> Fault:
-    return Fault("frontmatter", f"frontmatter cannot be read: {reason}", line=line)
-
-
-def _guilty_line(lines: Sequence[str], error: Exception) -> int:
-    """YAML's constructors do not say where: a date that does not exist is looked for by itself."""
-    if isinstance(error, ValueError):
-        for number, line in enumerate(lines, start=2):
-            for date in re.findall(r"\d{4}-\d{1,2}-\d{1,2}", line):
-                try:
-                    datetime.date(*map(int, date.split("-")))
-                except ValueError:
-                    return number
-    return 1
+def _fault(error: BaseException, line: int) -> Fault:
+    reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error) or type(error).__name__
+    return Fault("frontmatter", f"frontmatter cannot be read: {str(reason).splitlines()[0]}", line=line)

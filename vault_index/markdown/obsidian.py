@@ -1,102 +1,131 @@
-"""What Obsidian adds to markdown inside a line: comments, tags, links."""
+"""Tags and links of a text: what Obsidian, and markdown, write inside a line."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from urllib.parse import unquote
 
+from vault_index.markdown.code import BREAK, Span, code_spans, masked
+from vault_index.markdown.words import plain_words
 from vault_index.models import Link
 
-_LONG_LINE = 100_000  # inline syntax is looked for in so many characters of a line
-_FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
-_CODE_OR_MARK = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|%%")
-_MARK = re.compile("%%")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?)(?<!`)\1(?!`)")
-_WIKILINK = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|([^\[\]\n]*))?\]\]")
-_MARKDOWN_LINK = re.compile(
-    r"(!?)\[([^\[\]\n]*)\]\((?:<([^<>\n]*)>|([^()\s]*(?:\([^()\s]*\)[^()\s]*)*))(?:\s+[^()\n]*)?\)"
+_OPEN_BRACKETS = 64  # so many brackets may wait for their partner; nobody nests deeper
+_WIKI = r"\[\[(?!\[)(?P<wiki>[^\[\]\n]*+(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*+)*+)\]\]"
+_ADDRESS = (
+    r"\(\s*+(?:<(?P<angled>[^<>\n]*)>|(?P<bare>(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+))"
+    r"(?:\s++(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?\s*+\)"
 )
-_SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
-_NOT_TAGS = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\s]*\)|<[^<>\s][^<>\n]*>|\$[^$\n]+\$|\w+://\S+")
-_TAG = re.compile(r"(?<!\S)#([\w/\-\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+)")
-_SAYS_MORE_THAN_A_NUMBER = re.compile(r"[^\d/\-_]")
+_TOKEN = re.compile(
+    rf"(?P<break>{BREAK})|\\[\\\[\]]|(?P<embed>!?){_WIKI}|(?P<open>!?\[)|\](?P<link>{_ADDRESS})|(?P<close>\])"
+)
+_WIKILINK = re.compile(rf"(?P<embed>!?){_WIKI}")
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SIZE = re.compile(r"\d+(?:x\d+)?")
+_HTML_OR_MATH = re.compile(r"<[a-z/!][^<>\n]*>|\$(?![\s$])[^$\n]*(?<!\s)\$(?!\d)", re.IGNORECASE)
+# Obsidian's own rule, and the punctuation of Chinese and Japanese besides, which ends a word as ours does.
+_TAG = re.compile(
+    r"(?<!\S)#([^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+    r"'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
+)
+_A_WORD = re.compile(r"[^\d]")
+_NOT_A_RULE = re.compile(r"[^/\-_]")
 
 
-def without_comments(lines: Sequence[str]) -> list[str]:
-    """The lines with `%%comments%%` taken out, over several lines too; not in code, and an unclosed one is text."""
-    result = list(lines)
-    for (first, start), (last, end) in reversed(list(_comments(lines))):
-        if first == last:
-            result[first] = result[first][:start] + result[first][end:]
-        else:
-            result[last] = result[last][end:]
-            result[first + 1 : last] = [""] * (last - first - 1)
-            result[first] = result[first][:start]
-    return result
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Tags as written, without `#`; links in the order they end."""
+
+    tags: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
-def _comments(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Line and column where each comment begins and where it has ended."""
-    fence = ""
-    opened: tuple[int, int] | None = None
-    for number, line in enumerate(lines):
-        mark = _FENCE.match(line) if opened is None else None
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip("`~> \t"):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-        elif "%%" in line:
-            position = 0
-            while found := (_MARK if opened else _CODE_OR_MARK).search(line, position):
-                position = found.end()
-                if found.group() != "%%":
-                    continue
-                if opened:
-                    yield opened, (number, position)
-                opened = None if opened else (number, found.start())
+def read_inline(lines: Sequence[str]) -> Inline:
+    """Tags and links of lines that are prose (code blanked out), numbered from 1."""
+    text = "\n".join(lines)
+    brackets, hashes = "[" in text, "#" in text
+    if not brackets and not hashes:
+        return Inline()
+    plain = masked(text, code_spans(text))
+    spans: list[Span] = []
+    links: list[Link] = []
+    if brackets:
+        ends = list(accumulate(len(line) + 1 for line in lines))
+        for span, link in _links(plain, text):
+            spans.append(span)
+            if link:
+                target, heading, words, embed = link
+                links.append(Link(target, heading, words, bisect(ends, span[0]) + 1, embed))
+    return Inline(tuple(_tags(plain, spans)) if hashes else (), tuple(links))
 
 
-def inline_tags(lines: Iterable[str]) -> Iterator[str]:
-    """Tags as written, without `#`, from lines that are no code."""
-    for line in lines:
-        if "#" not in line:
-            continue
-        plain = _NOT_TAGS.sub("x", _CODE_SPAN.sub("x", line[:_LONG_LINE]))
-        for tag in _TAG.findall(plain):
-            if _SAYS_MORE_THAN_A_NUMBER.search(tag):
-                yield tag
+def wikilinks(line: str, number: int) -> Iterator[Link]:
+    """The wikilinks of a line that is no markdown, as of the frontmatter."""
+    for match in _WIKILINK.finditer(line):
+        if parts := _wikilink(match["wiki"], bool(match["embed"])):
+            target, heading, text, embed = parts
+            yield Link(target, heading, text, number, embed)
 
 
-def inline_links(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
-    """Links of numbered lines that are no code, in the order they stand in."""
-    for number, line in lines:
-        if "[" not in line:
-            continue
-        plain = _CODE_SPAN.sub("", line[:_LONG_LINE]) if "`" in line else line[:_LONG_LINE]
-        found = [(m.start(), _wikilink(m, number)) for m in _WIKILINK.finditer(plain)]
-        found += [(m.start(), link) for m in _MARKDOWN_LINK.finditer(plain) if (link := _relative_link(m, number))]
-        yield from (link for _, link in sorted(found, key=lambda pair: pair[0]))
+_Parts = tuple[str, str, str, bool]
 
 
-def plain_words(text: str) -> str:
-    """A heading's words: links reduced to what they show, marks of emphasis and block ids dropped."""
-    text = re.sub(r"\s+\^[\w-]+$", "", text)
-    text = _WIKILINK.sub(lambda m: m[4] or " > ".join(part for part in (m[2], m[3]) if part), text)
-    text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
-    text = re.sub(r"\*\*|__|==|~~|`", "", text)
-    text = re.sub(r"(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])", "", text)
-    return text.strip()
+def _links(plain: str, text: str) -> Iterator[tuple[Span, _Parts | None]]:
+    """Where links stand, and what they say; None for a link that leads out of the vault.
+
+    One pass with a stack of open brackets: links nest (an image that is a link), and a regular expression for both
+    ends would look for the second one again from every bracket.
+    """
+    waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
+    for match in _TOKEN.finditer(plain):
+        kind = match.lastgroup
+        if match["wiki"] is not None:
+            span = match.span("wiki")
+            yield match.span(), _wikilink(text[span[0] : span[1]], bool(match["embed"]))
+        elif match["open"] is not None:
+            waiting.append((match.start(), match.end(), match["open"] == "!["))
+        elif match["break"] is not None:
+            waiting.clear()
+        elif match["link"] is not None and waiting:
+            start, words, embed = waiting.pop()
+            address = match["angled"] if match["angled"] is not None else match["bare"]
+            yield (start, match.end()), _relative(address, text[words : match.start()], embed)
+        elif kind == "close" and waiting:
+            waiting.pop()
 
 
-def _wikilink(match: re.Match[str], line: int) -> Link:
-    embed, target, heading, text = match.groups()
-    return Link(target.strip().removesuffix(".md"), (heading or "").strip(), (text or "").strip(), line, bool(embed))
+def _wikilink(inner: str, embed: bool) -> _Parts | None:
+    place, _, text = inner.partition("|")
+    target, _, heading = place.rstrip("\\").partition("#")  # in a table the bar is written \|
+    target, heading, text = _without_suffix(target.strip()), heading.strip(), text.strip()
+    if not target and not heading:
+        return None
+    return target, heading, "" if embed and _SIZE.fullmatch(text) else text, embed
 
 
-def _relative_link(match: re.Match[str], line: int) -> Link | None:
-    embed, text, bracketed, bare = match.groups()
-    address = bracketed if bracketed is not None else bare
+def _relative(address: str, text: str, embed: bool) -> _Parts | None:
     if not address or _SCHEME.match(address):
         return None
-    path, _, heading = address.partition("#")
-    return Link(unquote(path).removesuffix(".md"), unquote(heading), text.strip(), line, bool(embed))
+    path, _, heading = _ESCAPE.sub(r"\1", address).partition("#")
+    path = path.partition("?")[0]
+    if not path and not heading:
+        return None
+    return _without_suffix(unquote(path)), unquote(heading), plain_words(text), embed
+
+
+def _without_suffix(target: str) -> str:
+    return target[:-3] if target.lower().endswith(".md") else target
+
+
+def _tags(plain: str, links: Sequence[Span]) -> Iterator[str]:
+    if not _TAG.search(plain):
+        return
+    plain = masked(plain, sorted(links))
+    if "<" in plain or "$" in plain:
+        plain = _HTML_OR_MATH.sub("`", plain)
+    for tag in _TAG.findall(plain):
+        if _A_WORD.search(tag) and _NOT_A_RULE.search(tag):
+            yield tag

@@ -1,88 +1,90 @@
 """A markdown text as what it says about itself: title, tags, links, and blocks with exact lines."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.markdown.blocks import Structure, read_structure
+from vault_index.markdown.comments import without_comments
 from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
 from vault_index.markdown.lines import split_lines
-from vault_index.markdown.obsidian import inline_links, inline_tags, without_comments
+from vault_index.markdown.obsidian import Inline, read_inline, wikilinks
 from vault_index.markdown.tags import normalize_tag
-from vault_index.models import Block, Fault, ParsedDocument
+from vault_index.models import Block, Link, ParsedDocument
 
 
 def parse(text: str, name: str) -> ParsedDocument:
     """Read a note. `name` is the file's name without folder and suffix, the title of last resort. Never raises."""
     lines = split_lines(text.removeprefix("\ufeff"))
     front = read_frontmatter(lines)
-    body = [""] * front.lines + lines[front.lines :]
-    if any("%%" in line for line in body):
-        body = without_comments(body)
-    faults = front.faults
-    try:
-        structure = read_structure(body)
-    except RecursionError:
-        structure = _flat(body)
-        faults = (*faults, Fault("markdown", "nested too deeply: read as plain lines", line=1))
-    prose = [(n, line) for n, line in enumerate(body, start=1) if line and n not in structure.code_lines]
-    said = _title(front, structure)
+    structure, inline = read_body([""] * front.lines + lines[front.lines :])
+    said = _title(front.values) or structure.first_h1
     return ParsedDocument(
         title=said or name,
         title_in_text=bool(said),
         aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
-        tags=_tags(front.values, (line for _, line in prose)),
-        links=tuple(inline_links(prose)),
+        tags=normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags)),
+        links=(*_frontmatter_links(lines[: front.lines]), *inline.links),
         frontmatter=front.values,
         line_count=len(lines),
-        blocks=structure.blocks or tuple(_from_frontmatter(front, said or name, lines)),
-        faults=faults,
+        blocks=structure.blocks or tuple(_without_body(lines, front, said, name)),
+        faults=(*front.faults, *structure.faults),
     )
 
 
-def _title(front: Frontmatter, structure: Structure) -> str:
-    own = front.values.get("title")
-    if isinstance(own, str | int | float) and not isinstance(own, bool) and str(own).strip():
-        return str(own).strip()
-    return structure.first_h1
+def read_body(lines: list[str]) -> tuple[Structure, Inline]:
+    """Blocks, tags and links of markdown without frontmatter. Comments count for none of them.
+
+    Where a comment may stand is known only after the blocks are (code is no place for one), and what the blocks are
+    only after the comments are gone: a text with comments is read twice.
+    """
+    structure = read_structure(lines)
+    if any("%%" in line for line in lines):
+        bare = without_comments(lines, structure.code_lines)
+        if bare != lines:
+            lines, structure = bare, read_structure(bare)
+    code = structure.code_lines
+    prose = ["" if number in code else line for number, line in enumerate(lines, start=1)] if code else lines
+    return structure, read_inline(prose)
 
 
-def _tags(values: Mapping[str, Any], prose: Iterable[str]) -> tuple[str, ...]:
-    own = [tag for key in ("tags", "tag") for tag in string_list(values.get(key), split_spaces=True)]
-    normal = (normalize_tag(tag) for tag in (*own, *inline_tags(prose)))
-    return tuple(dict.fromkeys(tag for tag in normal if tag))
+def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Each tag once, in order of appearance."""
+    return tuple(dict.fromkeys(tag for text in tags if (tag := normalize_tag(text))))
 
 
-def _either(values: Mapping[str, Any], *keys: str) -> list[str]:
-    return [text for key in keys for text in string_list(values.get(key))]
+def _title(values: Mapping[str, Any]) -> str:
+    title = values.get("title")
+    return str(title).strip() if isinstance(title, str | int | float) and not isinstance(title, bool) else ""
 
 
-def _from_frontmatter(front: Frontmatter, title: str, lines: list[str]) -> Iterable[Block]:
-    """A document without a body still says something: its title and what stands in its frontmatter."""
-    if not any(line.strip() for line in lines):
-        return
-    said = [title, *(text for key, value in front.values.items() if key != "title" for text in _scalars(value))]
-    yield Block(1, max(front.lines, 1), "\n".join(dict.fromkeys(said)), ())
+def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -> list[str]:
+    return [text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)]
 
 
-def _scalars(value: Any) -> Iterable[str]:
+def _frontmatter_links(lines: Sequence[str]) -> Iterator[Link]:
+    """Obsidian counts the links of properties too."""
+    for number, line in enumerate(lines, start=1):
+        if "[[" in line:
+            yield from wikilinks(line, number)
+
+
+def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
+    """A note without a body still says something in its frontmatter, or at least by its name.
+
+    The name is the last resort: a text made of it would be embedded again when the note is renamed.
+    """
+    if any(line.strip() for line in lines):
+        values = [text for key, value in front.values.items() if key != "title" for text in _scalars(value)]
+        said = dict.fromkeys(text for text in (title, *values) if text) or [name]
+        yield Block(1, max(front.lines, 1), "\n".join(said), ())
+
+
+def _scalars(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         for item in value.values():
             yield from _scalars(item)
     elif isinstance(value, list):
         for item in value:
             yield from _scalars(item)
-    elif value is not None and not isinstance(value, bool) and str(value).strip():
+    elif value is not None and not isinstance(value, bool):
         yield str(value).strip()
-
-
-def _flat(lines: list[str]) -> Structure:
-    """One block a run of lines."""
-    blocks: list[Block] = []
-    start: int | None = None
-    for number, line in enumerate([*lines, ""], start=1):
-        if line.strip() and start is None:
-            start = number
-        elif not line.strip() and start is not None:
-            blocks.append(Block(start, number - 1, "\n".join(lines[start - 1 : number - 1]), ()))
-            start = None
-    return Structure(tuple(blocks), "", frozenset())

@@ -1,13 +1,18 @@
 """Tags in the one spelling they are stored and asked for in."""
 
 import re
+import unicodedata
 
-_PROJECT = re.compile(r"^project:\s*", re.IGNORECASE)
+_PROJECT = re.compile(r"^project:\s*")
 _SPACES = re.compile(r"\s+")
-_SLASHES = re.compile(r"/{2,}")
+_SLASHES = re.compile(r"\s*/[\s/]*")
 
 
 def normalize_tag(text: str) -> str:
-    """Lower case, without `#`, spaces as `-`, `project:x` as `project/x`; empty where nothing is left."""
-    tag = _PROJECT.sub("project/", text.strip().lstrip("#").strip())
-    return _SLASHES.sub("/", _SPACES.sub("-", tag.casefold())).strip("/")
+    """Lower case (NFC), without `#`, spaces as `-`, `project:x` as `project/x`; empty where nothing is left.
+
+    Normalising twice changes nothing: stored tags and asked ones meet whichever side they come from.
+    """
+    tag = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    tag = _PROJECT.sub("project/", tag.strip().lstrip("# \t").strip())
+    return _SPACES.sub("-", _SLASHES.sub("/", tag).strip("/# \t\n"))

@@ -1,0 +1,60 @@
+"""The words of a heading or of a link's text, without the marks around them."""
+
+import html
+import re
+
+from vault_index.markdown.code import code_spans
+
+MAX_CHARACTERS = 500
+"""A heading path goes into every chunk under it: a paragraph that happens to be underlined must not."""
+
+_MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
+_BLOCK_ID = re.compile(r"(?:^|\s+)\^[A-Za-z0-9-]+$")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s[^()]*)?\)|\[[^\[\]]*\])")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]")
+_HTML = re.compile(
+    r"</?(?:a|b|br|center|code|del|div|em|font|i|img|ins|kbd|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>"
+    r"|<!--.*?-->",
+    re.IGNORECASE,
+)
+_EMPHASIS = re.compile(r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w)")
+_KEPT = re.compile("\0([0-9]+)\0")
+
+
+def plain_words(text: str) -> str:
+    """Links reduced to what they show, marks of emphasis, code and highlight dropped, a trailing `^block-id` too."""
+    text = _BLOCK_ID.sub("", " ".join(text.replace("\0", " ").split()))
+    if len(text) > MAX_CHARACTERS:
+        return text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
+    if not _MARKS.search(text):
+        return text
+    kept: list[str] = []
+    text = _ESCAPE.sub(lambda match: _keep(match[1], kept), _without_code(text, kept))
+    text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, _FOOTNOTE.sub("", text)))
+    text = _LINK.sub(r"\1", text)  # an image that is a link
+    text = html.unescape(_HTML.sub("", text))
+    for _ in range(3):  # marks within marks
+        text = _EMPHASIS.sub(lambda match: match[2] or match[4], text)
+    return " ".join(_KEPT.sub(lambda match: kept[int(match[1])], text).split())
+
+
+def _without_code(text: str, kept: list[str]) -> str:
+    """Code is put aside: what looks like a mark in it is none."""
+    for start, end in reversed(code_spans(text)):
+        words = text[start:end].strip("`")
+        text = text[:start] + _keep(words.strip() or words, kept) + text[end:]
+    return text
+
+
+def _keep(words: str, kept: list[str]) -> str:
+    kept.append(words)
+    return f"\0{len(kept) - 1}\0"
+
+
+def _shown(match: re.Match[str]) -> str:
+    target, text = match[1].rstrip("\\"), match[2]
+    if text:
+        return text
+    return " > ".join(part for part in target.split("#") if part)
