@@ -22,7 +22,7 @@ ROWS_VERSION = 1
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
 _RACY_NS = 20_000_000
-_RACY_STAMP = FileStamp(-1, 0, 0)
+_NOT_BELIEVED = 0
 
 
 class Progress(Protocol):
@@ -134,19 +134,21 @@ class Synchroniser:
                 raw = source.read(ref)
                 if old is not None:
                     # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.
-                    self._put(source, raw, old.id, tally)
+                    chunks = self._put(source, raw, old.id)
                     if raw.content_hash == old.content_hash and old.made_with == made_with:
                         tally.unchanged += 1
+                        chunks = 0
                     else:
                         tally.changed += 1
                 elif twins := by_hash.get(raw.content_hash):
                     moved_from = twins.pop()
                     del gone[moved_from.id]
-                    self._put(source, raw, moved_from.id, tally)
+                    chunks = self._put(source, raw, moved_from.id)
                     tally.moved += 1
                 else:
-                    self._put(source, raw, None, tally)
+                    chunks = self._put(source, raw, None)
                     tally.added += 1
+                tally.chunks += chunks
             except NotFoundError:
                 if old is not None:
                     gone[old.id] = old
@@ -159,11 +161,11 @@ class Synchroniser:
             self._writer.remove_document(row.id)
             tally.removed += 1
 
-    def _put(self, source: VaultSource, raw: RawDocument, replaces: int | None, tally: _Tally) -> None:
+    def _put(self, source: VaultSource, raw: RawDocument, replaces: int | None) -> int:
         row, faults = self._rows(source, raw)
         known = self._known_vectors([chunk.embed_key for chunk in row.chunks])
         self._writer.put_document(row, faults, replaces, known)
-        tally.chunks += len(row.chunks)
+        return len(row.chunks)
 
     def _rows(self, source: VaultSource, raw: RawDocument) -> tuple[DocumentRow, Sequence[Fault]]:
         # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
@@ -213,7 +215,8 @@ def _is_under(path: str, place: str) -> bool:
 
 def _settled(stamp: FileStamp) -> FileStamp:
     """The stamp, unless it is so fresh that it could hide a later change: that one is not believed next time."""
-    return _RACY_STAMP if time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS else stamp
+    fresh = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS
+    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp
 
 
 def _vanished(source: VaultSource, reason: str, documents: int) -> Problem:

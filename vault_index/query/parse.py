@@ -38,6 +38,7 @@ class ParsedQuery:
 
 def parse_query(text: str, filters: Filters | None = None) -> ParsedQuery:
     """Read `text`; its filters are added to `filters`. Raises UsageError for a filter that cannot be read."""
+    text = text.replace("\0", " ").encode("utf-8", "replace").decode()  # SQLite takes neither NUL nor surrogates
     words: list[str] = []
     phrases: list[str] = []
     excluded: list[str] = []

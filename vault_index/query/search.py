@@ -163,8 +163,6 @@ class Searcher:
         stamp = source.stamp(record.path)
         if stamp is None:
             return None
-        if record.stamp.size < 0:  # indexed the moment it was written: the stamp was not believed
-            return False
         return (stamp.size, stamp.mtime_ns) != (record.stamp.size, record.stamp.mtime_ns)
 
 

@@ -1,0 +1,125 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.errors import NotFoundError, UsageError
+
+LONG = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of part {n}, and more of them." for n in range(1, 9)) + "\n"
+MEMORY = """---
+id: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f
+type: decision
+title: Use WAL mode
+digest: readers never block
+tags: [sqlite, project:my api]
+entered_by: agent
+project: my-api
+---
+WAL lets readers run while the daemon writes. ^why
+"""
+NOTES = {
+    "long.md": LONG,
+    "sub/Long.md": "Another one.\n",
+    "80-memory/decision/wal.md": MEMORY,
+    "80-memory/handoffs/2026-01-01.md": "Done for today.\n",
+    "named.md": "---\naliases: [Nick Name]\n---\nSomething else, see [[Long#Part 2|there]].\n",
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as opened_index:
+        write(tmp_path / "vault", NOTES)
+        opened_index.sync()
+        yield opened_index
+
+
+@pytest.mark.parametrize(
+    ("reference", "path", "lines"),
+    [
+        ("long.md", "long.md", (1, 33)),
+        ("long", "long.md", (1, 33)),
+        ("long.md:3-5", "long.md", (3, 5)),
+        ("long.md:5", "long.md", (5, 5)),
+        ("long.md:30-", "long.md", (30, 33)),
+        ("long.md:30-99", "long.md", (30, 33)),
+        ("5f0c", "80-memory/decision/wal.md", (1, 10)),
+        ("5F0C3F0E-8a1b-4c2d-9e3f-6b7a8c9d0e1f:10", "80-memory/decision/wal.md", (10, 10)),
+        ("handoffs/2026-01-01", "80-memory/handoffs/2026-01-01.md", (1, 1)),
+        ("Nick Name", "named.md", (1, 4)),
+        ("[[nick name]]", "named.md", (1, 4)),
+        ("[[Long]]", "long.md", (1, 33)),
+        ("[[sub/Long]]", "sub/Long.md", (1, 1)),
+        ("[[Long#Part 2|there]]", "long.md", (7, 9)),
+        ("![[wal#^why]]", "80-memory/decision/wal.md", (10, 10)),
+    ],
+)
+def test_a_reference_opens_its_place(index: VaultIndex, reference: str, path: str, lines: tuple[int, int]) -> None:
+    (text,) = index.get(reference).results
+    assert (text.path, text.lines) == (path, lines)
+    whole = NOTES[path].split("\n")
+    assert text.content.rstrip("\n") == "\n".join(whole[lines[0] - 1 : lines[1]])
+
+
+@pytest.mark.parametrize(
+    "reference", ["nothing", "[[nothing]]", "[[long#nothing]]", "dead-beef", "long.md:x", "../x", "/etc/passwd"]
+)
+def test_what_does_not_exist_is_not_found(index: VaultIndex, reference: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        index.get(reference)
+    assert caught.value.hint
+
+
+def test_an_ambiguous_id_lists_the_candidates(index: VaultIndex, tmp_path: Path) -> None:
+    write(tmp_path / "vault", {"80-memory/copy.md": MEMORY})
+    index.sync()
+    with pytest.raises(UsageError) as caught:
+        index.get("5f0c3f0e")
+    assert "80-memory/copy.md" in caught.value.hint
+    assert "80-memory/decision/wal.md" in caught.value.hint
+
+
+def test_a_budget_cuts_at_a_line_and_says_how_to_go_on(index: VaultIndex) -> None:
+    parts = []
+    reference: str | None = "long.md"
+    while reference is not None:
+        (text,) = index.get(reference, max_tokens=40).results
+        assert text.tokens <= 40
+        parts.append(text.content)
+        reference = text.next
+    assert len(parts) > 2
+    assert "\n".join(parts) == LONG.rstrip("\n")
+
+
+def test_neighbours_widen_a_place(index: VaultIndex) -> None:
+    (text,) = index.get("long.md:13", neighbors=1).results
+    assert "part 2" in text.content
+    assert "part 4" in text.content
+    assert "part 5" not in text.content
+
+
+def test_full_adds_the_metadata(index: VaultIndex) -> None:
+    (text,) = index.get("5f0c", full=True).results
+    assert text.metadata is not None
+    assert text.metadata["type"] == "decision"
+    assert text.metadata["tags"] == ("project/my-api", "sqlite")
+    assert text.metadata["frontmatter"]["digest"] == "readers never block"
+    (text,) = index.get("named.md", full=True).results
+    assert text.metadata is not None
+    assert text.metadata["aliases"] == ["Nick Name"]
+    assert text.metadata["links"][0]["target"] == "Long"
+
+
+def test_opening_is_counted(index: VaultIndex) -> None:
+    for _ in range(3):
+        index.get("5f0c")
+    assert index.list(sort="access", limit=1).results[0].path == "80-memory/decision/wal.md"
+    assert index.search("WAL readers").results[0].accesses == 3
+
+
+def test_a_file_that_is_gone_says_so(index: VaultIndex, tmp_path: Path) -> None:
+    (tmp_path / "vault" / "named.md").unlink()
+    with pytest.raises(NotFoundError, match="gone"):
+        index.get("named.md")

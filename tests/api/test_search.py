@@ -1,0 +1,161 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.errors import UsageError
+
+MEMORY = "---\ntype: {type}\ntags: [{tag}]\nentered_by: {by}\n{more}---\n{text}\n"
+NOTES = {
+    "cooking/bread.md": "---\ntags: food/bread\ncreated: 2026-03-01\n---\n# Bread\n\nFeeding the sourdough starter.\n",
+    "cooking/soup.md": "---\ntags: food\ncreated: 2026-05-01\n---\n# Soup\n\nLentils, and a sourdough slice with it.\n",
+    "2026-06-07 log.md": "The starter of the car is broken. Cafés were closed.\n",
+    "80-memory/a.md": MEMORY.format(
+        type="decision", tag="db", by="alice", more="project: api\n", text="Use a write-ahead log."
+    ),
+    "80-memory/b.md": MEMORY.format(
+        type="note", tag="db", by="bob", more="expires: 2020-01-01\n", text="Old log advice."
+    ),
+    "80-memory/c.md": MEMORY.format(
+        type="note",
+        tag="db",
+        by="bob",
+        more="superseded_by: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\n",
+        text="Former log.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("search")
+    with opened(folder, provider="local") as opened_index:
+        write(folder / "vault", NOTES)
+        opened_index.sync()
+        yield opened_index
+
+
+def found(index: VaultIndex, query: str, **options: object) -> list[str]:
+    return [hit.path for hit in index.search(query, **options).results]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
+def test_every_mode_answers(index: VaultIndex, mode: str) -> None:
+    assert found(index, "how do I feed a sourdough starter", mode=mode)[0] == "cooking/bread.md"
+
+
+def test_meaning_is_found_without_shared_words(index: VaultIndex) -> None:
+    assert found(index, "vehicle repair")[0] == "2026-06-07 log.md"
+
+
+@pytest.mark.parametrize(("query", "path"), [("feed", "cooking/bread.md"), ("cafe", "2026-06-07 log.md")])
+def test_stems_and_accents_do_not_matter(index: VaultIndex, query: str, path: str) -> None:
+    assert found(index, query, mode="text") == [path]
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("starter tag:food", {"cooking/bread.md"}),
+        ("starter tag:food/bread", {"cooking/bread.md"}),
+        ("starter -sourdough", {"2026-06-07 log.md"}),
+        ('"starter of the car"', {"2026-06-07 log.md"}),
+        ("starter path:cooking", {"cooking/bread.md"}),
+        ("starter path:*log*", {"2026-06-07 log.md"}),
+        ("sourdough after:2026-04", {"cooking/soup.md"}),
+        ("sourdough before:2026-05-01", {"cooking/bread.md"}),
+        ("starter after:2026-06-07 before:2026-06-08", {"2026-06-07 log.md"}),
+        ("log kind:memory", {"80-memory/a.md"}),
+        ("log type:decision by:alice project:API", {"80-memory/a.md"}),
+        ("log type:bugfix", set()),
+    ],
+)
+def test_filters_in_the_query(index: VaultIndex, query: str, paths: set[str]) -> None:
+    assert set(found(index, query, mode="text")) == paths
+
+
+def test_filters_as_options_mean_the_same(index: VaultIndex) -> None:
+    assert found(index, "starter", tags="food", mode="text") == ["cooking/bread.md"]
+    assert found(index, "log", any_tag=["db", "none"], kind="memory", mode="text") == ["80-memory/a.md"]
+    assert found(index, "sourdough", after="2026-04", mode="text") == ["cooking/soup.md"]
+    assert found(index, "sourdough", tags="food", before="2026-04") == ["cooking/bread.md"]
+
+
+def test_match_all_needs_every_word(index: VaultIndex) -> None:
+    assert set(found(index, "sourdough starter", match="any", mode="text")) == {
+        "cooking/bread.md", "cooking/soup.md", "2026-06-07 log.md",
+    }  # fmt: skip
+    assert found(index, "sourdough starter", match="all", mode="text") == ["cooking/bread.md"]
+
+
+def test_pages_do_not_overlap(index: VaultIndex) -> None:
+    whole = found(index, "starter sourdough log", limit=6)
+    pages = [
+        path for offset in range(0, 6, 2) for path in found(index, "starter sourdough log", limit=2, offset=offset)
+    ]
+    assert pages == whole
+
+
+def test_a_hit_opens(index: VaultIndex) -> None:
+    hit = index.search("sourdough starter").results[0]
+    assert hit.lines[0] <= hit.focus[0] == hit.focus[1] <= hit.lines[1]
+    assert hit.focus == (7, 7)
+    assert hit.snippet == "Feeding the sourdough starter."
+    assert hit.headings == ("Bread",)
+    assert hit.tags == ("food/bread",)
+    assert hit.created.startswith("2026-03-01T00:00:00")
+    assert hit.link == "obsidian://open?vault=vault&file=cooking%2Fbread"
+    assert 0 < hit.score <= 1
+    assert index.get(f"{hit.path}:{hit.focus[0]}").results[0].content == "Feeding the sourdough starter."
+
+
+def test_a_document_has_at_most_so_many_hits(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        sections = "\n\n".join(f"## Section {n}\n\nThe heron number {n}." for n in range(9))
+        write(tmp_path / "vault", {"birds.md": sections, "one.md": "A single heron.\n"})
+        index.sync()
+        assert found(index, "heron").count("birds.md") == 3
+        assert found(index, "heron", per_document=1).count("birds.md") == 1
+        assert found(index, "heron", per_document=20, limit=20).count("birds.md") == 9
+
+
+def test_answers_look_at_the_disk(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, {"gone.md": "A heron.\n", "changed.md": "A heron.\n" * 2, "same.md": "The heron.\n"})
+        for path in vault.iterdir():
+            os.utime(path, (1e9, 1e9))
+        index.sync()
+        (vault / "gone.md").unlink()
+        write(vault, {"changed.md": "A heron, and more.\n"})
+        answer = {hit.path: hit.changed_since_index for hit in index.search("heron").results}
+        assert answer == {"changed.md": True, "same.md": False}
+
+
+@pytest.mark.parametrize(
+    "options", [{"limit": 0}, {"offset": -1}, {"mode": "best"}, {"match": "some"}, {"after": "soon"}, {"kind": "book"}]
+)
+def test_wrong_options_say_what_is_right(index: VaultIndex, options: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as caught:
+        found(index, "x", **options)
+    assert caught.value.hint
+
+
+def test_an_empty_question_has_an_empty_answer(index: VaultIndex) -> None:
+    assert index.search("").results == ()
+    assert index.search("").confidence == "none"
+    assert index.search("?!").results == ()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=60) | st.text(alphabet='"()*-:^+ aANDORT{}\\', max_size=30))
+def test_anything_that_can_be_typed_is_answered(index: VaultIndex, query: str) -> None:
+    try:
+        index.search(query, mode="text")
+    except UsageError as error:
+        assert error.hint  # noqa: PT017 - a filter that cannot be read may be refused, with a reason
