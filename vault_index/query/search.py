@@ -17,7 +17,7 @@ from vault_index.store.rows import ChunkRecord, SpaceRow
 Mode = Literal["hybrid", "text", "vector"]
 
 _DEPTH = 100  # candidates a channel names, at least
-_VECTOR_WEIGHT = 0.4
+_VECTOR_WEIGHT = 0.5
 _HIGH_COSINE = 0.5
 _LOW_COSINE = 0.3
 
