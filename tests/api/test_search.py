@@ -137,6 +137,16 @@ def test_answers_look_at_the_disk(tmp_path: Path) -> None:
         assert answer == {"changed.md": True, "same.md": False}
 
 
+def test_a_vault_that_is_not_there_is_answered_from_the_index(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"a.md": "A heron.\n"})
+        index.sync()
+        (tmp_path / "vault").rename(tmp_path / "unmounted")
+        answer = index.search("heron", mode="text")
+        assert [hit.path for hit in answer.results] == ["a.md"]
+        assert "does not exist" in answer.degraded[0]
+
+
 @pytest.mark.parametrize(
     "options", [{"limit": 0}, {"offset": -1}, {"mode": "best"}, {"match": "some"}, {"after": "soon"}, {"kind": "book"}]
 )

@@ -200,6 +200,18 @@ def test_a_text_that_is_too_long_for_the_server_stops_no_other(
     assert index.search("endless tale").results[0].path == "long.md"
 
 
+def test_small_steps_pass_over_what_the_server_refuses(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    use(index, server, batch_texts="1")
+    write(tmp_path / "vault", {"00 long.md": "An endless tale. " * 60})
+    server.max_characters = 300
+    index.sync(embed=False)
+    steps = [index.embed_step() for _ in range(8)]
+    assert sum(step.embedded for step in steps) == 5
+    assert steps[-1].pending == 1
+
+
 def test_the_plan_counts_without_sending(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync(embed=False)
     plan = index.embed_plan()

@@ -42,6 +42,7 @@ class WriteSide:
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
+        self._cursors: dict[int, int] = {}
 
     def close(self) -> None:
         for part in (self._writer, self._cache):
@@ -117,6 +118,7 @@ class WriteSide:
                     space,
                     lambda: self._held("embed"),
                     daily_token_limit=self._config.embedding.daily_token_limit,
+                    after=self._cursors.pop(space.id, 0) if steps else 0,
                 )
                 pending = total = builder.remaining()
                 while steps is None or steps > 0:
@@ -126,6 +128,7 @@ class WriteSide:
                         break
                     progress("embed", embedded + cached, total)
                     steps = None if steps is None else steps - 1
+                self._cursors[space.id] = builder.cursor
                 pending = builder.remaining()
         except EmbedderError as error:
             problems.append(Problem(error.code, error.message, error.hint))

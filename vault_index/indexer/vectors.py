@@ -60,6 +60,7 @@ class VectorBuilder:
         lock: Lock,
         *,
         daily_token_limit: int,
+        after: int = 0,
     ) -> None:
         self._writer = writer
         self._cache = cache
@@ -67,7 +68,8 @@ class VectorBuilder:
         self._space = space
         self._lock = lock
         self._daily_token_limit = daily_token_limit
-        self._cursor = 0
+        self.cursor = after
+        """The last chunk that was tried: texts the server refuses are passed over, not tried for ever."""
 
     def remaining(self) -> int:
         """Chunks this builder may still embed; those that stay home do not count for a remote embedder."""
@@ -80,17 +82,18 @@ class VectorBuilder:
         passed over until the next builder.
         """
         chunks = self._writer.pending(
-            self._space.id, self._cursor, self._embedder.batch_texts, may_leave=self._embedder.remote
+            self._space.id, self.cursor, self._embedder.batch_texts, may_leave=self._embedder.remote
         )
         if not chunks:
             self._serve()
+            self.cursor = 0
             return Step(0, 0, finished=True)
         keys = list(dict.fromkeys(chunk.embed_key for chunk in chunks))
         known = {} if self._space.renewed else self._cache.embeddings(self._embedder.space, keys)
         from_cache = self._store(known, chunks)
         missing = list({c.embed_key: c for c in chunks if c.embed_key not in known}.values())
         embedded = sum(self._embed(part, chunks) for part in self._parts(missing))
-        self._cursor = chunks[-1].chunk_id
+        self.cursor = chunks[-1].chunk_id
         return Step(embedded, from_cache, finished=False)
 
     def _parts(self, chunks: Sequence[PendingChunk]) -> list[Sequence[PendingChunk]]:

@@ -29,6 +29,8 @@ class Source(Protocol):
 
     def link(self, path: str) -> str: ...
 
+    def missing(self) -> str: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
@@ -59,15 +61,16 @@ class Searcher:
         started = time.perf_counter()
         query = parse_query(text, options.filters)
         vector, space, degraded = self._query_vector(query, options.mode)
+        disk = _Disk(self._sources)
         with self._reader.snapshot():
             fused = self._fused(query, options, vector, space)
-            results = self._hits(query, fused, options)
+            results = self._hits(query, fused, options, disk)
         best = fused[0] if fused else None
         return SearchResult(
             query=text,
             mode=options.mode,
             confidence=_confidence(best) if results else "none",
-            degraded=degraded,
+            degraded=(*degraded, *disk.missing()),
             corrections={},
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=results,
@@ -107,7 +110,9 @@ class Searcher:
         weight = 0.0 if vector is None else 1.0 if not bm25 else _VECTOR_WEIGHT
         return fuse(bm25, cosine, weight)
 
-    def _hits(self, query: ParsedQuery, fused: Sequence[Fused], options: SearchOptions) -> tuple[Hit, ...]:
+    def _hits(
+        self, query: ParsedQuery, fused: Sequence[Fused], options: SearchOptions, disk: "_Disk"
+    ) -> tuple[Hit, ...]:
         wanted = options.offset + options.limit
         chosen: list[tuple[Fused, ChunkRecord, list[str], bool]] = []
         by_text: dict[str, list[str]] = {}
@@ -118,7 +123,7 @@ class Searcher:
             records = self._reader.chunks([candidate.chunk_id for candidate in part])
             for candidate in part:
                 record = records[candidate.chunk_id]
-                fresh = self._freshness(record)
+                fresh = disk.changed(record)
                 if fresh is None:
                     continue
                 if (also := by_text.get(record.text)) is not None:
@@ -155,15 +160,30 @@ class Searcher:
             for candidate, record, also, changed in chosen
         )
 
-    def _freshness(self, record: ChunkRecord) -> bool | None:
-        """Whether the file changed since it was indexed; None where it is gone."""
+
+class _Disk:
+    """What the files say at the moment of the answer: one `stat` a hit."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources = sources
+        self._missing: dict[str, str] = {}
+
+    def changed(self, record: ChunkRecord) -> bool | None:
+        """Whether the file changed since it was indexed; None where it is gone, and its vault is there."""
         source = self._sources.get(record.source)
         if source is None:
             return False
         stamp = source.stamp(record.path)
         if stamp is None:
-            return None
+            if record.source not in self._missing:
+                self._missing[record.source] = source.missing()
+            # Of a vault that is not mounted the index is all there is.
+            return True if self._missing[record.source] else None
         return (stamp.size, stamp.mtime_ns) != (record.stamp.size, record.stamp.mtime_ns)
+
+    def missing(self) -> tuple[str, ...]:
+        """Sources that answered from the index alone, as reasons for `degraded`."""
+        return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
 
 
 def _confidence(best: Fused | None) -> Literal["high", "low", "none"]:
