@@ -23,7 +23,7 @@ from vault_index.models import Block, Chunk, ParsedDocument
 _ANCHOR_TOKENS = 8
 """Blocks that are shorter come back too often (`- [ ] todo`) to be a mark."""
 _ANCHOR_RATE = 48
-_SAYS_NOTHING = " \t\n-_*+>=|#"
+_MARKS = " \t\n-_*+>=|#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,17 @@ def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, .
         if deeper and all(block.is_heading for block in blocks):
             continue  # nothing of its own: its words are in the path of what follows
         chunks += _section_chunks(headings, list(_units(blocks, budget)), budget, overlap)
-    return tuple([piece for piece in chunks if piece.text.strip(_SAYS_NOTHING)] or chunks)
+    return tuple([piece for piece in chunks if _speaks(piece.text)] or chunks)
+
+
+def _speaks(text: str) -> bool:
+    """Whether it is more than rules, bullets and other marks without words."""
+    return bool(text.strip(_MARKS))
 
 
 def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int) -> Iterator[Chunk]:
     runs = [run for segment in _segments(units) for run in _packed(segment, budget, overlap)]
-    if len(runs) > 1 and all(unit.is_heading for unit in runs[0]):
+    if all(unit.is_heading for unit in runs[0]) and any(_speaks(unit.text) for run in runs[1:] for unit in run):
         runs = runs[1:]  # a heading cut off from its text: its words are in the path
     for run in runs:
         within_line = not run[0].glue
@@ -86,8 +91,8 @@ def _is_anchor(unit: _Unit) -> bool:
 def _packed(units: Sequence[_Unit], budget: int, overlap: int) -> list[Sequence[_Unit]]:
     """Runs of units in order, made from the end, each with what it repeats of the run before."""
     runs: list[Sequence[_Unit]] = []
-    end = len(units)
-    while end > 0:
+    end = top = len(units)
+    while top > 0:
         start = end - 1
         size = units[start].tokens
         while start > 0 and size + units[start - 1].tokens <= budget - overlap:
@@ -97,9 +102,11 @@ def _packed(units: Sequence[_Unit], budget: int, overlap: int) -> list[Sequence[
         while first > 0 and units[first - 1].tokens <= spare:
             first -= 1
             spare -= units[first].tokens
-        runs.append(units[first:end])
-        # A run that repeats everything above it is the first one: another would say nothing new.
-        end = start if first > 0 else 0
+        # Where the run below repeats all of this one, it would say nothing new.
+        if first < top:
+            runs.append(units[first:end])
+            top = first
+        end = start
     return runs[::-1]
 
 

@@ -15,14 +15,17 @@ def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[s
     prose = "\n".join("" if number in code_lines else line for number, line in enumerate(lines, start=1))
     prose_lines = masked(prose, code_spans(prose)).split("\n")
     result = list(lines)
-    for (first, start), (last, end) in reversed(list(_comments(prose_lines))):
-        tail = result[last][end:]
-        if first == last:
-            result[first] = result[first][:start] + tail
-        else:
-            result[first] = result[first][:start]
-            result[first + 1 : last] = [""] * (last - first - 1)
-            result[last] = tail
+    kept: dict[int, list[str]] = {}  # of a line that holds a mark: the parts outside comments
+    done: dict[int, int] = {}
+    for (first, start), (last, end) in _comments(prose_lines):
+        kept.setdefault(first, []).append(lines[first][done.get(first, 0) : start])
+        result[first + 1 : last] = [""] * max(last - first - 1, 0)
+        kept.setdefault(last, [])
+        done[last] = end
+        if first != last:
+            done[first] = len(lines[first])
+    for number, parts in kept.items():
+        result[number] = "".join(parts) + lines[number][done[number] :]
     return result
 
 

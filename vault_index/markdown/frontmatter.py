@@ -150,7 +150,7 @@ def _as_written(entry: Sequence[str]) -> dict[str, Any]:
         return {}
     key, value = match["key"].strip(), (match["value"] or "").strip()
     value = value.strip("[]" if key in _LISTS else "\"'").strip()
-    return {key: value} if value else {}
+    return {key: value} if value and value.isprintable() else {}
 
 
 def _json_value(value: Any) -> Any:

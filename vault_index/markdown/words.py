@@ -8,6 +8,9 @@ from vault_index.markdown.code import code_spans
 MAX_CHARACTERS = 500
 """A heading path goes into every chunk under it: a paragraph that happens to be underlined must not."""
 
+_SHORT = 200
+"""Longer ones keep their marks of emphasis: finding pairs among hundreds of stars takes too long."""
+
 _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
 _BLOCK_ID = re.compile(r"(?:^|\s+)\^[A-Za-z0-9-]+$")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -19,7 +22,7 @@ _HTML = re.compile(
     r"|<!--.*?-->",
     re.IGNORECASE,
 )
-_EMPHASIS = re.compile(r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w)")
+_EMPHASIS = re.compile(r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w|\.\w)")
 _KEPT = re.compile("\0([0-9]+)\0")
 
 
@@ -35,7 +38,7 @@ def plain_words(text: str) -> str:
     text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, _FOOTNOTE.sub("", text)))
     text = _LINK.sub(r"\1", text)  # an image that is a link
     text = html.unescape(_HTML.sub("", text))
-    for _ in range(3):  # marks within marks
+    for _ in range(3 if len(text) <= _SHORT else 0):  # marks within marks
         text = _EMPHASIS.sub(lambda match: match[2] or match[4], text)
     return " ".join(_KEPT.sub(lambda match: kept[int(match[1])], text).split())
 

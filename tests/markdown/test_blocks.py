@@ -1,0 +1,138 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.markdown import blocks
+from vault_index.markdown.blocks import read_structure
+from vault_index.markdown.lines import split_lines
+from vault_index.markdown.parse import parse
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    return [(block.start_line, block.end_line) for block in read_structure(split_lines(text)).blocks]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("a", [(1, 1)]),
+        ("a\nb\n\nc", [(1, 2), (4, 4)]),
+        ("# a\nb", [(1, 1), (2, 2)]),
+        ("a\nb\n===\nc", [(1, 3), (4, 4)]),
+        ("- a\n- b\n  b\n\n- c\n\ntext", [(1, 1), (2, 3), (5, 5), (7, 7)]),
+        ("- a\n  - nested\n    - deep\n- b", [(1, 3), (4, 4)]),
+        ("1. a\n2. b\n- c", [(1, 1), (2, 2), (3, 3)]),
+        ("- [ ] a\n- [x] b", [(1, 1), (2, 2)]),
+        ("- a\n\n  ```\n  b\n  ```\n- c", [(1, 5), (6, 6)]),
+        ("| a | b |\n|---|---|\n| c | d |\n\ntext", [(1, 3), (5, 5)]),
+        ("text\n| a | b |\n|---|---|\n| c | d |", [(1, 1), (2, 4)]),
+        ("```py\na\n\n# b\n```\nc", [(1, 5), (6, 6)]),
+        ("```\nnever closed\n\n# a", [(1, 4)]),
+        ("> [!note] Title\n> text\n>\n> - a\n> - b\n\nc", [(1, 5), (7, 7)]),
+        ("<div>\na\n</div>\n\nb", [(1, 3), (5, 5)]),
+        ("$$\na\n\n# b\n- c\n$$\nd", [(1, 6), (7, 7)]),
+        ("$$ a + b $$\nc", [(1, 1), (2, 2)]),
+        ("text\n$$\na\n\nb\n$$", [(1, 1), (2, 6)]),
+        ("$$\nnever closed\n\na", [(1, 2), (4, 4)]),
+        ("costs 5$$ or\n\n$$$", [(1, 1), (3, 3)]),
+        ("- a\n  $$\n  b\n\n  c\n  $$\n- d", [(1, 6), (7, 7)]),
+        ("a\n\n[x]: y.md\n[z]: w.md\n\nb", [(1, 1), (3, 4), (6, 6)]),
+        ("a\n\n---\n\nb", [(1, 1), (3, 3), (5, 5)]),
+        ("    code\n\n    more", [(1, 3)]),
+        ("a\r\rb\r", [(1, 1), (3, 3)]),
+        ("a\r\n\r\nb\r\n", [(1, 1), (3, 3)]),
+        ("a\u2028b\n\nc\x0cd", [(1, 1), (3, 3)]),
+        ("\n\n  a  \n   \n", [(3, 3)]),
+        ("a\n\u00a0\nb", [(1, 3)]),
+    ],
+)
+def test_blocks_stand_at_their_lines(text: str, expected: list[tuple[int, int]]) -> None:
+    assert places(text) == expected
+
+
+def test_headings_make_a_path() -> None:
+    text = "top\n# A\na\n### C\nc\n## B\nb\n# D **d** #\n\n# \nlast\n> # not\n\n```\n# not\n```\n"
+    structure = read_structure(split_lines(text))
+    assert [(block.start_line, block.headings, block.is_heading) for block in structure.blocks] == [
+        (1, (), False),
+        (2, ("A",), True),
+        (3, ("A",), False),
+        (4, ("A", "C"), True),
+        (5, ("A", "C"), False),
+        (6, ("A", "B"), True),
+        (7, ("A", "B"), False),
+        (8, ("D d",), True),
+        (10, (), True),
+        (11, (), False),
+        (12, (), False),
+        (14, (), False),
+    ]
+    assert structure.first_h1 == "A"
+
+
+def test_block_ids_stay_in_the_text_but_not_in_the_heading_path() -> None:
+    first, second = read_structure(["# A ^one", "text ^two"]).blocks
+    assert (first.text, first.headings) == ("# A ^one", ("A",))
+    assert second.text == "text ^two"
+
+
+def test_code_lines_are_fences_indented_code_and_formulas() -> None:
+    text = "a\n```\nb\n```\n\n    c\n\n$$\nd\n$$\n- e\n  ~~~\n  f\n  ~~~\n"
+    assert read_structure(split_lines(text)).code_lines == {2, 3, 4, 6, 8, 9, 10, 12, 13, 14}
+
+
+def test_too_many_lines_are_split_plainly_with_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# A\na\nb\n\n```\n# c\n```\nd\n## B ##\n#tag\n"
+    exact = parse(text, "note")
+    monkeypatch.setattr(blocks, "_MAX_LINES", 5)
+    plain = parse(text, "note")
+    assert plain.blocks == exact.blocks
+    assert plain.tags == exact.tags == ("tag",)
+    assert exact.faults == ()
+    assert [(fault.code, fault.line) for fault in plain.faults] == [("markdown", 1)]
+
+
+MARKDOWN = st.lists(
+    st.sampled_from(
+        ["# A", "## B", "text", "more text", "", "  ", "- item", "  - nested", "1. one", "> quote", "```", "~~~", "$$",
+         "$$ x", "| a | b |", "|---|---|", "<div>", "</div>", "<!--", "-->", "---", "===", "    code", "[a]: b", "[a]:",
+         "\t", "%% c %%", "%%", "`a", "[[b|c]]", "[d](e.md)", "#tag", "^id", "\u00a0", "* * *", "-", "+ \t- a",
+         ">\t- b", "\\"]
+    ),
+    max_size=30,
+)  # fmt: skip
+
+
+@given(MARKDOWN, st.sampled_from(["\n", "\r\n", "\r"]))
+def test_blocks_are_the_lines_of_the_file_each_once_and_in_order(lines: list[str], end: str) -> None:
+    lines = [line for line in lines if "%%" not in line]
+    structure = read_structure(split_lines(end.join(lines)))
+    position = 0
+    for block in structure.blocks:
+        assert position < block.start_line <= block.end_line <= len(lines)
+        assert all(not line.strip() for line in lines[position : block.start_line - 1])
+        assert block.text == "\n".join(lines[block.start_line - 1 : block.end_line])
+        assert lines[block.start_line - 1].strip()
+        assert lines[block.end_line - 1].strip()
+        position = block.end_line
+    assert all(not line.strip() for line in lines[position:])
+
+
+@given(MARKDOWN)
+def test_line_ends_make_no_difference(lines: list[str]) -> None:
+    unix = parse("\n".join(lines), "note")
+    assert parse("\r\n".join(lines), "note") == unix
+    assert parse("\r".join(lines), "note") == unix
+    assert parse("\ufeff" + "\n".join(lines), "note") == unix
+
+
+@given(st.text(), st.text(max_size=5))
+def test_no_text_is_an_error(text: str, name: str) -> None:
+    parse(text, name)
+
+
+@given(st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a:\\^_\0&"))
+def test_no_markup_is_an_error(text: str) -> None:
+    document = parse(text, "note")
+    assert document.line_count == len(split_lines(text))

@@ -1,0 +1,186 @@
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_index import tokens
+from vault_index.markdown.chunk import chunk
+from vault_index.markdown.lines import split_lines
+from vault_index.markdown.parse import parse
+from vault_index.models import Block, Chunk, ParsedDocument
+
+
+def cut(text: str, budget: int = 400, overlap: int = 80) -> tuple[Chunk, ...]:
+    return chunk(parse(text, "note"), budget, overlap)
+
+
+def places(chunks: Sequence[Chunk]) -> list[tuple[int, int, tuple[str, ...]]]:
+    return [(piece.start_line, piece.end_line, piece.headings) for piece in chunks]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("\n \n", []),
+        ("a\n\nb\n", [(1, 3, ())]),
+        ("top\n\n# A\na\n\n## B\nb\n\n# C\nc\n", [(1, 1, ()), (3, 4, ("A",)), (6, 7, ("A", "B")), (9, 10, ("C",))]),
+        ("# A\n\n## B\nb\n", [(3, 4, ("A", "B"))]),
+        ("# A\n\n## B\n\n### C\n", [(5, 5, ("A", "B", "C"))]),
+        ("# A\n", [(1, 1, ("A",))]),
+        ("# A\na\n\n# B\n\n# C\n", [(1, 2, ("A",)), (4, 4, ("B",)), (6, 6, ("C",))]),
+        ("# A\n\n# A\ntext\n", [(1, 4, ("A",))]),
+        ("---\ntitle: T\n---\n\ntext\n", [(5, 5, ())]),
+        ("---\ntitle: T\nfacts: [x]\n---\n", [(1, 4, ())]),
+        ("---\n---\n", [(1, 2, ())]),
+        ("%% hidden %%\n", [(1, 1, ())]),
+        ("***\n", [(1, 1, ())]),
+        ("text\n\n# A\n\n---\n", [(1, 1, ()), (3, 5, ("A",))]),
+        ("🎉\n", [(1, 1, ())]),
+        ("[a]: b.md\n", [(1, 1, ())]),
+    ],
+)
+def test_sections_follow_headings(text: str, expected: list[tuple[int, int, tuple[str, ...]]]) -> None:
+    assert places(cut(text)) == expected
+
+
+def test_text_is_the_lines_of_the_file_blank_ones_kept() -> None:
+    (piece,) = cut("\n\n# A\n\n\n  - b  \n\n\n\n```\n\nc\n```\n\n")
+    assert piece.text == "# A\n\n\n  - b  \n\n\n\n```\n\nc\n```"
+    assert piece.tokens >= tokens.count(piece.text) - 4
+
+
+def test_blocks_are_not_cut_unless_one_alone_is_too_large() -> None:
+    item = "- an item of a list with some words in it\n  - and a nested one\n"
+    for piece in cut(item * 12, 60, 0):
+        assert piece.text.startswith("- an item")
+        assert piece.text.endswith("nested one")
+    fence = "```\n" + "\n".join(f"line {number} of a long program" for number in range(40)) + "\n```"
+    chunks = cut(fence, 60, 0)
+    assert len(chunks) > 3
+    assert chunks[0].text.startswith("```\nline 0")
+    lines = fence.split("\n")
+    for piece in chunks:
+        assert piece.text == "\n".join(lines[piece.start_line - 1 : piece.end_line])
+
+
+def test_blank_lines_of_a_cut_block_keep_their_number() -> None:
+    fence = "```\n" + "\n\n\n".join(f"line {number} of a long program" for number in range(40)) + "\n```"
+    lines = fence.split("\n")
+    for piece in cut(fence, 60, 20):
+        assert piece.text == "\n".join(lines[piece.start_line - 1 : piece.end_line])
+
+
+def test_pieces_of_a_line_share_its_number() -> None:
+    text = "# A\n\n" + "A sentence of a long line. " * 40 + "\n\nlast\n"
+    chunks = cut(text, 50, 0)
+    assert len(chunks) > 4
+    assert {piece.end_line for piece in chunks[:-1]} == {3}
+    assert all(piece.text.startswith("A sentence") for piece in chunks[1:])
+    assert chunks[-1].end_line == 5
+
+
+def test_overlap_repeats_whole_blocks_of_the_chunk_before() -> None:
+    text = "\n\n".join(f"paragraph {number} says a few words" for number in range(40)) + "\n"
+    plain, overlapping = cut(text, 60, 0), cut(text, 60, 20)
+    assert all(before.end_line < after.start_line for before, after in pairwise(plain))
+    repeated = [
+        before.end_line - after.start_line + 1
+        for before, after in pairwise(overlapping)
+        if before.end_line >= after.start_line
+    ]
+    assert len(repeated) > 3
+    lines = text.split("\n")
+    for piece in overlapping:
+        assert piece.text == "\n".join(lines[piece.start_line - 1 : piece.end_line])
+        assert piece.tokens <= 60
+    assert all(before.start_line < after.start_line for before, after in pairwise(overlapping))
+
+
+def test_cards_that_share_a_line_are_kept_apart() -> None:
+    blocks = (Block(3, 3, "one", ()), Block(3, 3, "two", ()), Block(4, 4, "three", ()))
+    document = ParsedDocument("", False, (), (), (), {}, 5, blocks)
+    assert chunk(document, 400, 80)[0].text == "one\n\ntwo\nthree"
+
+
+def test_a_heading_that_does_not_fit_to_its_text_makes_no_chunk() -> None:
+    text = "# A long heading of a section\n\n" + "word " * 45 + "\n"
+    assert places(cut(text, 50, 0)) == [(3, 3, ("A long heading of a section",))]
+
+
+WORDS = ["sqlite", "readers", "never", "block", "the", "writer", "journal", "a", "café", "数据库", "🎉", "x_y"]
+PARAGRAPH = st.lists(st.sampled_from(WORDS), min_size=1, max_size=40).map(" ".join)
+BLOCK = st.one_of(
+    PARAGRAPH,
+    PARAGRAPH.map(lambda text: "# " + text[:20].strip()),
+    PARAGRAPH.map(lambda text: "## " + text[:20].strip()),
+    st.lists(PARAGRAPH.map(lambda text: "- " + text), min_size=1, max_size=6).map("\n".join),
+    st.lists(PARAGRAPH, min_size=1, max_size=6).map(lambda lines: "\n".join(["```", *lines, "```"])),
+    st.lists(PARAGRAPH.map(lambda text: "> " + text), min_size=1, max_size=4).map("\n".join),
+    st.just("---"),
+    PARAGRAPH.map(lambda text: text + ". " + text + "。" + text),
+)
+# A rule in the first line could be the fence of a frontmatter.
+NOTE = st.lists(BLOCK, max_size=25).map("\n\n".join).filter(lambda text: not text.startswith("---"))
+BUDGET = st.sampled_from([(30, 0), (30, 10), (60, 20), (400, 80), (20, 100)])
+
+
+@settings(deadline=None)
+@given(NOTE, BUDGET)
+def test_chunks_are_lines_of_the_file_and_fit(text: str, limits: tuple[int, int]) -> None:
+    lines = split_lines(text)
+    for piece in cut(text, *limits):
+        run = "\n".join(lines[piece.start_line - 1 : piece.end_line])
+        assert piece.tokens <= limits[0]
+        assert piece.text == run or (piece.text in run and max(map(tokens.count, run.split("\n"))) >= limits[0] - 1)
+
+
+@settings(deadline=None)
+@given(NOTE, BUDGET)
+def test_nothing_that_is_said_gets_lost(text: str, limits: tuple[int, int]) -> None:
+    chunks = cut(text, *limits)
+    covered = {number for piece in chunks for number in range(piece.start_line, piece.end_line + 1)}
+    heading_words = {word for piece in chunks for title in piece.headings for word in title.split()}
+    for number, line in enumerate(split_lines(text), start=1):
+        if line.strip("-# ") and number not in covered:
+            assert line.startswith("#")
+            assert set(line.strip("# ").split()) <= heading_words
+    assert bool(chunks) == bool(text.strip())
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a\\^_\0&。汉\ud800"), BUDGET)
+def test_no_text_is_an_error_and_none_without_a_chunk(text: str, limits: tuple[int, int]) -> None:
+    assert bool(cut(text, *limits)) == bool(text.strip())
+
+
+def new_texts(before: str, after: str, limits: tuple[int, int]) -> int:
+    old = {(piece.headings, piece.text) for piece in cut(before, *limits)}
+    return sum((piece.headings, piece.text) not in old for piece in cut(after, *limits))
+
+
+@settings(deadline=None, max_examples=300)
+@given(NOTE, PARAGRAPH, BUDGET, st.sampled_from(["", "---\ntags: [a]\n---\n"]))
+def test_a_paragraph_on_top_makes_one_new_text(text: str, paragraph: str, limits: tuple[int, int], front: str) -> None:
+    if tokens.count(paragraph + "\n") <= limits[0] // 2:
+        assert new_texts(front + text, f"{front}{paragraph}\n\n{text}", limits) <= 1
+
+
+def test_an_append_to_a_long_log_leaves_most_of_it_alone() -> None:
+    entries = [f"2026-01-{n % 28 + 1:02} {n}: the {n}th entry of a log that goes on and on" for n in range(2000)]
+    text = "\n\n".join(entries)
+    total = len(cut(text))
+    assert total > 80
+    appends = [
+        new_texts("\n\n".join(entries[:end]), "\n\n".join(entries[: end + 1]), (400, 80)) for end in range(1900, 1950)
+    ]
+    assert sum(appends) / len(appends) < 8
+    assert max(appends) < total / 3
+
+
+def test_an_edit_in_the_middle_stays_between_two_anchors() -> None:
+    entries = [f"2026-01-{n % 28 + 1:02} {n}: the {n}th entry of a log that goes on and on" for n in range(2000)]
+    edited = [*entries[:1000], "an entry that came later, and is here now", *entries[1000:]]
+    assert new_texts("\n\n".join(entries), "\n\n".join(edited), (400, 80)) < 20

@@ -1,0 +1,57 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.markdown.parse import parse
+
+
+def body(text: str) -> list[str]:
+    """What is left of a text, line by line."""
+    document = parse(text, "note")
+    lines = [""] * document.line_count
+    for block in document.blocks:
+        lines[block.start_line - 1 : block.end_line] = block.text.split("\n")
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a %%b%% c", ["a  c"]),
+        ("a %%b%% c %%d%%", ["a  c "]),
+        ("%%a%%\nb", ["", "b"]),
+        ("a %%b\nc\nd%% e", ["a ", "", " e"]),
+        ("a\n\n%%\nb\n\n# c\n%%\n\nd", ["a", "", "", "", "", "", "", "", "d"]),
+        ("a %%b\nc%% d %%e\nf%% g", ["a ", " d ", " g"]),
+        ("100 %% sure", ["100 %% sure"]),
+        ("a %%b%% 100 %% sure", ["a  100 %% sure"]),
+        ("a `%%b%%` c", ["a `%%b%%` c"]),
+        ("a `%%` b %%c%%", ["a `%%` b "]),
+        ("```\n%%a%%\n```", ["```", "%%a%%", "```"]),
+        ("~~~\n%%a\n~~~\nb%%", ["~~~", "%%a", "~~~", "b%%"]),
+        ("%%\n```\na\n```\n%%\nb", ["", "", "", "", "", "b"]),
+        ("> %%a\n> b%% c", ["> ", " c"]),
+        ("x %%%% y", ["x  y"]),
+    ],
+)
+def test_comments_are_blanked_where_they_are_comments(text: str, left: list[str]) -> None:
+    assert body(text) == left
+
+
+def test_what_a_comment_says_is_nowhere() -> None:
+    document = parse("# Title %%hidden%%\n\n%% #hidden [[hidden]] %%\n\n[[shown]] #shown\n", "note")
+    assert "hidden" not in repr(document)
+    assert document.title == "Title"
+    assert document.tags == ("shown",)
+    assert [link.target for link in document.links] == ["shown"]
+    assert document.links[0].line == 5
+
+
+@given(st.text(alphabet="%`a~> \n-"))
+def test_lines_stay_where_they_are(text: str) -> None:
+    document = parse(text, "note")
+    lines = text.split("\n")
+    for block in document.blocks:
+        assert block.end_line <= len(lines)
+        if "%%" not in text:
+            assert block.text == "\n".join(lines[block.start_line - 1 : block.end_line])

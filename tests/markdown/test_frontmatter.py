@@ -1,0 +1,157 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
+from vault_index.markdown.parse import parse
+
+
+def read(inside: str) -> Frontmatter:
+    return read_frontmatter(["---", *inside.split("\n"), "---", "body"])
+
+
+@pytest.mark.parametrize(
+    ("inside", "values"),
+    [
+        ("title: A note", {"title": "A note"}),
+        ("", {}),
+        ("# only a comment", {}),
+        ("date: 2026-01-31", {"date": "2026-01-31"}),
+        ("date: 2026-01-31 10:00:00", {"date": "2026-01-31T10:00:00"}),
+        ("created: 2026-11-21T10:00:00+00:00", {"created": "2026-11-21T10:00:00+00:00"}),
+        ("a: [1, 2.5, yes, null, x]", {"a": [1, 2.5, True, None, "x"]}),
+        ("a: !!set {y, x}", {"a": ["x", "y"]}),
+        ("a: .nan\nb: .inf", {"a": "nan", "b": "inf"}),
+        ("2: two\n2026-01-31: day\nyes: bool", {"2": "two", "2026-01-31": "day", "True": "bool"}),
+        ("a: {b: {c: d}}", {"a": {"b": {"c": "d"}}}),
+        ("a: &x 1\nb: 2", {"a": 1, "b": 2}),
+        ("a: 99999999999999999999", {"a": 99999999999999999999}),
+        ("a: !!binary aGVsbG8=", {"a": "hello"}),
+        ("emoji: 🎉\ncjk: 读书", {"emoji": "🎉", "cjk": "读书"}),
+    ],
+)
+def test_values_are_json(inside: str, values: dict[str, Any]) -> None:
+    front = read(inside)
+    assert front.values == values
+    assert front.faults == ()
+    assert front.lines == inside.count("\n") + 3
+    json.dumps(front.values)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["", "---", "a: b", "---"],
+        ["text", "---", "a: b", "---"],
+        [" ---", "a: b", "---"],
+        ["----", "a: b", "----"],
+        ["---", "a: b"],
+        ["---", "a: b", "..."],
+    ],
+)
+def test_only_a_fence_in_the_first_line_opens_it_and_only_a_fence_closes_it(lines: list[str]) -> None:
+    assert read_frontmatter(lines) == Frontmatter()
+
+
+def test_fences_may_have_spaces_behind_them() -> None:
+    assert read_frontmatter(["--- ", "a: b", "---\t", "body"]) == Frontmatter({"a": "b"}, 3)
+
+
+@pytest.mark.parametrize(
+    ("inside", "line", "values"),
+    [
+        ("a: 1\nb: @x", 3, {"a": 1, "b": "@x"}),
+        ("title: Foo: bar\ntags: [a]", 2, {"title": "Foo: bar", "tags": ["a"]}),
+        ("date: {{date}}\ntags: [a, b]\naliases:\n  - x", 2, {"tags": ["a", "b"], "aliases": ["x"]}),
+        ("title: <% tp.file.title %>\nx: @\ny: 1", 3, {"title": "<% tp.file.title %>", "x": "@", "y": 1}),
+        ("a: 1\ndate: 2026-02-30\nb: 2", 3, {"a": 1, "date": "2026-02-30", "b": 2}),
+        ("tags: [a, @b", 2, {"tags": "a, @b"}),
+        ('title: "Foo" bar', 2, {"title": 'Foo" bar'}),
+        ("a: [1\nb: 2", 3, {"a": "[1", "b": 2}),
+        ("a: *missing\nb: 2", 2, {"a": "*missing", "b": 2}),
+        ("\tkey: value\nb: 2", 2, {"b": 2}),
+        ("a: \0", 2, {}),
+    ],
+)
+def test_broken_yaml_is_a_fault_with_a_line_and_keeps_what_can_be_read(
+    inside: str, line: int, values: dict[str, Any]
+) -> None:
+    front = read(inside)
+    assert [fault.code for fault in front.faults] == ["frontmatter"]
+    assert front.faults[0].line == line
+    assert front.faults[0].message.startswith("frontmatter cannot be read: ")
+    assert "\n" not in front.faults[0].message
+    assert front.values == values
+    assert front.lines == inside.count("\n") + 3
+
+
+BOMBS = {
+    "aliases of aliases": "a: &a [x, x]\n"
+    + "\n".join(f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]" for i in range(20)),
+    "an alias": "a: &a [x]\nb: *a",
+    "deep flow": "a: " + "[" * 30_000,
+    "deep flow, closed": "a: " + "[" * 200 + "]" * 200,
+    "deep mappings": "a: " + "{a: " * 200,
+    "deep sequences": "- " * 30_000 + "a",
+    "deep blocks": "\n".join(" " * depth + "a:" for depth in range(300)),
+    "deep keys": "? " * 30_000 + "a",
+    "endless": "a: b\n" * 40_000,
+    "a number of a mile": "a: " + "9" * 5000,
+}
+
+
+@pytest.mark.parametrize("inside", BOMBS.values(), ids=BOMBS.keys())
+def test_bombs_are_faults(inside: str) -> None:
+    front = read(inside)
+    assert [fault.code for fault in front.faults] == ["frontmatter"]
+    json.dumps(front.values)
+
+
+def test_a_number_that_cannot_be_written_is_kept_in_hexadecimal() -> None:
+    front = read("a: 0x" + "f" * 5000)
+    assert front.values == {"a": "0x" + "f" * 5000}
+    json.dumps(front.values)
+
+
+def test_prose_between_two_rules_is_body_and_a_fault() -> None:
+    document = parse("---\nsome prose\n---\nmore", "note")
+    assert "some prose" in "\n".join(block.text for block in document.blocks)
+    assert document.faults[0].line == 1
+
+
+def test_frontmatter_is_blanked_but_counted() -> None:
+    document = parse("---\ntitle: A\n---\n\nbody #b\n", "note")
+    assert [(block.start_line, block.end_line, block.text) for block in document.blocks] == [(5, 5, "body #b")]
+    assert document.line_count == 5
+
+
+def test_a_byte_order_mark_before_it_does_not_count() -> None:
+    assert parse("\ufeff---\ntitle: A\n---\n", "note").title == "A"
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "split"),
+    [
+        (None, [], False),
+        ("a, b c", ["a", "b c"], False),
+        ("a, b c", ["a", "b", "c"], True),
+        (["a, b", "c d"], ["a, b", "c d"], True),
+        (["a", None, 2024, True, 1.5, {"x": 1}, ["link"]], ["a", "2024", "true", "1.5", "link"], False),
+        (7, ["7"], False),
+        ({"a": 1}, [], False),
+        (" , ", [], False),
+    ],
+)
+def test_lists_are_written_in_many_ways(value: Any, words: list[str], split: bool) -> None:
+    assert string_list(value, split_spaces=split) == words
+
+
+@given(st.text(alphabet="ab:-[]{}&*!|>'\"%@`#,? \n\t01.~<\0\x85\ud800"))
+def test_no_frontmatter_is_an_error(inside: str) -> None:
+    front = read(inside)
+    json.dumps(front.values)
+    assert all(fault.line is not None and fault.line >= 1 for fault in front.faults)

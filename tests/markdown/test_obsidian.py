@@ -1,0 +1,97 @@
+import pytest
+
+from vault_index.markdown.parse import parse
+from vault_index.models import Link
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("#tag", ["tag"]),
+        ("text #tag more", ["tag"]),
+        ("#a #b\n#c", ["a", "b", "c"]),
+        ("#A #a", ["a"]),
+        ("#nested/Tag/x", ["nested/tag/x"]),
+        ("#trailing/ x", ["trailing"]),
+        ("#snake_case #kebab-case", ["snake_case", "kebab-case"]),
+        ("#tag, #other. (#not)", ["tag", "other"]),
+        ("#1984 #y1984 #2024-01", ["y1984", "2024-01"]),
+        ("#---", []),
+        ("#读书笔记，后面", ["读书笔记"]),
+        ("#हिंदी #ไทย", ["हिंदी", "ไทย"]),
+        ("#🎉 #👩‍💻/work", ["🎉", "👩‍💻/work"]),
+        ("a\t#tab", ["tab"]),
+        ("> #quoted", ["quoted"]),
+        ("- [ ] do #it", ["it"]),
+        ("# Heading #tag", ["tag"]),
+        ("Setext #tag\n===", ["tag"]),
+        ("| a | #cell |\n|---|---|\n| #x | y |", ["cell", "x"]),
+        ("a#b ##c \\#d", []),
+        ("`#code` and `` #more ` ``", []),
+        ("```\n#code\n```", []),
+        ("    #indented code", []),
+        ("[[note #x]] [text #y](z.md) [t](<a #b.md>)", []),
+        ("[[a]]#b `c`#d", []),
+        ("https://example.org/ #yes https://example.org/#no", ["yes"]),
+        ('<span class="a #b">x</span> #c', ["c"]),
+        ("$a #b$ and $5 #cash $6", ["cash"]),
+        ("$$\n#formula\n$$\n\n#after", ["after"]),
+        ("%% #hidden %% #shown", ["shown"]),
+        ("#a`code`", ["a"]),
+    ],
+)
+def test_inline_tags(text: str, tags: list[str]) -> None:
+    assert list(parse(text, "note").tags) == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("[[Note]]", [Link("Note", "", "", 1)]),
+        ("[[folder/Note.md]]", [Link("folder/Note", "", "", 1)]),
+        ("[[Note|shown]]", [Link("Note", "", "shown", 1)]),
+        ("[[Note#Part]]", [Link("Note", "Part", "", 1)]),
+        ("[[Note#Part#Deeper|shown]]", [Link("Note", "Part#Deeper", "shown", 1)]),
+        ("[[Note#^block]]", [Link("Note", "^block", "", 1)]),
+        ("[[#Part]]", [Link("", "Part", "", 1)]),
+        ("![[picture.png|300]]", [Link("picture.png", "", "", 1, True)]),
+        ("![[Note#Part]]", [Link("Note", "Part", "", 1, True)]),
+        ("| [[Note\\|shown]] | [[Other\\|x]] |\n|--|--|", [Link("Note", "", "shown", 1), Link("Other", "", "x", 1)]),
+        ("[[a [b]|c [d]]]", [Link("a [b]", "", "c [d", 1)]),
+        ("[[]] [[|x]] [[a\nb]] [[open", []),
+        ("a\n\n[[b]] and [[c]]\n\n[[d]]", [Link("b", "", "", 3), Link("c", "", "", 3), Link("d", "", "", 5)]),
+        ("[text](note.md)", [Link("note", "", "text", 1)]),
+        ("[text](my%20note.md#Some%20part)", [Link("my note", "Some part", "text", 1)]),
+        ("[text](<my note.md#part>)", [Link("my note", "part", "text", 1)]),
+        ('[text](note.md "title")', [Link("note", "", "text", 1)]),
+        ("[text](a_(b).md)", [Link("a_(b)", "", "text", 1)]),
+        ("[text](note.md?view=x#part)", [Link("note", "part", "text", 1)]),
+        ("[text](#part)", [Link("", "part", "text", 1)]),
+        ("[**bold** `x`](note.md)", [Link("note", "", "bold x", 1)]),
+        ("[a [b] c](note.md)", [Link("note", "", "a [b] c", 1)]),
+        ("[wrapped\ntext](note.md)", [Link("note", "", "wrapped text", 1)]),
+        ("![alt](img/a.png)", [Link("img/a.png", "", "alt", 1, True)]),
+        ("[![alt](a.png)](page.md)", [Link("a.png", "", "alt", 1, True), Link("page", "", "alt", 1)]),
+        ("[a](../up.md) [b](/root.md)", [Link("../up", "", "a", 1), Link("/root", "", "b", 1)]),
+        ("[a](https://x.org/y.md) [b](mailto:a@b.c) [c](//x.org) [d](obsidian://open)", []),
+        ("[a]() [b](two words.md) [c] (d.md)", []),
+        ("`[[code]]` ``[a](b.md)``", []),
+        ("```\n[[code]]\n```", []),
+        ("`a\n\n[[b]] `", [Link("b", "", "", 3)]),
+        ("$$\n[[formula]]\n$$", []),
+        (r"\[a](b.md) [c\]](d.md)", [Link("d", "", "c]", 1)]),
+        ("- [ ] [[task]]\n  - [[nested]]", [Link("task", "", "", 1), Link("nested", "", "", 2)]),
+        ("> [!note] [[a]]\n> [[b]]", [Link("a", "", "", 1), Link("b", "", "", 2)]),
+    ],
+)
+def test_links(text: str, links: list[Link]) -> None:
+    assert list(parse(text, "note").links) == links
+
+
+def test_properties_hold_links() -> None:
+    document = parse('---\nup: "[[Parent|p]]"\nsee:\n  - "[[Other#x]]"\n---\n[[Body]]\n', "note")
+    assert document.links == (
+        Link("Parent", "", "p", 2),
+        Link("Other", "x", "", 4),
+        Link("Body", "", "", 6),
+    )

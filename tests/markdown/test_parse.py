@@ -1,0 +1,78 @@
+import pytest
+
+from vault_index.markdown.parse import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "in_text"),
+    [
+        ("---\ntitle: From frontmatter\n---\n# Heading", "From frontmatter", True),
+        ("---\ntitle: 42\n---\n", "42", True),
+        ("---\ntitle: 2026-01-31\n---\n", "2026-01-31", True),
+        ("---\ntitle: \n---\n# Heading", "Heading", True),
+        ("---\ntitle: [a]\n---\n# Heading", "Heading", True),
+        ("---\ntitle: yes\n---\n", "name", False),
+        ("---\ntitle: Broken: yaml\n---\n# Heading", "Broken: yaml", True),
+        ("text\n\n## Two\n\n# **One** [[x|y]]\n\n# Later", "One y", True),
+        ("Setext\n===\n", "Setext", True),
+        ("#\n\n# Real", "Real", True),
+        ("```\n# code\n```\n", "name", False),
+        ("> # quoted\n", "name", False),
+        ("## Two only", "name", False),
+        ("", "name", False),
+    ],
+)
+def test_title(text: str, title: str, in_text: bool) -> None:
+    document = parse(text, "name")
+    assert (document.title, document.title_in_text) == (title, in_text)
+
+
+@pytest.mark.parametrize(
+    ("front", "tags", "aliases"),
+    [
+        ("tags: [A, b/C]\naliases: [X, Y]", ("a", "b/c"), ("X", "Y")),
+        ("tags: a, b c\naliases: Two words, Other", ("a", "b", "c"), ("Two words", "Other")),
+        ("tag: a\nalias: X", ("a",), ("X",)),
+        ("tags:\n  - '#a'\n  - project:x\n  - two words\n  - 2024\n  -", ("a", "project/x", "two-words", "2024"), ()),
+        ("tags: a\ntag: b\naliases: [X]\nalias: X", ("a", "b"), ("X",)),
+        ("tags:\naliases:", (), ()),
+        ("tags: [a, a, A]", ("a",), ()),
+        ("tags: {{tags}}\naliases: [X]", (), ("X",)),
+    ],
+)
+def test_tags_and_aliases_of_the_frontmatter(front: str, tags: tuple[str, ...], aliases: tuple[str, ...]) -> None:
+    document = parse(f"---\n{front}\n---\n", "name")
+    assert document.tags == tags
+    assert document.aliases == aliases
+
+
+def test_frontmatter_tags_come_before_inline_ones() -> None:
+    assert parse("---\ntags: [z, b]\n---\n#a #Z #b\n", "name").tags == ("z", "b", "a")
+
+
+def test_a_note_without_a_body_is_what_its_frontmatter_says() -> None:
+    text = "---\ntitle: A\nsubtitle: why\nfacts: [one, {two: 3}]\ndraft: true\nempty:\n---\n\n%% nothing %%\n"
+    (block,) = parse(text, "name").blocks
+    assert (block.start_line, block.end_line) == (1, 7)
+    assert block.text == "A\nwhy\none\n3"
+
+
+@pytest.mark.parametrize("text", ["---\n---\n", "%%hidden%%", "%%\nhidden\n%%\n", "---\ndraft: true\n---\n"])
+def test_a_note_that_says_nothing_at_all_is_its_name(text: str) -> None:
+    assert [block.text for block in parse(text, "name").blocks] == ["name"]
+
+
+def test_the_name_is_no_part_of_a_text_that_says_something() -> None:
+    """Else the text of an empty memory would be embedded again when its file is renamed."""
+    text = "---\ndigest: something\n---\n"
+    assert parse(text, "one").blocks == parse(text, "two").blocks
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " \t\r\n", "\ufeff", "\u3000\n"])
+def test_a_blank_file_has_no_blocks(text: str) -> None:
+    assert parse(text, "name").blocks == ()
+
+
+def test_key_value_fields_and_highlights_are_content() -> None:
+    (block,) = parse("status:: ==done== ^id\n", "name").blocks
+    assert block.text == "status:: ==done== ^id"

@@ -1,0 +1,52 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_index import tokens
+from vault_index.markdown.pieces import pieces
+
+
+@pytest.mark.parametrize(
+    ("line", "budget", "expected"),
+    [
+        ("short enough", 10, ["short enough"]),
+        ("One two. Three four! Five?", 5, ["One two.", " Three four!", " Five?"]),
+        ("No cut in 3.14 or a.b", 100, ["No cut in 3.14 or a.b"]),
+        ("你好。再见！真的？", 4, ["你好。", "再见！", "真的？"]),
+        ("「你好。」他说。", 6, ["「你好。」", "他说。"]),
+    ],
+)
+def test_lines_are_cut_at_sentences(line: str, budget: int, expected: list[str]) -> None:
+    assert [piece for piece, _ in pieces(line, budget)] == expected
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    line = "word " * 200 + "end"
+    parts = [piece for piece, _ in pieces(line, 20)]
+    assert "".join(parts) == line
+    assert {word for part in parts for word in part.split()} == {"word", "end"}
+
+
+def test_a_long_word_is_cut_between_characters() -> None:
+    family = "👩\u200d👩\u200d👧"
+    for character in (family, "e\u0301", "✈\ufe0f"):
+        parts = [piece for piece, _ in pieces(character * 60, 25)]
+        assert len(parts) > 1
+        assert all(part == character * (len(part) // len(character)) for part in parts)
+
+
+@pytest.mark.parametrize("line", ["a" * 300_000, "汉字" * 100_000, "x" + " " * 300_000 + "y", "a b" * 100_000])
+def test_megabytes_in_one_line_are_cut_too(line: str) -> None:
+    parts = list(pieces(line, 400))
+    assert "".join(piece for piece, _ in parts) == line
+    assert max(size for _, size in parts) <= 400
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="ab .!?。」 é\u0301\u200d👩汉\ud800", max_size=400), st.integers(1, 20))
+def test_pieces_are_the_line_again_and_fit(line: str, budget: int) -> None:
+    parts = list(pieces(line, budget))
+    assert "".join(piece for piece, _ in parts) == line
+    for piece, size in parts:
+        assert size == tokens.count(piece)
+        assert size <= budget or len(piece) == 1

@@ -1,0 +1,54 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.markdown.words import MAX_CHARACTERS, plain_words
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("Plain words", "Plain words"),
+        ("**Bold** and *italic* and _more_", "Bold and italic and more"),
+        ("***both***", "both"),
+        ("**a *b* c**", "a b c"),
+        ("==marked== ~~gone~~", "marked gone"),
+        ("snake_case and __init__.py", "snake_case and __init__.py"),
+        ("`__init__` of `a*b*c`", "__init__ of a*b*c"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("a == b", "a == b"),
+        (r"\*kept\*", "*kept*"),
+        ("[[Note]]", "Note"),
+        ("[[folder/Note#Part|shown]]", "shown"),
+        ("[[Note#Part]]", "Note > Part"),
+        ("[[#Part]]", "Part"),
+        ("see [the docs](https://example.org/a_(b)) now", "see the docs now"),
+        ("[![alt](image.png)](page.md)", "alt"),
+        ("[text][ref] and [ ] box", "text and [ ] box"),
+        ("Note[^1]", "Note"),
+        ("Title ^block-id", "Title"),
+        ("2^10", "2^10"),
+        ('<a id="x"></a>Title<br>', "Title"),
+        ("List<string>", "List<string>"),
+        ("R&amp;D", "R&D"),
+        ("C# and #tag", "C# and #tag"),
+        ("a\nb", "a b"),
+        ("", ""),
+        ("\0001\0 [[x]]", "1 x"),
+    ],
+)
+def test_words_of_a_heading(written: str, words: str) -> None:
+    assert plain_words(written) == words
+
+
+def test_an_endless_heading_is_cut_at_a_word() -> None:
+    words = plain_words("word " * 1000)
+    assert len(words) <= MAX_CHARACTERS
+    assert words.endswith("word")
+
+
+@given(st.text(alphabet="ab*_`[]()=~\\^<>&! \n\0" + "0"))
+def test_any_text_has_words(text: str) -> None:
+    words = plain_words(text)
+    assert "\n" not in words
+    assert words == words.strip()
