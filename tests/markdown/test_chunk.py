@@ -184,3 +184,8 @@ def test_an_edit_in_the_middle_stays_between_two_anchors() -> None:
     entries = [f"2026-01-{n % 28 + 1:02} {n}: the {n}th entry of a log that goes on and on" for n in range(2000)]
     edited = [*entries[:1000], "an entry that came later, and is here now", *entries[1000:]]
     assert new_texts("\n\n".join(entries), "\n\n".join(edited), (400, 80)) < 20
+
+
+def test_equal_lines_are_packed_whatever_their_hash() -> None:
+    for number in range(200):
+        assert len(cut("\n".join([f"- [ ] take the vitamins of box number {number} with breakfast"] * 60), 400, 0)) < 5

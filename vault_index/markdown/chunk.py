@@ -75,7 +75,8 @@ def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: i
 def _segments(units: Sequence[_Unit]) -> Iterator[Sequence[_Unit]]:
     start = 0
     for position, unit in enumerate(units):
-        if position > start and _is_anchor(unit):
+        # A text that comes again at once would cut a log of equal lines into chunks of one line.
+        if position > start and unit.text != units[position - 1].text and _is_anchor(unit):
             yield units[start:position]
             start = position
     yield units[start:]

@@ -1,13 +1,10 @@
 """`cache.db`: what cannot be derived from the files. Embeddings by content, usage, and what left the machine."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import apsw
-
 from vault_index.models import SentRecord, Vector, VectorSpace
-from vault_index.store.connection import connect, fetch_all, translated
+from vault_index.store.connection import connect, fetch_all, transaction, translated
 
 _VARIABLES = 500  # values in one IN (…)
 
@@ -25,17 +22,6 @@ class Cache:
 
     def close(self) -> None:
         self._connection.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[apsw.Connection]:
-        with translated(self._path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
 
     # --- embeddings --------------------------------------------------------------------------------------------
 
@@ -58,7 +44,7 @@ class Cache:
 
     def put_embeddings(self, space: VectorSpace, vectors: Mapping[bytes, Vector]) -> None:
         space_id = self._space_id(space)
-        with self._transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             connection.executemany(
                 "INSERT INTO embedding (space_id, key, vector) VALUES (?, ?, ?)"
                 " ON CONFLICT (space_id, key) DO UPDATE SET vector = excluded.vector",
@@ -68,7 +54,7 @@ class Cache:
     def _space_id(self, space: VectorSpace) -> int:
         if space not in self._space_ids:
             values = (space.provider, space.model, space.dimensions, space.endpoint)
-            with self._transaction() as connection:
+            with transaction(self._connection, self._path) as connection:
                 connection.execute(
                     "INSERT INTO space (provider, model, dimensions, endpoint) VALUES (?, ?, ?, ?)"
                     " ON CONFLICT DO NOTHING",
@@ -99,7 +85,7 @@ class Cache:
             return dict(fetch_all(self._connection, "SELECT uid, accessed FROM usage"))
 
     def record_access(self, uid: str, now: float) -> None:
-        with self._transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             connection.execute(
                 "INSERT INTO usage (uid, accesses, accessed) VALUES (?, 1, ?)"
                 " ON CONFLICT (uid) DO UPDATE SET accesses = accesses + 1, accessed = excluded.accessed",
@@ -110,7 +96,7 @@ class Cache:
 
     def record_sent(self, records: Sequence[SentRecord]) -> None:
         """Note what is about to leave the machine."""
-        with self._transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             connection.executemany(
                 "INSERT INTO sent (day, endpoint, model, source, path, texts, tokens) VALUES (?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (day, endpoint, model, source, path)"

@@ -51,6 +51,20 @@ def _vec0_path() -> str:
     return os.path.join(spec.submodule_search_locations[0], "vec0")
 
 
+@contextmanager
+def transaction(connection: apsw.Connection, what: Path) -> Iterator[apsw.Connection]:
+    """All of the block is written, or nothing of it."""
+    with translated(what):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:  # a full disk ends the transaction by itself
+                connection.execute("ROLLBACK")
+            raise
+
+
 def fetch_all(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
     """All rows at once: a reader that keeps a cursor open would keep the WAL from shrinking."""
     return connection.execute(sql, tuple(values)).fetchall()

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
 
 from vault_index.models import Fault, FileStamp, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import connect, fetch_all, load_vec0, translated
+from vault_index.store.connection import connect, fetch_all, load_vec0, transaction, translated
 from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
@@ -41,22 +40,11 @@ class IndexWriter:
         self._connection = connect(path, "index", writable=True)
         self.vectors_work = load_vec0(self._connection)
         if not self.vectors_work:
-            with self.transaction() as connection:
+            with transaction(self._connection, self._path) as connection:
                 spaces.forget_spaces(connection)
 
     def close(self) -> None:
         self._connection.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[apsw.Connection]:
-        with translated(self._path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
 
     # --- documents ---------------------------------------------------------------------------------------------
 
@@ -88,14 +76,14 @@ class IndexWriter:
         their row and vectors. `cached` holds the known vectors by space id and embed key; other new chunks become
         pending.
         """
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             document_id = fetch_all(connection, _PUT_DOCUMENT, _document_values(row, replaces))[0][0]
             _put_names(connection, document_id, row)
             _put_chunks(connection, document_id, row.chunks, cached)
             _put_faults(connection, row.source, row.path, faults)
 
     def remove_document(self, document_id: int) -> None:
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             source, path = fetch_all(connection, "SELECT source, path FROM document WHERE id = ?", (document_id,))[0]
             chunk_ids = [
                 id_ for (id_,) in fetch_all(connection, "SELECT id FROM chunk WHERE document_id = ?", (document_id,))
@@ -108,7 +96,7 @@ class IndexWriter:
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
         """Replace what is known to be wrong with one file that has no document."""
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             _put_faults(connection, source, path, faults)
 
     def lone_faults(self, source: str) -> dict[str, list[Fault]]:
@@ -127,7 +115,7 @@ class IndexWriter:
 
     def mark_stale(self) -> None:
         """Have every document read again by the next sync, while its rows stay searchable."""
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             connection.execute("UPDATE document SET made_with = ''")
             connection.execute("UPDATE chunk SET terms_hash = x''")
 
@@ -146,7 +134,7 @@ class IndexWriter:
         return str(rows[0][0]) if rows else None
 
     def set_meta(self, key: str, value: str) -> None:
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             connection.execute(
                 "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                 (key, value),
@@ -160,16 +148,16 @@ class IndexWriter:
 
     def add_space(self, row: SpaceRow) -> SpaceRow:
         """Begin a space (its id is given here): every chunk is pending in it. Replaces one of the same state."""
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             return spaces.add_space(connection, row)
 
     def drop_space(self, space_id: int) -> None:
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             spaces.drop_space(connection, space_id)
 
     def serve_space(self, space_id: int) -> None:
         """Swap: the built space serves from now on, the one that served is dropped."""
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             spaces.serve_space(connection, space_id)
 
     def pending(self, space_id: int, after: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
@@ -186,7 +174,7 @@ class IndexWriter:
 
     def put_vectors(self, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
         """Give the chunks their vectors, as far as they still are what was embedded. Returns how many got one."""
-        with self.transaction() as connection:
+        with transaction(self._connection, self._path) as connection:
             return spaces.put_vectors(connection, space_id, vectors, chunks)
 
 
