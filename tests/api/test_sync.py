@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
+from vault_index.sources.reading import read_regular
 
 NOTES = {
     "a.md": "# Apple\n\nA fruit that keeps the doctor away. #fruit\n",
@@ -213,3 +214,28 @@ def documents_in(database: Path) -> int:
             connection.close()
     except apsw.Error:
         return 0
+
+
+def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        index.sync()
+        write(vault, {"a.md": "Other words.\n", "new.md": "Novelty.\n"})
+
+        def refuse(path: str, *_: object) -> object:
+            if path.endswith("a.md"):
+                raise PermissionError(13, "Permission denied", path)
+            return read_regular(path, 10_000)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("vault_index.sources.vault.read_regular", refuse)
+            report = index.sync()
+        assert [failure.path for failure in report.failed] == ["a.md"]
+        assert report.added == 1
+        assert paths(index, "apple") == ["a.md"]
+        assert [problem.code for problem in index.status().problems] == ["unreadable"]
+        assert index.sync().changed == 1
+        assert index.status().problems == ()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from vault_index.markdown.frontmatter import string_list
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.rows import ChunkRow, DocumentRow
 
@@ -37,7 +38,7 @@ def describe(
     kind: Kind = "memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note"
     front = parsed.frontmatter
     modified = raw.ref.stamp.mtime_ns / 1e9
-    name = document_name(path)
+    name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"
     return DocumentRow(
         uid=_uid(front.get("id") if memory else None, raw.ref.source, path),
@@ -67,13 +68,6 @@ def describe(
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, parsed, chunks)),
     )
-
-
-def document_name(path: str) -> str:
-    """The file name without folder and suffix: what wikilinks and people call a note."""
-    name = path.rpartition("/")[2]
-    stem, dot, _ = name.rpartition(".")
-    return stem if dot and stem else name
 
 
 def _uid(own: Any, source: str, path: str) -> str:
@@ -112,19 +106,13 @@ def embedding_context(parsed: ParsedDocument, headings: Sequence[str]) -> str:
     """
     title = (parsed.title,) if parsed.title_in_text else ()
     crumbs = " > ".join((*title, *(headings[1:] if headings[:1] == title else headings)))
-    tags = " ".join(frontmatter_tags(parsed.frontmatter))
+    own = parsed.frontmatter.get("tags", parsed.frontmatter.get("tag"))
+    tags = " ".join(tag.lstrip("#") for tag in string_list(own, split_spaces=True))
     return " ".join(part for part in (f"[{tags}]" if tags else "", crumbs) if part)
 
 
 def embed_key(context: str, text: str) -> bytes:
     return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
-def frontmatter_tags(frontmatter: Mapping[str, Any]) -> list[str]:
-    """Tags as they stand in the frontmatter, a list or one string."""
-    value = frontmatter.get("tags", frontmatter.get("tag"))
-    values = value if isinstance(value, list) else re.split(r"[,\s]+", value) if isinstance(value, str) else []
-    return [text for item in values if (text := str(item).strip().lstrip("#"))]
 
 
 def _field_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.indexer.describe import describe, document_name
 from vault_index.indexer.plan import Plan, diff
-from vault_index.models import Failure, Fault, FileStamp, Problem, RawDocument, SyncReport, Vector
+from vault_index.models import DocumentRef, Failure, Fault, FileStamp, Problem, RawDocument, SyncReport, Vector
 from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
 from vault_index.store.rows import DocumentRow, KnownDocument
@@ -57,6 +56,31 @@ class _Tally:
     cached: int = 0
     failed: list[Failure] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file as the rows it makes, and what is wrong with it."""
+
+    row: DocumentRow
+    faults: tuple[Fault, ...]
+
+
+class _Vanished:
+    """Documents whose files are gone, until a new file with the same content shows that they moved."""
+
+    def __init__(self, rows: Sequence[KnownDocument]) -> None:
+        self._rows = {row.id: row for row in rows}
+        self._by_hash: dict[bytes, list[KnownDocument]] = {}
+        for row in reversed(rows):
+            self._by_hash.setdefault(row.content_hash, []).append(row)
+
+    def take(self, content_hash: bytes) -> KnownDocument | None:
+        twins = self._by_hash.get(content_hash)
+        return self._rows.pop(twins.pop().id) if twins else None
+
+    def rest(self) -> list[KnownDocument]:
+        return list(self._rows.values())
 
 
 class Synchroniser:
@@ -122,59 +146,63 @@ class Synchroniser:
 
     def _apply(self, source: VaultSource, plan: Plan, tally: _Tally) -> None:
         """Files first, removals last: what vanished here may have appeared there."""
-        gone = {row.id: row for row in plan.removed}
-        by_hash: dict[bytes, list[KnownDocument]] = {}
-        for row in reversed(plan.removed):
-            by_hash.setdefault(row.content_hash, []).append(row)
+        vanished = _Vanished(plan.removed)
         made_with = self._settings.made_with(source)
-        total = len(plan.changed) + len(plan.added)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
         for done, (ref, old) in enumerate(work, start=1):
-            try:
-                raw = source.read(ref)
-                if old is not None:
-                    # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.
-                    chunks = self._put(source, raw, old.id)
-                    if raw.content_hash == old.content_hash and old.made_with == made_with:
-                        tally.unchanged += 1
-                        chunks = 0
-                    else:
-                        tally.changed += 1
-                elif twins := by_hash.get(raw.content_hash):
-                    moved_from = twins.pop()
-                    del gone[moved_from.id]
-                    chunks = self._put(source, raw, moved_from.id)
-                    tally.moved += 1
-                else:
-                    chunks = self._put(source, raw, None)
-                    tally.added += 1
-                tally.chunks += chunks
-            except NotFoundError:
-                if old is not None:
-                    gone[old.id] = old
-            except VaultIndexError as error:
-                log.warning("not indexed path=%s reason=%s", ref.path, error.message)
-                tally.failed.append(Failure(ref.path, error.message))
-                self._writer.put_faults(ref.source, ref.path, [Fault("unreadable", error.message, ref.path)])
-            self._progress("text", done, total)
-        for row in gone.values():
+            read = self._read(source, ref, tally)
+            if read is not None and old is not None:
+                self._put_again(read, old, made_with, tally)
+            elif read is not None:
+                self._put_new(read, vanished.take(read.row.content_hash), tally)
+            self._progress("text", done, len(work))
+        for row in vanished.rest():
             self._writer.remove_document(row.id)
             tally.removed += 1
 
-    def _put(self, source: VaultSource, raw: RawDocument, replaces: int | None) -> int:
-        row, faults = self._rows(source, raw)
-        known = self._known_vectors([chunk.embed_key for chunk in row.chunks])
-        self._writer.put_document(row, faults, replaces, known)
-        return len(row.chunks)
+    def _put_again(self, read: _Read, old: KnownDocument, made_with: str, tally: _Tally) -> None:
+        # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.
+        self._put(read, old.id)
+        if read.row.content_hash == old.content_hash and old.made_with == made_with:
+            tally.unchanged += 1
+        else:
+            tally.changed += 1
+            tally.chunks += len(read.row.chunks)
 
-    def _rows(self, source: VaultSource, raw: RawDocument) -> tuple[DocumentRow, Sequence[Fault]]:
+    def _put_new(self, read: _Read, moved_from: KnownDocument | None, tally: _Tally) -> None:
+        self._put(read, moved_from.id if moved_from else None)
+        tally.moved += moved_from is not None
+        tally.added += moved_from is None
+        tally.chunks += len(read.row.chunks)
+
+    def _put(self, read: _Read, replaces: int | None) -> None:
+        known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
+        self._writer.put_document(read.row, read.faults, replaces, known)
+
+    def _read(self, source: VaultSource, ref: DocumentRef, tally: _Tally) -> _Read | None:
+        """The rows of one file; None where it cannot be read, which stops no other file and keeps its old rows."""
+        try:
+            return self._rows(source, source.read(ref))
+        except NotFoundError:
+            return None  # gone since the scan: the next one knows
+        except VaultIndexError as error:
+            reason = error.message
+        except Exception as error:  # one document that nobody foresaw must not keep the others out
+            log.exception("a defect of vault-index path=%s", ref.path)
+            reason = f"a defect of vault-index: {type(error).__name__}"
+        tally.failed.append(Failure(ref.path, reason))
+        self._writer.put_faults(ref.source, ref.path, [Fault("unreadable", reason, ref.path)])
+        return None
+
+    def _rows(self, source: VaultSource, raw: RawDocument) -> _Read:
         # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
+        from vault_index.indexer.describe import describe
         from vault_index.markdown.canvas import parse_canvas
         from vault_index.markdown.chunk import chunk
         from vault_index.markdown.parse import parse
 
         read = parse_canvas if raw.ref.path.endswith(".canvas") else parse
-        parsed = read(raw.text, document_name(raw.ref.path))
+        parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
         chunks = chunk(parsed, self._settings.chunk_tokens, self._settings.chunk_overlap)
         row = describe(
             raw,
@@ -184,7 +212,7 @@ class Synchroniser:
             stays_home=source.stays_home(raw.ref.path),
             made_with=self._settings.made_with(source),
         )
-        return replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults)
+        return _Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
 
     def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
         return {row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in self._writer.spaces()}
