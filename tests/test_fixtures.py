@@ -1,0 +1,83 @@
+"""The fixture vault, indexed whole: what fixtures/README.md says of it."""
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import rows
+from vault_index import VaultIndex
+from vault_index.config import find_home
+from vault_index.config.edit import create_config
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    home = find_home(tmp_path_factory.mktemp("fixtures"))
+    create_config(home, FIXTURES / "vault", provider="none", memory_dir=None)
+    with VaultIndex.open(home) as opened:
+        opened.sync()
+        yield opened
+
+
+def test_the_counts_are_right(index: VaultIndex) -> None:
+    documents = index.list(limit=500).results
+    assert Counter(document.kind for document in documents) == {"note": 71, "memory": 6}
+    assert Counter(document.path.partition("/")[0] for document in documents)["recipes"] == 10
+    assert len([document for document in documents if document.path.endswith(".canvas")]) == 1
+    without_chunk = {row[1] for row in rows(index.home.index_db)["document"]} - {
+        row[0] for row in rows(index.home.index_db)["chunk"]
+    }
+    assert without_chunk == {"inbox/Untitled.md"}
+
+
+@pytest.mark.parametrize(("word", "places"), [("quagga", []), ("axolotl", []), ("pangolin", [("Inbox.md", 14)])])
+def test_marker_words(index: VaultIndex, word: str, places: list[tuple[str, int]]) -> None:
+    assert [(hit.path, hit.focus[0]) for hit in index.search(word, mode="text").results] == places
+
+
+@pytest.mark.parametrize(
+    ("path", "lines"),
+    [
+        ("code/Python packaging.md", 44),
+        ("recipes/Kartoffelsalat.md", 28),
+        ("recipes/Pancakes.md", 4),
+        ("house/Leaking tap.md", 28),
+        ("garden/Garden log.md", 166),
+    ],
+)
+def test_lines_are_counted_as_editors_do(index: VaultIndex, path: str, lines: int) -> None:
+    assert index.get(path).results[0].lines == (1, lines)
+
+
+def test_broken_frontmatter_is_named_with_its_line(index: VaultIndex) -> None:
+    problems = [problem.message.partition(": ")[0] for problem in index.status().problems]
+    assert problems == ["daily/2026-03-13.md:2", "projects/Kitchen shelf.md:2", "reading/Compost.md:4"]
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("Bärlauch Kartoffelsalat Brühe", "recipes/Kartoffelsalat.md"),
+        ("tarte pommes", "recipes/Tarte aux pommes.md"),
+        ("parse_config", "code/parse_config.md"),
+        ("kube-proxy", "code/kube-proxy.md"),
+        ("starter winter feeding", "recipes/Sourdough starter.md"),
+    ],
+)
+def test_words_find_their_note(index: VaultIndex, query: str, path: str) -> None:
+    assert index.search(query, mode="text").results[0].path == path
+
+
+def test_indexing_leaves_the_vault_as_it_was(index: VaultIndex) -> None:
+    index.rebuild()
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", "--", "."], cwd=FIXTURES, capture_output=True, text=True, check=False
+    )
+    if changed.returncode:
+        pytest.skip("not a git checkout")
+    assert changed.stdout == ""
