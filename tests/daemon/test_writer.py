@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
+from vault_index.answers import EmbedReport, Problem, SyncReport
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
-from vault_index.models import EmbedReport, Problem, SyncReport
 
 
 @pytest.fixture

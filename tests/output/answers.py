@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from vault_index import models
+from vault_index import answers
 
 SNIPPET = (
     "WAL lets readers run while the daemon writes, so that search never waits for a sync. The log is bounded by "
@@ -34,7 +34,7 @@ def jsonable(value: Any) -> dict[str, Any]:
     return answer
 
 
-def hit(number: int = 0, **changes: Any) -> models.Hit:
+def hit(number: int = 0, **changes: Any) -> answers.Hit:
     values: dict[str, Any] = {
         "id": f"{0x5F0C3F0E + number * 0x1234567:08x}-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         "kind": "note",
@@ -62,10 +62,10 @@ def hit(number: int = 0, **changes: Any) -> models.Hit:
         "also": (),
         "link": "obsidian://open?vault=Vault&file=30-code%2Fdatabases%2Fsqlite-wal",
     }
-    return models.Hit(**(values | changes))
+    return answers.Hit(**(values | changes))
 
 
-def search(*hits: models.Hit, **changes: Any) -> dict[str, Any]:
+def search(*hits: answers.Hit, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "query": "do readers wait",
         "mode": "hybrid",
@@ -75,20 +75,20 @@ def search(*hits: models.Hit, **changes: Any) -> dict[str, Any]:
         "took_ms": 8.1,
         "results": hits,
     }
-    return jsonable(models.SearchResult(**(values | changes)))
+    return jsonable(answers.SearchResult(**(values | changes)))
 
 
-def record(number: int = 0, **changes: Any) -> models.DocumentRecord:
+def record(number: int = 0, **changes: Any) -> answers.DocumentRecord:
     known = asdict(hit(number))
-    fields = models.DocumentRecord.__dataclass_fields__
-    return models.DocumentRecord(**({key: known[key] for key in fields} | changes))
+    fields = answers.DocumentRecord.__dataclass_fields__
+    return answers.DocumentRecord(**({key: known[key] for key in fields} | changes))
 
 
-def documents(*records: models.DocumentRecord, total: int | None = None) -> dict[str, Any]:
-    return jsonable(models.DocumentList(records, len(records) if total is None else total))
+def documents(*records: answers.DocumentRecord, total: int | None = None) -> dict[str, Any]:
+    return jsonable(answers.DocumentList(records, len(records) if total is None else total))
 
 
-def text(**changes: Any) -> models.DocumentText:
+def text(**changes: Any) -> answers.DocumentText:
     values: dict[str, Any] = {
         "id": "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         "kind": "note",
@@ -100,28 +100,28 @@ def text(**changes: Any) -> models.DocumentText:
         "content": "# WAL\n\nReaders never wait.\n",
         "next": None,
     }
-    return models.DocumentText(**(values | changes))
+    return answers.DocumentText(**(values | changes))
 
 
-def texts(*several: models.DocumentText) -> dict[str, Any]:
-    return jsonable(models.Texts(several))
+def texts(*several: answers.DocumentText) -> dict[str, Any]:
+    return jsonable(answers.Texts(several))
 
 
 def tags(**counts: int) -> dict[str, Any]:
-    return jsonable(models.TagList(tuple(models.TagCount(tag, count) for tag, count in counts.items()), len(counts)))
+    return jsonable(answers.TagList(tuple(answers.TagCount(tag, count) for tag, count in counts.items()), len(counts)))
 
 
 def status(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "version": "0.1.0",
-        "daemon": models.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00"),
-        "sources": (models.SourceStatus("vault", "vault", "/home/me/Vault", 173, 1204, 2),),
-        "index": models.IndexStatus(173, 1204, 1190, 14, 34_567_890),
-        "embedder": models.EmbedderStatus("local", "all-MiniLM-L6-v2", 384, True),
-        "watch": models.WatchStatus("native", "2026-11-21T10:01:00+00:00", None, 0),
-        "problems": (models.Problem("frontmatter", "a.md:3: broken frontmatter", "mend the YAML"),),
+        "daemon": answers.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00"),
+        "sources": (answers.SourceStatus("vault", "vault", "/home/me/Vault", 173, 1204, 2),),
+        "index": answers.IndexStatus(173, 1204, 1190, 14, 34_567_890),
+        "embedder": answers.EmbedderStatus("local", "all-MiniLM-L6-v2", 384, True),
+        "watch": answers.WatchStatus("native", "2026-11-21T10:01:00+00:00", None, 0),
+        "problems": (answers.Problem("frontmatter", "a.md:3: broken frontmatter", "mend the YAML"),),
     }
-    return jsonable(models.Status(**(values | changes)))
+    return jsonable(answers.Status(**(values | changes)))
 
 
 def plan(**changes: Any) -> dict[str, Any]:
@@ -137,17 +137,17 @@ def plan(**changes: Any) -> dict[str, Any]:
         "spent_today": 0,
         "daily_token_limit": 100_000,
     }
-    return jsonable(models.EmbedPlan(**(values | changes)))
+    return jsonable(answers.EmbedPlan(**(values | changes)))
 
 
 def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
     """One answer of every shape, with `words` wherever text of a note can stand."""
     found = hit(title=words, headings=(words,), snippet=words, digest=words, tags=(words,), path=words, also=(words,))
     listed = record(title=words, path=words, tags=(words,), type=words, link=words)
-    problem = models.Problem("x", words, words)
-    report = models.SyncReport(3, failed=(models.Failure(words, words),), problems=(problem,), pending=1, chunks=2)
-    sent = models.SentRecord("2026-11-21", words, words, words, words, 1, 2)
-    numbers = models.Stats(3, 1, 0, 2, 9, 4, 1, None, 2, words, 12)
+    problem = answers.Problem("x", words, words)
+    report = answers.SyncReport(3, failed=(answers.Failure(words, words),), problems=(problem,), pending=1, chunks=2)
+    sent = answers.SentRecord("2026-11-21", words, words, words, words, 1, 2)
+    numbers = answers.Stats(3, 1, 0, 2, 9, 4, 1, None, 2, words, 12)
     return [
         ("search", search(found, query=words, degraded=(words,), corrections={words: words})),
         ("search", search(query=words, confidence="none")),
@@ -158,14 +158,14 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("tags", tags(**{words: 3})),
         ("tags", tags()),
         ("stats", jsonable(numbers)),
-        ("status", status(problems=(problem,), sources=(models.SourceStatus(words, "vault", words, 1, 2, 3),))),
-        ("status", jsonable(models.Privacy((sent,), 1))),
-        ("status", jsonable(models.Privacy((), 0))),
+        ("status", status(problems=(problem,), sources=(answers.SourceStatus(words, "vault", words, 1, 2, 3),))),
+        ("status", jsonable(answers.Privacy((sent,), 1))),
+        ("status", jsonable(answers.Privacy((), 0))),
         ("sync", jsonable(report)),
-        ("rebuild", jsonable(models.SyncReport(3, unchanged=3))),
+        ("rebuild", jsonable(answers.SyncReport(3, unchanged=3))),
         ("embed", plan(model=words, endpoint=words)),
-        ("embed", jsonable(models.EmbedReport(3, 2, 1, 0.5, (problem,)))),
-        ("embed", jsonable(models.EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),
+        ("embed", jsonable(answers.EmbedReport(3, 2, 1, 0.5, (problem,)))),
+        ("embed", jsonable(answers.EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),
         ("init", {"config": words, "source": words, "vault": words, "created": True, "added": True, "daemon": False,
                   "sync": jsonable(report)}),
         ("config_list", {"results": [{"key": words, "value": [words], "origin": "file"}], "total": 1}),

@@ -3,10 +3,11 @@
 import threading
 import time
 
+from vault_index.answers import SentRecord
 from vault_index.config import EmbeddingConfig
 from vault_index.embeddings import Embedder, open_embedder
 from vault_index.errors import EmbedderRefused
-from vault_index.models import SentRecord, Vector, VectorSpace
+from vault_index.models import Vector, VectorSpace
 from vault_index.store.cache import Cache
 from vault_index.store.rows import SpaceRow
 

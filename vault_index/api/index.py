@@ -8,20 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from vault_index.api.embedders import Embedders
-from vault_index.api.pool import ReadPool
-from vault_index.api.writing import WriteSide, no_progress
-from vault_index.config import Config, Home, find_home, load_config
-from vault_index.errors import NotFoundError, UsageError
-from vault_index.indexer.sync import Progress
-from vault_index.models import (
+from vault_index.answers import (
     AgentList,
     DaemonStatus,
     DocumentList,
     EmbedPlan,
     EmbedReport,
     EmbedStatus,
-    Filters,
     Privacy,
     SearchResult,
     Stats,
@@ -31,6 +24,13 @@ from vault_index.models import (
     Texts,
     WatchStatus,
 )
+from vault_index.api.embedders import Embedders
+from vault_index.api.pool import ReadPool
+from vault_index.api.writing import WriteSide, no_progress
+from vault_index.config import Config, Home, find_home, load_config
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.indexer.sync import Progress
+from vault_index.models import Filters
 from vault_index.sources.vault import VaultSource
 
 Names = str | Sequence[str] | None

@@ -6,17 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from vault_index import __version__
-from vault_index.api.embedders import Embedders
-from vault_index.api.pool import Connections, ReadPool
-from vault_index.api.writing import EMBED_PROBLEM, SYNCED_AT
-from vault_index.config import Config, Home
-from vault_index.errors import VaultIndexError
-from vault_index.models import (
+from vault_index.answers import (
     DaemonStatus,
     EmbedderStatus,
     EmbedPlan,
     EmbedStatus,
-    Fault,
     IndexStatus,
     Privacy,
     Problem,
@@ -25,13 +19,19 @@ from vault_index.models import (
     Status,
     WatchStatus,
 )
+from vault_index.api.embedders import Embedders
+from vault_index.api.pool import Connections, ReadPool
+from vault_index.api.writing import EMBED_PROBLEM, SYNCED_AT
+from vault_index.config import Config, Home
+from vault_index.errors import VaultIndexError
+from vault_index.models import Fault
 from vault_index.query.present import iso_time
 from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 
 _HINTS = {
-    "frontmatter": "the note is indexed without it; a value that holds : # @ { or [ needs quotes",
+    "frontmatter": "the note is indexed, with what could be read of it; a value that holds : # @ { or [ needs quotes",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",

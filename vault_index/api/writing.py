@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
+from vault_index.answers import EmbedReport, Problem, SyncReport
 from vault_index.api.embedders import Embedders
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
 from vault_index.indexer.sync import Progress, RowSettings, Synchroniser
-from vault_index.models import EmbedReport, Problem, SyncReport
 from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
 from vault_index.store.lock import WriteLock

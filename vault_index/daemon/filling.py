@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from vault_index.answers import EmbedReport, Problem
 from vault_index.daemon.jobs import Job, Progress
 from vault_index.daemon.log import say, where
 from vault_index.errors import VaultIndexError
-from vault_index.models import EmbedReport, Problem
 
 log = logging.getLogger(__name__)
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from vault_index.answers import Problem, SyncReport
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling
 from vault_index.daemon.jobs import Progress
 from vault_index.daemon.log import say
 from vault_index.errors import BusyError, UsageError, VaultIndexError
-from vault_index.models import Problem, SyncReport
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserverVFS
 
+from vault_index.answers import Problem
 from vault_index.daemon.log import say, where
-from vault_index.models import Problem
 from vault_index.sources.names import is_document_name, is_folder_name
 from vault_index.sources.vault import VaultSource
 

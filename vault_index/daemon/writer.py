@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vault_index.answers import Problem
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling, Stepper
 from vault_index.daemon.jobs import Job, Progress, stopping
 from vault_index.daemon.log import say, where
 from vault_index.daemon.texts import TextIndex, Texts
 from vault_index.errors import VaultIndexError
-from vault_index.models import Problem
 
 log = logging.getLogger(__name__)
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from vault_index.answers import Failure, Problem, SyncReport
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.plan import Plan, diff
-from vault_index.models import DocumentRef, Failure, Fault, FileStamp, Problem, RawDocument, SyncReport, Vector
+from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument, Vector
 from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
 from vault_index.store.rows import DocumentRow, KnownDocument

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from vault_index import tokens
+from vault_index.answers import DocumentText
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.markdown.lines import split_lines
-from vault_index.models import DocumentText
 from vault_index.query.present import to_record
 from vault_index.store.reader import IndexReader
 from vault_index.store.rows import StoredDocument

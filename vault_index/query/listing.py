@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from vault_index.answers import AgentCount, AgentList, DocumentList, TagCount, TagList
 from vault_index.errors import UsageError
-from vault_index.models import AgentCount, AgentList, DocumentList, Filters, TagCount, TagList
+from vault_index.models import Filters
 from vault_index.query.present import to_record
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader, Order

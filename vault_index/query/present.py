@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from vault_index.models import DocumentRecord, Hit
+from vault_index.answers import DocumentRecord, Hit
 from vault_index.query.focus import focus_line, snippet
 from vault_index.store.rows import ChunkRecord, StoredDocument
 

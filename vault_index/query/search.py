@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from vault_index.answers import Hit, SearchResult
 from vault_index.errors import VaultIndexError
-from vault_index.models import FileStamp, Filters, Hit, SearchResult, Vector
+from vault_index.models import FileStamp, Filters, Vector
 from vault_index.query.fuse import Fused, fuse
 from vault_index.query.parse import ParsedQuery, match_expression, parse_query
 from vault_index.query.present import to_hit

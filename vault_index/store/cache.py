@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_index.models import SentRecord, Vector, VectorSpace
+from vault_index.answers import SentRecord
+from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import connect, fetch_all, transaction, translated
 
 _VARIABLES = 500  # values in one IN (…)

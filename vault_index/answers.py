@@ -1,0 +1,292 @@
+"""What is answered: the frozen dataclasses behind the JSON. Their field names are the JSON keys, a promise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from vault_index.models import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One passage of an answer."""
+
+    id: str
+    kind: Kind
+    source: str
+    path: str
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[int, int]
+    score: float
+    tags: tuple[str, ...]
+    type: str | None
+    digest: str
+    snippet: str
+    focus: tuple[int, int]
+    tokens: int
+    created: str
+    updated: str
+    entered_by: str | None
+    project: str | None
+    expires: str | None
+    valid_until: str | None
+    confidence: str | None
+    accesses: int
+    changed_since_index: bool
+    also: tuple[str, ...]
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    query: str
+    mode: str
+    confidence: Literal["high", "low", "none"]
+    degraded: tuple[str, ...]
+    corrections: Mapping[str, str]
+    took_ms: float
+    results: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """One document in the answer of `list` and `get`."""
+
+    id: str
+    kind: Kind
+    source: str
+    path: str
+    title: str
+    tags: tuple[str, ...]
+    type: str | None
+    digest: str
+    lines: tuple[int, int]
+    tokens: int
+    created: str
+    updated: str
+    entered_by: str | None
+    project: str | None
+    expires: str | None
+    valid_until: str | None
+    confidence: str | None
+    accesses: int
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    results: tuple[DocumentRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The text of one reference, as `get` answers."""
+
+    id: str
+    kind: Kind
+    source: str
+    path: str
+    title: str
+    lines: tuple[int, int]
+    tokens: int
+    content: str
+    next: str | None
+    """The reference to go on with when the text was cut, else null."""
+    metadata: Mapping[str, Any] | None = None
+    """With `full`: the record of `list`, the frontmatter, aliases and links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    results: tuple[DocumentText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagCount:
+    tag: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TagList:
+    results: tuple[TagCount, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCount:
+    agent: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentList:
+    """Who entered documents, and how many."""
+
+    results: tuple[AgentCount, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    documents: int
+    memories: int
+    sessions: int
+    notes: int
+    chunks: int
+    tags: int
+    agents: int
+    indexed: str | None
+    """When the index was last brought up to date."""
+    pending: int
+    model: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    scanned: int = 0
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    failed: tuple[Failure, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    cached: int = 0
+    pending: int = 0
+    seconds: float = 0.0
+    problems: tuple["Problem", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedPlan:
+    """What filling the vectors would cost, before anything is spent."""
+
+    provider: str
+    model: str
+    endpoint: str
+    chunks: int
+    cached: int
+    kept_local: int
+    """Chunks that `local_only` keeps from a remote embedder."""
+    tokens: int
+    """Of the texts that are not cached."""
+    price: float | None
+    """US dollars, None where the model has no known price."""
+    spent_today: int
+    daily_token_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReport:
+    embedded: int
+    cached: int
+    pending: int
+    seconds: float
+    problems: tuple["Problem", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedStatus:
+    provider: str
+    model: str
+    endpoint: str
+    dimensions: int
+    chunks: int
+    vectors: int
+    pending: int
+    kept_local: int
+    spent_today: int
+    daily_token_limit: int
+    building: str | None
+    """The model whose vectors are being built beside the serving ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonStatus:
+    running: bool = False
+    pid: int | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    name: str
+    kind: str
+    path: str
+    documents: int
+    chunks: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    documents: int
+    chunks: int
+    vectors: int
+    pending: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderStatus:
+    provider: str
+    model: str
+    dimensions: int
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatus:
+    backend: str | None = None
+    last_event: str | None = None
+    last_reconcile: str | None = None
+    missed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SentRecord:
+    """One line of the privacy ledger: what went to which server, never its text."""
+
+    day: str
+    endpoint: str
+    model: str
+    source: str
+    path: str
+    """The document, or `(queries)`."""
+    texts: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    results: tuple[SentRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    version: str
+    daemon: DaemonStatus
+    sources: tuple[SourceStatus, ...]
+    index: IndexStatus
+    embedder: EmbedderStatus
+    watch: WatchStatus
+    problems: tuple[Problem, ...] = field(default=())
