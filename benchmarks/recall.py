@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.judged import Query, measure, read_judgements, read_queries
 from vault_index import VaultIndex
+from vault_index.answers import Hit
 from vault_index.config.edit import create_config
 from vault_index.config.home import find_home
-from vault_index.models import Hit
 from vault_index.query.search import Mode
 
 _CHANNELS: tuple[Mode, ...] = ("text", "vector", "hybrid")
