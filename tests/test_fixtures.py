@@ -66,6 +66,11 @@ def test_broken_frontmatter_is_named_with_its_line(index: VaultIndex) -> None:
         ("parse_config", "code/parse_config.md"),
         ("kube-proxy", "code/kube-proxy.md"),
         ("starter winter feeding", "recipes/Sourdough starter.md"),
+        ("use effect", "code/useEffect.md"),
+        ("网络", "code/Docker 网络笔记.md"),
+        ("全文検索", "code/SQLite 全文検索メモ.md"),
+        ("참기름 달걀", "recipes/김치볶음밥.md"),
+        ("醤", "recipes/味噌汁.md"),
     ],
 )
 def test_words_find_their_note(index: VaultIndex, query: str, path: str) -> None:

@@ -22,6 +22,10 @@ from vault_index.query.parse import match_expression, parse_query, parse_time
         ("* ... ?!", ""),
         ("", ""),
         ("tag:x", ""),
+        ("useEffect", '("useEffect" OR "use Effect")'),
+        ("全文検索", '("全文" OR "文検" OR "検索")'),
+        ('"全文検索"', '" 全文 文検 検索 "'),
+        ("索", '"索"*'),
     ],
 )
 def test_words_become_a_quoted_expression(text: str, expression: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from vault_index.markdown.frontmatter import string_list
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.rows import ChunkRow, DocumentRow
+from vault_index.terms import index_text
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
 _DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
@@ -80,9 +81,9 @@ def _uid(own: Any, source: str, path: str) -> str:
 
 
 def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:
-    aliases = "\n".join(parsed.aliases)
-    tags = " ".join(parsed.tags)
-    fields = "\n".join(_field_texts(parsed.frontmatter))
+    title, place = index_text(parsed.title), index_text(path)
+    aliases, tags = index_text("\n".join(parsed.aliases)), index_text(" ".join(parsed.tags))
+    fields = index_text("\n".join(_field_texts(parsed.frontmatter)))
     for chunk in chunks:
         context = embedding_context(parsed, chunk.headings)
         yield ChunkRow(
@@ -93,7 +94,7 @@ def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> I
             text=chunk.text,
             tokens=chunk.tokens,
             embed_key=embed_key(context, chunk.text),
-            terms=(parsed.title, aliases, "\n".join(chunk.headings), tags, fields, path, chunk.text),
+            terms=(title, aliases, index_text("\n".join(chunk.headings)), tags, fields, place, index_text(chunk.text)),
         )
 
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-_WORD = re.compile(r"\w+")
+from vault_index import terms
+
 _HEADING = re.compile(r"#{1,6}\s")
 _SNIPPET_CHARACTERS = 240
 
@@ -14,10 +15,10 @@ def focus_line(text: str, words: Sequence[str]) -> int:
 
     Words agree when their first five letters do (a poor man's stem).
     """
-    stems = {word.casefold()[:5] for said in words for word in _WORD.findall(said)}
+    stems = {word[:5] for said in words for word in terms.words(said)}
     best, best_score = 0, -1.0
     for number, line in enumerate(text.split("\n")):
-        said = {word.casefold()[:5] for word in _WORD.findall(line)}
+        said = {word[:5] for word in terms.words(line)}
         score = -0.5 if _HEADING.match(line) else float(len(said & stems))
         if said and score > best_score:
             best, best_score = number, score

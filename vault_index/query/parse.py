@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from vault_index import terms
 from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.query.stopwords import STOPWORDS
@@ -67,11 +68,11 @@ def parse_query(text: str, filters: Filters | None = None) -> ParsedQuery:
 
 def match_expression(query: ParsedQuery, *, every: bool) -> str:
     """The query as an FTS5 expression; empty when it holds no words. Every user token is quoted: none is syntax."""
-    parts = [_quoted(part) for part in (*query.words, *query.phrases)]
-    if not parts:
+    said = [_word(word) for word in query.words] + [_quoted(terms.query_phrase(phrase)) for phrase in query.phrases]
+    if not said:
         return ""
-    wanted = (" AND " if every else " OR ").join(parts)
-    without = " OR ".join(_quoted(part) for part in query.excluded)
+    wanted = (" AND " if every else " OR ").join(said)
+    without = " OR ".join(_quoted(terms.query_phrase(part)) for part in query.excluded)
     return f"({wanted}) NOT ({without})" if without else wanted
 
 
@@ -125,6 +126,12 @@ _FILTER_KEYS: dict[str, tuple[str, Callable[[str], str | float]]] = {
     "after": ("after", parse_time),
     "before": ("before", parse_time),
 }
+
+
+def _word(word: str) -> str:
+    """One word of a question: any of its parts."""
+    parts = [_quoted(part) + ("*" if terms.is_prefix(part) else "") for part in dict.fromkeys(terms.query_parts(word))]
+    return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
 def _quoted(text: str) -> str:

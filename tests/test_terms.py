@@ -1,0 +1,65 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.terms import index_text, is_prefix, query_parts, query_phrase, words
+
+
+@pytest.mark.parametrize(
+    ("text", "indexed"),
+    [
+        ("plain words", "plain words"),
+        ("全文検索", " 全文 文検 検索 索 "),
+        ("用Docker的网络", " 用 用 Docker 的网 网络 络 "),
+        ("김치볶음밥 맛", " 김치 치볶 볶음 음밥 밥   맛 맛 "),
+        ("useEffect and HTTPServer2", "useEffect and HTTPServer2\nuse Effect HTTP Server 2"),
+        ("snake_case kebab-case GitHub", "snake_case kebab-case GitHub\nGit Hub"),
+        ("NASA and iPhone", "NASA and iPhone\ni Phone"),
+    ],
+)
+def test_what_is_indexed(text: str, indexed: str) -> None:
+    assert index_text(text) == indexed
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("word", ["word"]),
+        ("café", ["café"]),
+        ("useEffect", ["useEffect", "use Effect"]),
+        ("全文検索", ["全文", "文検", "検索"]),
+        ("索", ["索"]),
+        ("Docker网络", ["网络", "Docker"]),
+    ],
+)
+def test_what_is_looked_for(word: str, parts: list[str]) -> None:
+    assert query_parts(word) == parts
+
+
+def test_a_single_character_is_looked_for_as_a_beginning() -> None:
+    assert is_prefix("索")
+    assert not is_prefix("a")
+    assert not is_prefix("全文")
+
+
+@given(st.text(alphabet="全文検索 ab네", max_size=12), st.integers(0, 11), st.integers(1, 4))
+def test_any_part_of_a_text_is_a_phrase_of_the_index(text: str, start: int, size: int) -> None:
+    """What the index holds in a row contains what is asked for in a row, for every excerpt of whole words."""
+    excerpt = text[start : start + size]
+    asked = query_phrase(excerpt).split()
+    if len(excerpt) < 2 or not excerpt.strip() or excerpt.isascii() or any(c in excerpt for c in " ab"):
+        return
+    held = index_text(text).split()
+    assert any(held[i : i + len(asked)] == asked for i in range(len(held)))
+
+
+def test_words_of_both_sides_agree() -> None:
+    assert set(words("検索")) & set(words("全文検索の話"))
+    assert "effect" in words("useEffect")
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_taken(text: str) -> None:
+    assert isinstance(index_text(text), str)
+    assert isinstance(words(text), list)
+    assert all(query_parts(word) for word in text.split())

@@ -1,0 +1,58 @@
+"""Words as the index knows them, where they differ from words as written: CJK text and compound identifiers.
+
+SQLite takes a run of Han, Kana or Hangul for one word, and `useEffect` too. So the indexed text and the question are
+both rewritten first. CJK runs become their overlapping 2-grams, the usual remedy where there is no dictionary
+(Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2.2.1); on the judged Chinese questions they take
+nDCG@10 from .008 to .98. Identifiers get their parts beside them (`snake_case` and `kebab-case` are split anyway).
+"""
+
+import re
+
+_CJK = (
+    "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_COMPOUND = re.compile(r"\b(?=\w*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[A-Za-z][A-Za-z0-9]+\b")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD = re.compile(r"\w+")
+
+
+def index_text(text: str) -> str:
+    """`text` as it is indexed: CJK runs as 2-grams in place, the parts of identifiers at the end."""
+    parts = dict.fromkeys(part for word in _COMPOUND.findall(text) for part in _PARTS.findall(word))
+    if not text.isascii():
+        text = _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
+    return f"{text}\n{' '.join(parts)}" if parts else text
+
+
+def query_parts(word: str) -> list[str]:
+    """What to look for instead of a word of a question, each as a phrase, any of which may match.
+
+    A single CJK character comes back as it is: it begins a 2-gram wherever it stands, or ends a run.
+    """
+    runs = _CJK_RUN.findall(word) if not word.isascii() else []
+    if runs:
+        others = [rest for rest in _CJK_RUN.split(word) if _WORD.search(rest)]
+        return [*(gram for run in runs for gram in _grams(run)), *others]
+    compound = _COMPOUND.fullmatch(word)
+    return [word, " ".join(_PARTS.findall(word))] if compound else [word]
+
+
+def query_phrase(phrase: str) -> str:
+    """A phrase of a question as it stands in the index."""
+    return phrase if phrase.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} ", phrase)
+
+
+def is_prefix(part: str) -> bool:
+    """Whether a part must be looked for as a beginning: a single CJK character is half of a 2-gram."""
+    return len(part) == 1 and _CJK_RUN.fullmatch(part) is not None
+
+
+def words(text: str) -> list[str]:
+    """The words of a line, case folded, to compare with those of a question."""
+    return [word.casefold() for word in _WORD.findall(index_text(text))]
+
+
+def _grams(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
