@@ -127,7 +127,6 @@ NOTE = st.lists(BLOCK, max_size=25).map("\n\n".join).filter(lambda text: not tex
 BUDGET = st.sampled_from([(30, 0), (30, 10), (60, 20), (400, 80), (20, 100)])
 
 
-@settings(deadline=None)
 @given(NOTE, BUDGET)
 def test_chunks_are_lines_of_the_file_and_fit(text: str, limits: tuple[int, int]) -> None:
     lines = split_lines(text)
@@ -137,7 +136,6 @@ def test_chunks_are_lines_of_the_file_and_fit(text: str, limits: tuple[int, int]
         assert piece.text == run or (piece.text in run and max(map(tokens.count, run.split("\n"))) >= limits[0] - 1)
 
 
-@settings(deadline=None)
 @given(NOTE, BUDGET)
 def test_nothing_that_is_said_gets_lost(text: str, limits: tuple[int, int]) -> None:
     chunks = cut(text, *limits)
@@ -150,7 +148,6 @@ def test_nothing_that_is_said_gets_lost(text: str, limits: tuple[int, int]) -> N
     assert bool(chunks) == bool(text.strip())
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a\\^_\0&。汉\ud800"), BUDGET)
 def test_no_text_is_an_error_and_none_without_a_chunk(text: str, limits: tuple[int, int]) -> None:
     assert bool(cut(text, *limits)) == bool(text.strip())

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_index import tokens
@@ -42,7 +42,6 @@ def test_megabytes_in_one_line_are_cut_too(line: str) -> None:
     assert max(size for _, size in parts) <= 400
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab .!?。」 é\u0301\u200d👩汉\ud800", max_size=400), st.integers(1, 20))
 def test_pieces_are_the_line_again_and_fit(line: str, budget: int) -> None:
     parts = list(pieces(line, budget))
