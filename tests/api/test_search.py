@@ -93,6 +93,23 @@ def test_match_all_needs_every_word(index: VaultIndex) -> None:
     assert found(index, "sourdough starter", match="all", mode="text") == ["cooking/bread.md"]
 
 
+def test_a_note_is_found_by_what_others_call_it(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, {"wal.md": "It keeps readers going.\n", "other.md": "See [[wal|the journal trick]] and more.\n"})
+        index.sync()
+        assert found(index, "journal trick", per_document=1)[:2] == ["other.md", "wal.md"]
+        (vault / "wal.md").rename(vault / "renamed.md")
+        index.sync()
+        assert found(index, "journal trick") == ["other.md"]
+        (vault / "renamed.md").rename(vault / "wal.md")
+        index.sync([vault / "wal.md", vault / "renamed.md"])
+        assert "wal.md" in found(index, "journal trick")
+        (vault / "other.md").unlink()
+        index.sync()
+        assert found(index, "journal trick") == []
+
+
 def test_pages_do_not_overlap(index: VaultIndex) -> None:
     whole = found(index, "starter sourdough log", limit=6)
     pages = [

@@ -147,7 +147,15 @@ _ACTIONS = st.lists(
         st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/b.md", "c.canvas"]),
         st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/b.md", "z/d.md"]),
         st.sampled_from(
-            ["", "One.\n", "# Two\n\n#tag and [[a]]\n", "---\ntitle: [\n---\nThree\n", "{}", "long\n\n" * 300]
+            [
+                "",
+                "One.\n",
+                "# Two\n\n#tag and [[a|the first]]\n",
+                "[[b|the second]] [[a|first]]\n",
+                "---\ntitle: [\n---\nThree\n",
+                "{}",
+                "long\n\n" * 300,
+            ]
         ),
     ),
     max_size=12,

@@ -53,6 +53,12 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
             found[table] = connection.execute(
                 f"SELECT path, {names} FROM {table} JOIN document ON document.id = document_id ORDER BY path, {names}"
             ).fetchall()
+        connection.execute("INSERT INTO name_fts (name_fts) VALUES ('integrity-check')")
+        connection.execute("CREATE VIRTUAL TABLE temp.called USING fts5vocab (main, name_fts, instance)")
+        found["name"] = connection.execute(
+            "SELECT path, col, term, offset FROM called JOIN document ON document.id = doc ORDER BY 1, 2, 4"
+        ).fetchall()
+        assert connection.execute("SELECT count(*) FROM stale_name").fetchone() == (0,)
         chunk_ids = connection.execute("SELECT id FROM chunk ORDER BY id").fetchall()
         assert connection.execute("SELECT rowid FROM chunk_fts ORDER BY rowid").fetchall() == chunk_ids
         for (space_id,) in connection.execute("SELECT id FROM vector_space ORDER BY id").fetchall():

@@ -110,6 +110,8 @@ class Synchroniser:
                 self._sync_source(source, places[source.config.name], tally, dry_run=dry_run)
         if places is None:
             self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
+        if not dry_run:
+            self._writer.refresh_names()
         return SyncReport(
             scanned=tally.scanned,
             added=tally.added,

@@ -18,6 +18,7 @@ from vault_index.store.rows import ChunkRecord, SpaceRow
 Mode = Literal["hybrid", "text", "vector"]
 
 _DEPTH = 100  # candidates a channel names, at least
+_NAMES = 50  # documents called so, at most
 _VECTOR_WEIGHT = 0.5
 _HIGH_COSINE = 0.5
 _LOW_COSINE = 0.3
@@ -108,8 +109,21 @@ class Searcher:
         for chunk_id in hidden:
             bm25.pop(chunk_id, None)
             cosine.pop(chunk_id, None)
+        name: dict[int, float] = {}
+        if match and (options.mode != "vector" or vector is None):
+            name = self._named(match, query, {*bm25, *cosine}, hidden)
         weight = 0.0 if vector is None else 1.0 if not bm25 else _VECTOR_WEIGHT
-        return fuse(bm25, cosine, weight)
+        return fuse(bm25, cosine, name, weight)
+
+    def _named(self, match: str, query: ParsedQuery, candidates: set[int], hidden: set[int]) -> dict[int, float]:
+        """Scores of chunks whose document is called so; a document that no channel names comes with its first chunk."""
+        scores = dict(self._reader.name_candidates(match, _NAMES, query.filters))
+        documents = self._reader.documents_of(sorted(candidates))
+        named = {id_: scores[document] for id_, document in documents.items() if document in scores}
+        # What a name does not say may stand in the text: excluded words keep such documents out.
+        unnamed = [] if query.excluded else sorted(scores.keys() - set(documents.values()))
+        firsts = self._reader.first_chunks(unnamed)
+        return named | {id_: scores[document] for document, id_ in firsts.items() if id_ not in hidden}
 
     def _hits(
         self, query: ParsedQuery, fused: Sequence[Fused], options: SearchOptions, disk: "_Disk"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.models import Fault, FileStamp, Filters, Link, Vector
-from vault_index.store import spaces
+from vault_index.store import names, spaces
 from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.filters import document_condition
 from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
@@ -74,6 +74,25 @@ class IndexReader:
             (match, *values, limit),
         )
         return [(chunk_id, score) for chunk_id, score in rows]
+
+    def name_candidates(self, match: str, limit: int, filters: Filters) -> list[tuple[int, float]]:
+        """Document ids and BM25 over what the documents are called, best first."""
+        condition, values = document_condition(filters)
+        where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
+        with translated(self._path):
+            return names.candidates(self._connection, match, limit, where, values)
+
+    def documents_of(self, chunk_ids: Sequence[int]) -> dict[int, int]:
+        """The document of each chunk."""
+        marks = ", ".join("?" * len(chunk_ids))
+        return dict(self._all(f"SELECT id, document_id FROM chunk WHERE id IN ({marks})", chunk_ids))
+
+    def first_chunks(self, document_ids: Sequence[int]) -> dict[int, int]:
+        """The first chunk of each document that has one."""
+        marks = ", ".join("?" * len(document_ids))
+        return dict(
+            self._all(f"SELECT document_id, id FROM chunk WHERE document_id IN ({marks}) AND ordinal = 0", document_ids)
+        )
 
     def vectors_work(self) -> bool:
         """Whether vec0 loads here; it is loaded only by those who ask for vectors."""

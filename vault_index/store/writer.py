@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from vault_index.models import Fault, FileStamp, Vector
-from vault_index.store import spaces
+from vault_index.store import names, spaces
 from vault_index.store.connection import connect, fetch_all, load_vec0, transaction, translated
 from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
 
@@ -79,6 +79,7 @@ class IndexWriter:
         with transaction(self._connection, self._path) as connection:
             document_id = fetch_all(connection, _PUT_DOCUMENT, _document_values(row, replaces))[0][0]
             _put_names(connection, document_id, row)
+            names.put(connection, document_id)
             _put_chunks(connection, document_id, row.chunks, cached)
             _put_faults(connection, row.source, row.path, faults)
 
@@ -89,10 +90,17 @@ class IndexWriter:
                 id_ for (id_,) in fetch_all(connection, "SELECT id FROM chunk WHERE document_id = ?", (document_id,))
             ]
             _remove_chunks(connection, chunk_ids)
+            names.mark(connection, document_id, ())
+            names.remove(connection, document_id)
             for table in ("tag", "alias", "link"):
                 connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
             connection.execute("DELETE FROM document WHERE id = ?", (document_id,))
             _put_faults(connection, source, path, ())
+
+    def refresh_names(self) -> None:
+        """Let documents be found by what others call them now. At the end of a sync."""
+        with transaction(self._connection, self._path) as connection:
+            names.refresh(connection)
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
         """Replace what is known to be wrong with one file that has no document."""
@@ -188,6 +196,7 @@ def _document_values(row: DocumentRow, replaces: int | None) -> tuple[object, ..
 
 
 def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) -> None:
+    names.mark(connection, document_id, row.links)
     for table in ("tag", "alias", "link"):
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
     connection.executemany(
@@ -201,7 +210,7 @@ def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) 
     connection.executemany(
         "INSERT INTO link (document_id, line, target, target_name, heading, text, embed) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (document_id, link.line, link.target, link.target.rpartition("/")[2].casefold(), link.heading, link.text,
+            (document_id, link.line, link.target, names.target_name(link), link.heading, link.text,
              link.embed)
             for link in row.links
         ],

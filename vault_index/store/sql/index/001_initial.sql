@@ -84,6 +84,17 @@ CREATE TABLE link (
 CREATE INDEX link_document ON link (document_id);
 CREATE INDEX link_target ON link (target_name);
 
+-- What documents are called, by themselves and by the notes that link to them: a row a document, by its id.
+CREATE VIRTUAL TABLE name_fts USING fts5 (
+    name, title, aliases, links,
+    content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+-- Names whose documents are called otherwise since their row in name_fts was written (case folded).
+CREATE TABLE stale_name (
+    name TEXT PRIMARY KEY
+) WITHOUT ROWID;
+
 CREATE TABLE fault (
     source  TEXT NOT NULL,
     path    TEXT NOT NULL,
