@@ -7,20 +7,22 @@ nDCG@10 from .008 to .98. Identifiers get their parts beside them (`snake_case` 
 """
 
 import re
+from collections.abc import Iterator
 
 _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _CJK_RUN = re.compile(f"[{_CJK}]+")
-_COMPOUND = re.compile(r"\b(?=\w*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[A-Za-z][A-Za-z0-9]+\b")
+_HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_REST = re.compile(r"[A-Za-z0-9]*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD = re.compile(r"\w+")
 
 
 def index_text(text: str) -> str:
     """`text` as it is indexed: CJK runs as 2-grams in place, the parts of identifiers at the end."""
-    parts = dict.fromkeys(part for word in _COMPOUND.findall(text) for part in _PARTS.findall(word))
+    parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
     if not text.isascii():
         text = _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
     return f"{text}\n{' '.join(parts)}" if parts else text
@@ -35,8 +37,8 @@ def query_parts(word: str) -> list[str]:
     if runs:
         others = [rest for rest in _CJK_RUN.split(word) if _WORD.search(rest)]
         return [*(gram for run in runs for gram in _grams(run)), *others]
-    compound = _COMPOUND.fullmatch(word)
-    return [word, " ".join(_PARTS.findall(word))] if compound else [word]
+    compounds = [" ".join(_PARTS.findall(compound)) for compound in _compounds(word)]
+    return [word, *compounds]
 
 
 def query_phrase(phrase: str) -> str:
@@ -52,6 +54,19 @@ def is_prefix(part: str) -> bool:
 def words(text: str) -> list[str]:
     """The words of a line, case folded, to compare with those of a question."""
     return [word.casefold() for word in _WORD.findall(index_text(text))]
+
+
+def _compounds(text: str) -> Iterator[str]:
+    """Words like `useEffect` and `HTTPServer`. Most text has none, so their humps are looked for, not the words."""
+    end = 0
+    for hump in _HUMP.finditer(text):
+        if hump.start() < end:
+            continue
+        start = hump.start()
+        while start > end and text[start - 1].isascii() and text[start - 1].isalnum():
+            start -= 1
+        end = _REST.match(text, hump.end()).end()  # type: ignore[union-attr]
+        yield text[start:end]
 
 
 def _grams(run: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What documents are called: their file name, title and aliases, and the words other notes use to link to them.
 
-A note changes what others are called, so their rows follow a little later: `mark` notes whom it concerns, in the
-transaction of the note, and `refresh` writes what was noted. A crash in between loses nothing.
+A note changes what others are called, so these rows follow a little later, and each is written once: `mark` notes whom
+a note concerns, in the transaction that writes it, and `refresh` writes what was noted; a crash between loses nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,15 +20,15 @@ def target_name(link: Link) -> str:
     return link.target.rpartition("/")[2].casefold()
 
 
-def mark(connection: apsw.Connection, document_id: int, links: Iterable[Link]) -> None:
-    """Note whose names change when the links of a document become `links`. Before they are written."""
+def mark(connection: apsw.Connection, document_id: int, name: str, links: Iterable[Link]) -> None:
+    """Note that a document is called `name` now and links so. Before its links are written."""
     before = set(
         fetch_all(connection, "SELECT target_name, text FROM link WHERE document_id = ? AND text <> ''", (document_id,))
     )
     after = {(target_name(link), link.text) for link in links if link.text}
     connection.executemany(
         "INSERT INTO stale_name (name) VALUES (?) ON CONFLICT DO NOTHING",
-        [(name,) for name in sorted({name for name, _ in before ^ after})],
+        [(stale,) for stale in sorted({name, *(target for target, _ in before ^ after)})],
     )
 
 
@@ -40,11 +40,11 @@ def refresh(connection: apsw.Connection) -> None:
         " UNION SELECT document_id FROM alias WHERE folded IN (SELECT name FROM stale_name)",
     )
     for (document_id,) in stale:
-        put(connection, document_id)
+        _put(connection, document_id)
     connection.execute("DELETE FROM stale_name")
 
 
-def put(connection: apsw.Connection, document_id: int) -> None:
+def _put(connection: apsw.Connection, document_id: int) -> None:
     """Write the row of one document from what the other tables say now."""
     path, folded, title = fetch_all(connection, "SELECT path, name, title FROM document WHERE id = ?", (document_id,))[
         0

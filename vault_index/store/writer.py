@@ -79,7 +79,6 @@ class IndexWriter:
         with transaction(self._connection, self._path) as connection:
             document_id = fetch_all(connection, _PUT_DOCUMENT, _document_values(row, replaces))[0][0]
             _put_names(connection, document_id, row)
-            names.put(connection, document_id)
             _put_chunks(connection, document_id, row.chunks, cached)
             _put_faults(connection, row.source, row.path, faults)
 
@@ -90,7 +89,7 @@ class IndexWriter:
                 id_ for (id_,) in fetch_all(connection, "SELECT id FROM chunk WHERE document_id = ?", (document_id,))
             ]
             _remove_chunks(connection, chunk_ids)
-            names.mark(connection, document_id, ())
+            names.mark(connection, document_id, "", ())
             names.remove(connection, document_id)
             for table in ("tag", "alias", "link"):
                 connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
@@ -196,7 +195,7 @@ def _document_values(row: DocumentRow, replaces: int | None) -> tuple[object, ..
 
 
 def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) -> None:
-    names.mark(connection, document_id, row.links)
+    names.mark(connection, document_id, row.name, row.links)
     for table in ("tag", "alias", "link"):
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
     connection.executemany(
