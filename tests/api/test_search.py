@@ -86,6 +86,14 @@ def test_filters_as_options_mean_the_same(index: VaultIndex) -> None:
     assert found(index, "sourdough", tags="food", before="2026-04") == ["cooking/bread.md"]
 
 
+def test_a_path_may_hold_a_comma(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"salt, pepper.md": "A heron.\n", "other.md": "The heron.\n"})
+        index.sync()
+        assert found(index, "heron", path="salt, pepper.md") == ["salt, pepper.md"]
+        assert index.get("salt, pepper.md").results[0].content == "A heron.\n"
+
+
 def test_match_all_needs_every_word(index: VaultIndex) -> None:
     assert set(found(index, "sourdough starter", match="any", mode="text")) == {
         "cooking/bread.md", "cooking/soup.md", "2026-06-07 log.md",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.sources.reading import read_regular
 
 NOTES = {
@@ -113,6 +113,19 @@ def test_a_damaged_index_is_set_aside_and_built_anew(tmp_path: Path) -> None:
         assert report.added == 3
         assert paths(index, "bread") == ["sub/b.md"]
         assert database.with_name("index.db.damaged").read_bytes().startswith(b"garbage")
+
+
+def test_a_damaged_cache_is_left_where_it_is(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        cache = index.home.cache_db
+    cache.write_bytes(b"garbage " * 5000)
+    with opened(tmp_path) as index, pytest.raises(VaultIndexError, match=r"cache\.db is damaged") as caught:
+        index.sync()
+    assert "move" in caught.value.hint
+    assert cache.read_bytes().startswith(b"garbage")
+    assert index.home.index_db.exists()
 
 
 def test_changed_settings_are_followed_by_the_next_sync(tmp_path: Path) -> None:

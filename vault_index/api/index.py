@@ -30,8 +30,9 @@ from vault_index.api.writing import WriteSide, no_progress
 from vault_index.config import Config, Home, find_home, load_config
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.indexer.sync import Progress
-from vault_index.models import Filters
+from vault_index.models import Filters, RawDocument
 from vault_index.sources.vault import VaultSource
+from vault_index.store.rows import StoredDocument
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
@@ -195,31 +196,32 @@ class VaultIndex:
 
         if max_tokens is not None:
             _at_least(1, "max_tokens", max_tokens, 1)
+        sources = self._sources_named(source)
         texts = []
         with self._pool.lend() as connections:
-            for reference in [ref] if isinstance(ref, str) else list(ref or ()):
-                place = resolve(
-                    connections.reader,
-                    reference,
-                    memory_dir=self.config.memory.dir,
-                    sources=self._sources_named(source),
-                )
-                place = with_neighbors(connections.reader, place, neighbors)
+            reader, cache = connections.reader, connections.cache
+            for reference in _whole(ref):
+                place = resolve(reader, reference, memory_dir=self.config.memory.dir, sources=sources)
+                place = with_neighbors(reader, place, neighbors)
                 document = place.document
-                owner = self._source(document.source)
-                found = owner.look(document.path)
-                if found is None:
-                    raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
-                raw = owner.read(found)
+                raw = self._read(document)
                 counted = document.tokens if raw.ref.stamp == document.stamp else None
                 text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
-                accesses = connections.cache.accesses([document.uid]).get(document.uid, 0)
                 if full:
-                    metadata = full_metadata(connections.reader, document, owner.link(document.path), accesses)
-                    text = replace(text, metadata=metadata)
-                connections.cache.record_access(document.uid, time.time())
+                    link = self._source(document.source).link(document.path)
+                    accesses = cache.accesses([document.uid]).get(document.uid, 0)
+                    text = replace(text, metadata=full_metadata(reader, document, link, accesses))
+                cache.record_access(document.uid, time.time())
                 texts.append(text)
         return Texts(tuple(texts))
+
+    def _read(self, document: StoredDocument) -> RawDocument:
+        """The text as it is now: the file is the truth, the index only knew where it is."""
+        owner = self._source(document.source)
+        found = owner.look(document.path)
+        if found is None:
+            raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+        return owner.read(found)
 
     def list(
         self,
@@ -328,9 +330,17 @@ class VaultIndex:
         filters = Filters(sources=self._sources_named(options.pop("source", None)))
         for option, values in options.items():
             key = {"tags": "tag", "any_tag": "anytag"}.get(option, option)
-            for value in [values] if option in ("after", "before") and values else _names(values):
+            for value in _names(values) if option in _LISTS else _whole(values):
                 filters = add_filter(filters, key, value)
         return filters
+
+
+# Options whose values never hold a comma, so that several may stand in one string. Paths and names may.
+_LISTS = frozenset({"tags", "any_tag", "type", "kind"})
+
+
+def _whole(value: Names) -> tuple[str, ...]:
+    return tuple(item for item in ([value] if isinstance(value, str) else value or ()) if item)
 
 
 def _names(value: Names) -> tuple[str, ...]:

@@ -179,8 +179,6 @@ class WriteSide:
         try:
             return work(), ()
         except IndexCorruptError as error:
-            if self._home.index_db.name not in error.message:
-                raise
             kept = self._set_aside()
             log.warning("index damaged, rebuilding: %s", error.message)
             problem = Problem(

@@ -95,7 +95,7 @@ class Searcher:
     def _fused(
         self, query: ParsedQuery, options: SearchOptions, vector: Vector | None, space: SpaceRow | None
     ) -> list[Fused]:
-        hidden = self._reader.hidden_chunks(time.time(), expired=True, superseded=True)
+        hidden = self._reader.hidden_chunks(time.time())
         depth = max(_DEPTH, 4 * (options.offset + options.limit)) + len(hidden)
         bm25: dict[int, float] = {}
         cosine: dict[int, float] = {}

@@ -28,12 +28,12 @@ def translated(what: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise IndexCorruptError(
-            f"{what} is damaged ({error})",
-            "run `vault-index rebuild`: the index comes back from your files"
-            if what.name == "index.db"
-            else f"move {what} away and run `vault-index sync`: embeddings are computed again",
-        ) from error
+        message = f"{what} is damaged ({error})"
+        if what.name == "cache.db":  # what it holds cannot be derived: only a person may put it away
+            raise VaultIndexError(
+                message, f"move {what} away and run `vault-index sync`: embeddings are computed again"
+            ) from error
+        raise IndexCorruptError(message, "run `vault-index rebuild`: the index comes back from your files") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise BusyError(f"{what} is locked by another process", "try again in a moment") from error
     except apsw.FullError as error:

@@ -35,6 +35,9 @@ CREATE TABLE document (
 CREATE INDEX document_uid ON document (uid);
 CREATE INDEX document_name ON document (name);
 CREATE INDEX document_created ON document (created);
+-- Every search asks which documents are over; few are, and no scan should be needed to know.
+CREATE INDEX document_expires ON document (expires) WHERE expires IS NOT NULL;
+CREATE INDEX document_superseded ON document (superseded_by) WHERE superseded_by IS NOT NULL;
 
 CREATE TABLE chunk (
     id          INTEGER PRIMARY KEY,
