@@ -6,7 +6,6 @@ FOLDER is a vault; a copy of it is indexed with vectors first.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,8 +16,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.indexing import Bench
 from benchmarks.machine import describe, summary
-from vault_index.config.home import find_home
-from vault_index.daemon.client import connect
 
 _COMMANDS = (
     ("search, hybrid, TOON", ["search", "how do I link to a heading"]),
@@ -51,32 +48,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(options.vault, Path(temporary))
         bench.run("init", str(bench.vault))
-        environment = {**os.environ, "VAULT_INDEX_HOME": str(Path(temporary) / "home")}
         print("without the daemon")
-        time_commands(environment, options.runs)
-        daemon = subprocess.Popen(
-            [sys.executable, "-m", "vault_index", "watch", "--quiet"], env=environment, stderr=subprocess.DEVNULL
-        )
-        try:
-            wait_for_daemon(environment)
+        time_commands(bench.environment, options.runs)
+        with bench.daemon():
             print("with the daemon")
-            time_commands(environment, options.runs)
-        finally:
-            daemon.terminate()
-            daemon.wait()
-
-
-def wait_for_daemon(environment: dict[str, str]) -> None:
-    """Return once the daemon of this home answers."""
-    socket = find_home(environ=environment).socket_path
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        client = connect(str(socket))
-        if client is not None:
-            client.close()
-            return
-        time.sleep(0.02)
-    raise SystemExit("the daemon does not answer")
+            time_commands(bench.environment, options.runs)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import describe, summary
+from vault_index.config.home import find_home
+from vault_index.daemon.client import Client, connect
 
 _COMMAND = [sys.executable, "-m", "vault_index"]
 
@@ -30,16 +34,35 @@ class Bench:
     def __init__(self, vault: Path, folder: Path) -> None:
         self.vault = folder / "vault"
         shutil.copytree(vault, self.vault)
-        self._environment = {**os.environ, "VAULT_INDEX_HOME": str(folder / "home")}
+        self.environment = {**os.environ, "VAULT_INDEX_HOME": str(folder / "home")}
 
     def run(self, *arguments: str) -> tuple[dict[str, Any], float]:
         """The answer of a command, and the seconds it took as a process."""
         started = time.perf_counter()
-        done = subprocess.run([*_COMMAND, *arguments, "--json"], env=self._environment, capture_output=True, text=True)
+        done = subprocess.run([*_COMMAND, *arguments, "--json"], env=self.environment, capture_output=True, text=True)
         seconds = time.perf_counter() - started
         if done.returncode:
             raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
         return json.loads(done.stdout) if done.stdout else {}, seconds
+
+    @contextmanager
+    def daemon(self) -> Iterator[Client]:
+        """A daemon that watches the copy, and a client that talks to it."""
+        process = subprocess.Popen([*_COMMAND, "watch", "--quiet"], env=self.environment, stderr=subprocess.DEVNULL)
+        try:
+            with self._connected() as client:
+                yield client
+        finally:
+            process.terminate()
+            process.wait()
+
+    def _connected(self) -> Client:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if client := connect(find_home(environ=self.environment).socket_path):
+                return client
+            time.sleep(0.02)
+        raise SystemExit("the daemon does not answer")
 
 
 def insert_line(note: Path) -> None:

@@ -8,9 +8,6 @@ FOLDER is a vault; a copy of it is watched. Every operation is repeated, and end
 
 import argparse
 import itertools
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,11 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.commands import wait_for_daemon
 from benchmarks.indexing import Bench
 from benchmarks.machine import describe, summary
-from vault_index.config.home import find_home
-from vault_index.daemon.client import Client, connect
+from vault_index.daemon.client import Client
 
 _PATIENCE = 30.0
 
@@ -139,23 +134,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(options.vault, Path(temporary))
         bench.run("init", str(bench.vault))
-        environment = {**os.environ, "VAULT_INDEX_HOME": str(Path(temporary) / "home")}
-        daemon = subprocess.Popen(
-            [sys.executable, "-m", "vault_index", "watch", "--quiet"], env=environment, stderr=subprocess.DEVNULL
-        )
-        try:
-            wait_for_daemon(environment)
-            client = connect(str(find_home(environ=environment).socket_path))
-            assert client is not None
+        with bench.daemon() as client:
             watched = Watched(bench.vault, Path(temporary), client)
             watched.new_note("first.md")  # the first reconcile is over
             for name, operation in operations(watched):
                 print(f"{name:20}{summary([operation(run) for run in range(options.runs)])}")
             print(f"{'burst of 200 files':20}{burst(watched):.2f} s until the last one is found")
-            shutil.rmtree(bench.vault / "deep 0")
-        finally:
-            daemon.terminate()
-            daemon.wait()
 
 
 if __name__ == "__main__":
