@@ -24,6 +24,7 @@ from vault_index.answers import (
     Texts,
     WatchStatus,
 )
+from vault_index.api.arguments import Names, at_least, names, one_of, whole
 from vault_index.api.embedders import Embedders
 from vault_index.api.pool import ReadPool
 from vault_index.api.writing import WriteSide, no_progress
@@ -33,9 +34,6 @@ from vault_index.indexer.sync import Progress
 from vault_index.models import Filters, RawDocument
 from vault_index.sources.vault import VaultSource
 from vault_index.store.rows import StoredDocument
-
-Names = str | Sequence[str] | None
-"""One value, several, or several in one string with commas."""
 
 
 class VaultIndex:
@@ -104,7 +102,7 @@ class VaultIndex:
         progress: Progress = no_progress,
     ) -> SyncReport:
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
-        places = self._places(paths, _names(source))
+        places = self._places(paths, names(source))
         return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
 
     def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> SyncReport:
@@ -160,11 +158,11 @@ class VaultIndex:
 
         settings = self.config.search
         options = SearchOptions(
-            limit=_at_least(1, "limit", limit, settings.limit),
-            offset=_at_least(0, "offset", offset, 0),
-            mode=_one_of("mode", mode, "hybrid", ("hybrid", "text", "vector")),
-            match=_one_of("match", match, settings.match, ("any", "all")),
-            per_document=_at_least(1, "per_document", per_document, settings.per_document),
+            limit=at_least(1, "limit", limit, settings.limit),
+            offset=at_least(0, "offset", offset, 0),
+            mode=one_of("mode", mode, "hybrid", ("hybrid", "text", "vector")),
+            match=one_of("match", match, settings.match, ("any", "all")),
+            per_document=at_least(1, "per_document", per_document, settings.per_document),
             filters=self._filters(
                 tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
                 after=after, before=before,
@@ -195,12 +193,12 @@ class VaultIndex:
         from vault_index.query.get import full_metadata, read_place, resolve, with_neighbors
 
         if max_tokens is not None:
-            _at_least(1, "max_tokens", max_tokens, 1)
+            at_least(1, "max_tokens", max_tokens, 1)
         sources = self._sources_named(source)
         texts = []
         with self._pool.lend() as connections:
             reader, cache = connections.reader, connections.cache
-            for reference in _whole(ref):
+            for reference in whole(ref):
                 place = resolve(reader, reference, memory_dir=self.config.memory.dir, sources=sources)
                 place = with_neighbors(reader, place, neighbors)
                 document = place.document
@@ -256,8 +254,8 @@ class VaultIndex:
                 filters,
                 sort=sort,
                 order=order,
-                limit=_at_least(1, "limit", limit, 20),
-                offset=_at_least(0, "offset", offset, 0),
+                limit=at_least(1, "limit", limit, 20),
+                offset=at_least(0, "offset", offset, 0),
             )
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
@@ -322,7 +320,7 @@ class VaultIndex:
         return self._by_name[name]
 
     def _sources_named(self, value: Names) -> tuple[str, ...]:
-        return tuple(self._source(name).config.name for name in _names(value))
+        return tuple(self._source(name).config.name for name in names(value))
 
     def _filters(self, **options: Any) -> Filters:
         from vault_index.query.parse import add_filter
@@ -330,33 +328,10 @@ class VaultIndex:
         filters = Filters(sources=self._sources_named(options.pop("source", None)))
         for option, values in options.items():
             key = {"tags": "tag", "any_tag": "anytag"}.get(option, option)
-            for value in _names(values) if option in _LISTS else _whole(values):
+            for value in names(values) if option in _LISTS else whole(values):
                 filters = add_filter(filters, key, value)
         return filters
 
 
 # Options whose values never hold a comma, so that several may stand in one string. Paths and names may.
 _LISTS = frozenset({"tags", "any_tag", "type", "kind"})
-
-
-def _whole(value: Names) -> tuple[str, ...]:
-    return tuple(item for item in ([value] if isinstance(value, str) else value or ()) if item)
-
-
-def _names(value: Names) -> tuple[str, ...]:
-    values = [value] if isinstance(value, str) else list(value or ())
-    return tuple(name for item in values for part in str(item).split(",") if (name := part.strip()))
-
-
-def _at_least(low: int, name: str, value: int | None, default: int) -> int:
-    number = default if value is None else value
-    if number < low:
-        raise UsageError(f"{name} must be at least {low}, not {number}", f"leave {name} out for the default")
-    return number
-
-
-def _one_of(name: str, value: str | None, default: str, choices: tuple[str, ...]) -> Any:
-    chosen = default if value is None else value
-    if chosen not in choices:
-        raise UsageError(f"{name} cannot be {chosen!r}", f"it is one of {', '.join(choices)}")
-    return chosen
