@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test check format reference clean
+.PHONY: demo test check format reference record-recall clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -27,6 +27,10 @@ format: $(READY)
 reference: $(READY)
 	$(BIN)/python tools/build_reference.py
 	$(BIN)/python tools/build_settings.py
+
+# What tests/test_recall.py defends.
+record-recall: $(READY)
+	$(BIN)/python benchmarks/recall.py --record fixtures/judged
 
 clean:
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

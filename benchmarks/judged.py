@@ -1,10 +1,37 @@
-"""Judged sets: a folder with `docs/`, `queries.jsonl` and `qrels*.tsv`, and the usual measures over rankings."""
+"""Judged sets: folders with `docs/`, `queries.jsonl` and `qrels*.tsv`; asking them of an index, and the usual measures.
+
+`qrels.tsv` judges documents (`docs/a.md`), another `qrels.*.tsv` passages: by line (`docs/a.md:12`) or by block id
+(`docs/a.md#^block`). `recorded.json`, where there is one, holds the figures that `tests/test_recall.py` defends.
+"""
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from vault_index import VaultIndex
+from vault_index.answers import Hit, SearchResult
+from vault_index.config.edit import create_config
+from vault_index.config.home import find_home
+from vault_index.markdown.lines import split_lines
+from vault_index.query.search import Mode
+
+Judgements = Mapping[str, Mapping[str, int]]
+"""Grades above zero by query and document or passage."""
+Rankings = Mapping[str, Sequence[str]]
+"""Documents or passages by query, best first."""
+Results = Mapping[str, SearchResult]
+"""Answers by query."""
+Figures = dict[str, dict[str, float]]
+"""nDCG@10 by what is judged (`documents`, `passages`) and class."""
+
+ALL = "all"
+TOLERANCE = 0.02
+"""What a recorded figure may lose unnoticed."""
+
+_BLOCK_ID = re.compile(r"\^([\w-]+)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +42,18 @@ class Query:
     """The class the query is reported under: its `kind` or `category`, empty without one."""
     scope: str
     """A folder below `docs/` the answer must lie in, or empty."""
+    orig: str
+    """What a query with typos was meant to say, empty for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    folder: Path
+    docs: Path
+    queries: tuple[Query, ...]
+    documents: Judgements
+    passages: Judgements
+    """By `docs/a.md:12`; empty where only documents are judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +63,109 @@ class Measures:
     queries: int
 
 
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A query, how well it was answered, where the answer stands, and what came first instead."""
+
+    query: Query
+    ndcg_10: float
+    expected: tuple[str, ...]
+    came: tuple[str, ...]
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def read_set(folder: Path, queries_file: str = "queries.jsonl") -> JudgedSet:
+    """The documents lie in `docs/`, or in a folder `vault` beside the set."""
+    docs = folder / "docs" if (folder / "docs").is_dir() else folder.parent / "vault"
+    passages = next(iter(sorted(folder.glob("qrels.*.tsv"))), None)
+    return JudgedSet(
+        folder,
+        docs,
+        tuple(read_queries(folder / queries_file)),
+        read_judgements(folder / "qrels.tsv"),
+        _by_line(read_judgements(passages), docs) if passages else {},
+    )
+
+
 def read_queries(path: Path) -> list[Query]:
     with path.open(encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return [
-        Query(r["id"], r["text"], r.get("kind") or r.get("category") or "", r.get("scope", "").removeprefix("docs/"))
+        Query(
+            r["id"],
+            r["text"],
+            r.get("kind") or r.get("category") or "",
+            r.get("scope", "").removeprefix("docs/"),
+            r.get("orig", ""),
+        )
         for r in records
     ]
 
 
 def read_judgements(path: Path) -> dict[str, dict[str, int]]:
-    """Grades above zero by query and document (`docs/a.md`, or `docs/a.md#^block` where passages are judged)."""
+    """Grades above zero by query and document or passage, as they are written."""
     judgements: dict[str, dict[str, int]] = {}
     with path.open(encoding="utf-8") as lines:
         next(lines)
         for line in lines:
-            query, document, grade = line.rstrip("\n").split("\t")
+            query, place, grade = line.rstrip("\n").split("\t")
             if int(grade) > 0:
-                judgements.setdefault(query, {})[document] = int(grade)
+                judgements.setdefault(query, {})[place] = int(grade)
     return judgements
+
+
+def _by_line(judgements: Judgements, docs: Path) -> Judgements:
+    """`docs/a.md#^block` as `docs/a.md:12`; a place that is no block of the file stays as it is, and is never found."""
+    blocks: dict[str, str] = {}
+    for document in {place.partition("#^")[0] for grades in judgements.values() for place in grades if "#^" in place}:
+        text = (docs / document.removeprefix("docs/")).read_bytes().decode()
+        for number, line in enumerate(split_lines(text), start=1):
+            if block := _BLOCK_ID.search(line):
+                blocks[f"{document}#^{block[1]}"] = f"{document}:{number}"
+    return {
+        query: {blocks.get(place, place): grade for place, grade in grades.items()}
+        for query, grades in judgements.items()
+    }
+
+
+# --- asking --------------------------------------------------------------------------------------------------------
+
+
+def open_index(judged: JudgedSet, home: Path) -> VaultIndex:
+    """The index of the documents with the shipped model, in `home`; `sync` it before it is asked."""
+    places = find_home(home)
+    create_config(places, judged.docs, provider="local", memory_dir=None)
+    return VaultIndex.open(places)
+
+
+def ask(index: VaultIndex, query: Query, mode: Mode = "hybrid") -> SearchResult:
+    """More hits than anybody reads, many of one document, so that passages are measured as deep as documents."""
+    return index.search(query.text, mode=mode, limit=40, per_document=10, path=query.scope or None)
+
+
+def ask_all(index: VaultIndex, queries: Iterable[Query], mode: Mode = "hybrid") -> Results:
+    return {query.id: ask(index, query, mode) for query in queries}
+
+
+def document_rankings(results: Results) -> Rankings:
+    return {id_: [f"docs/{hit.path}" for hit in result.results] for id_, result in results.items()}
+
+
+def passage_rankings(results: Results, judgements: Judgements) -> Rankings:
+    """The line each hit points at; where its focus has several lines, the best of them."""
+    return {
+        id_: [max(_focused(hit), key=lambda place: judgements.get(id_, {}).get(place, 0)) for hit in result.results]
+        for id_, result in results.items()
+    }
+
+
+def _focused(hit: Hit) -> list[str]:
+    return [f"docs/{hit.path}:{line}" for line in range(hit.focus[0], hit.focus[1] + 1)]
+
+
+# --- measuring -----------------------------------------------------------------------------------------------------
 
 
 def ndcg(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
@@ -56,7 +179,7 @@ def recall(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -
     return sum(document in grades for document in ranking[:depth]) / len(grades)
 
 
-def measure(judgements: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]) -> Measures:
+def measure(judgements: Judgements, rankings: Rankings) -> Measures:
     """Means over the queries of `rankings` that are judged; a document counts once, at its best rank."""
     judged = [query for query in rankings if query in judgements]
     if not judged:
@@ -67,3 +190,45 @@ def measure(judgements: Mapping[str, Mapping[str, int]], rankings: Mapping[str, 
         sum(recall(judgements[q], unique[q]) for q in judged) / len(judged),
         len(judged),
     )
+
+
+def measure_classes(queries: Sequence[Query], judgements: Judgements, rankings: Rankings) -> dict[str, Measures]:
+    """Of all queries together, and of each class where there are several."""
+    kinds = sorted({query.kind for query in queries})
+    groups = {ALL: queries} | ({kind: [q for q in queries if q.kind == kind] for kind in kinds} if kinds[1:] else {})
+    return {name: measure(judgements, {q.id: rankings[q.id] for q in group}) for name, group in groups.items()}
+
+
+def figures(judged: JudgedSet, results: Results) -> Figures:
+    """What `recorded.json` records."""
+    rankings = {"documents": (judged.documents, document_rankings(results))}
+    if judged.passages:
+        rankings["passages"] = (judged.passages, passage_rankings(results, judged.passages))
+    return {
+        what: {
+            name: round(measures.ndcg_10, 4)
+            for name, measures in measure_classes(judged.queries, judgements, ranked).items()
+        }
+        for what, (judgements, ranked) in rankings.items()
+    }
+
+
+def fallen(recorded: Figures, measured: Figures) -> list[tuple[str, str, float, float]]:
+    """What fell by more than the tolerance: documents or passages, the class, its figure then and now."""
+    return [
+        (what, name, then, measured[what][name])
+        for what, classes in recorded.items()
+        for name, then in classes.items()
+        if measured[what][name] < then - TOLERANCE
+    ]
+
+
+def worst(queries: Iterable[Query], judgements: Judgements, rankings: Rankings, count: int) -> list[Miss]:
+    """The judged queries that were answered worst, worst first."""
+    misses = []
+    for query in queries:
+        if grades := judgements.get(query.id):
+            came = list(dict.fromkeys(rankings[query.id]))
+            expected = sorted(grades, key=lambda place: -grades[place])
+            misses.append(Miss(query, ndcg(grades, came), tuple(expected[:3]), tuple(came[:3])))
+    return sorted(misses, key=lambda miss: miss.ndcg_10)[:count]

@@ -1,88 +1,156 @@
-"""Recall of every channel on judged sets: nDCG@10 and recall@10 of text, vector and hybrid search.
+"""Recall of every channel on judged sets: nDCG@10 and recall@10 of text, vector and hybrid search, class by class.
 
-    python benchmarks/recall.py FOLDER... [--queries queries.jsonl] [--sample N] [--home DIR]
+    python benchmarks/recall.py FOLDER... [--queries FILE] [--sample N] [--typos] [--worst N] [--offtopic SET]
+    python benchmarks/recall.py --record fixtures/judged
 
-FOLDER holds `docs/`, `queries.jsonl` and `qrels.tsv`. With `qrels.turns.tsv`, passages judged by their `^block-id` are
-measured as well, by the focus of each hit. With --home the index of each set is kept and used again.
+FOLDER holds `docs/`, `queries.jsonl` and `qrels.tsv`. With another `qrels.*.tsv`, passages judged by line or by
+`#^block-id` are measured as well, by the focus of each hit. Queries about nothing in the documents, in `offtopic.jsonl`
+or named by --offtopic, tell how far `confidence` can be trusted. With --home the indexes are kept and used again.
 """
 
 import argparse
-import re
+import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.judged import Query, measure, read_judgements, read_queries
+from benchmarks.judged import (
+    JudgedSet,
+    Judgements,
+    Query,
+    Rankings,
+    Results,
+    ask_all,
+    document_rankings,
+    figures,
+    measure_classes,
+    open_index,
+    passage_rankings,
+    read_queries,
+    read_set,
+    worst,
+)
 from vault_index import VaultIndex
-from vault_index.answers import Hit
-from vault_index.config.edit import create_config
-from vault_index.config.home import find_home
 from vault_index.query.search import Mode
 
 _CHANNELS: tuple[Mode, ...] = ("text", "vector", "hybrid")
-_BLOCK_ID = re.compile(r"\^([\w-]+)\s*$")
 
 
-def open_index(folder: Path, home: Path) -> VaultIndex:
-    places = find_home(home / folder.name)
-    create_config(places, folder / "docs", provider="local", memory_dir=None)
-    index = VaultIndex.open(places)
+def sync(index: VaultIndex, name: str) -> None:
     started = time.monotonic()
     report = index.sync()
     if report.added or report.changed:
-        print(f"{folder.name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s", file=sys.stderr)
-    return index
+        print(f"{name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s", file=sys.stderr)
 
 
-def passage(folder: Path, hit: Hit, lines: dict[str, list[str]]) -> str:
-    """`docs/a.md#^block` of the focus of a hit, as passages are judged."""
-    if hit.path not in lines:
-        lines[hit.path] = (folder / "docs" / hit.path).read_text(encoding="utf-8").split("\n")
-    block = _BLOCK_ID.search(lines[hit.path][hit.focus[0] - 1])
-    return f"docs/{hit.path}#^{block[1]}" if block else f"docs/{hit.path}"
+def ask_timed(index: VaultIndex, queries: Sequence[Query], mode: Mode) -> Results:
+    started = time.perf_counter()
+    results = ask_all(index, queries, mode)
+    spent = (time.perf_counter() - started) * 1000 / max(len(queries), 1)
+    print(f"{mode} {spent:.1f} ms a query", file=sys.stderr)
+    return results
 
 
-def print_table(title: str, queries: Sequence[Query], judged: Path, runs: dict[str, dict[str, list[str]]]) -> None:
-    judgements = read_judgements(judged)
-    kinds = sorted({query.kind for query in queries})
-    groups = [("all", [q.id for q in queries])]
-    if len(kinds) > 1:
-        groups += [(kind, [q.id for q in queries if q.kind == kind]) for kind in kinds]
-    print(f"\n{title}\n{'':24}{'queries':>8}" + "".join(f"{channel:>18}" for channel in runs))
-    for name, ids in groups:
-        measures = [measure(judgements, {id_: run[id_] for id_ in ids}) for run in runs.values()]
-        cells = "".join(f"{f'{m.ndcg_10:.3f} ({m.recall_10:.3f})':>18}" for m in measures)
-        print(f"{name:24}{measures[0].queries:>8}{cells}")
+def print_tables(judged: JudgedSet, runs: Mapping[str, Results]) -> None:
+    """Documents, and passages where they are judged; a column a run."""
+    name = judged.folder.name
+    documents = {run: document_rankings(results) for run, results in runs.items()}
+    _print_table(f"{name}, documents: nDCG@10 (recall@10)", judged.queries, judged.documents, documents)
+    if judged.passages:
+        passages = {run: passage_rankings(results, judged.passages) for run, results in runs.items()}
+        _print_table(f"{name}, passages: nDCG@10 (recall@10)", judged.queries, judged.passages, passages)
 
 
-def run_set(folder: Path, home: Path, queries_file: str, sample: int) -> None:
-    queries = read_queries(folder / queries_file)
-    queries = queries[:: max(len(queries) // sample, 1)] if sample else queries
-    with open_index(folder, home) as index:
-        documents: dict[str, dict[str, list[str]]] = {channel: {} for channel in _CHANNELS}
-        passages: dict[str, dict[str, list[str]]] = {channel: {} for channel in _CHANNELS}
-        lines: dict[str, list[str]] = {}
-        for channel in _CHANNELS:
-            started = time.perf_counter()
-            for query in queries:
-                hits = index.search(
-                    query.text,
-                    mode=channel,
-                    limit=40,
-                    per_document=5,
-                    path=query.scope or None,
-                ).results
-                documents[channel][query.id] = [f"docs/{hit.path}" for hit in hits]
-                passages[channel][query.id] = [passage(folder, hit, lines) for hit in hits]
-            spent = (time.perf_counter() - started) * 1000 / len(queries)
-            print(f"{folder.name}: {channel} {spent:.1f} ms a query", file=sys.stderr)
-    print_table(f"{folder.name}, documents: nDCG@10 (recall@10)", queries, folder / "qrels.tsv", documents)
-    if (folder / "qrels.turns.tsv").exists():
-        print_table(f"{folder.name}, passages: nDCG@10 (recall@10)", queries, folder / "qrels.turns.tsv", passages)
+def _print_table(
+    title: str, queries: Sequence[Query], judgements: Judgements, rankings: Mapping[str, Rankings]
+) -> None:
+    measured = {run: measure_classes(queries, judgements, ranked) for run, ranked in rankings.items()}
+    print(f"\n{title}\n{'':24}{'queries':>8}" + "".join(f"{run:>18}" for run in rankings))
+    for name, first in next(iter(measured.values())).items():
+        cells = (classes[name] for classes in measured.values())
+        print(f"{name:24}{first.queries:>8}" + "".join(f"{f'{m.ndcg_10:.3f} ({m.recall_10:.3f})':>18}" for m in cells))
+
+
+def print_worst(judged: JudgedSet, results: Results, count: int) -> None:
+    kinds = [("documents", judged.documents, document_rankings(results))]
+    if judged.passages:
+        kinds.append(("passages", judged.passages, passage_rankings(results, judged.passages)))
+    for what, judgements, rankings in kinds:
+        print(f"\n{judged.folder.name}, worst by {what}")
+        for miss in worst(judged.queries, judgements, rankings, count):
+            print(f"{miss.ndcg_10:.3f}  {miss.query.id}: {miss.query.text}")
+            print(f"       expected  {' | '.join(miss.expected)}")
+            print(f"       came      {' | '.join(miss.came) or 'nothing'}")
+
+
+def print_typos(index: VaultIndex, folder: Path, sample: int) -> None:
+    """Queries that say what they were meant to be, asked both ways; of every file that has some."""
+    for file in sorted(folder.glob("queries*.jsonl")):
+        judged = read_set(folder, file.name)
+        slips = replace(judged, queries=_sampled([query for query in judged.queries if query.orig], sample))
+        if slips.queries:
+            clean = [replace(query, text=query.orig) for query in slips.queries]
+            print(f"\n{file.name}", end="")
+            print_tables(slips, {"clean": ask_all(index, clean), "typo": ask_all(index, slips.queries)})
+
+
+def print_confidence(own: Results, others: Mapping[str, Results]) -> None:
+    """Two errors: a query with an answer that is told there is none, and one without that is told there is."""
+    print(f"\n{'confidence':32}{'queries':>8}{'high':>8}{'low':>8}{'none':>8}")
+    counts = {name: Counter(r.confidence for r in results.values()) for name, results in {"own": own, **others}.items()}
+    for name, count in counts.items():
+        shares = "".join(f"{count[level] / count.total():>8.2f}" for level in ("high", "low", "none"))
+        print(f"{name:32}{count.total():>8}{shares}")
+    foreign = sum((count for name, count in counts.items() if name != "own"), Counter[str]())
+    print(
+        f"errors: {counts['own']['none']} of {counts['own'].total()} own queries answered with none,"
+        f" {foreign['high']} of {foreign.total()} off-topic ones with high"
+    )
+
+
+def off_topic(folder: Path, other: Path | None, sample: int) -> dict[str, tuple[Query, ...]]:
+    """Queries about nothing in the set: its own, and those of another set, whose folders do not exist here."""
+    files = {"off-topic": folder / "offtopic.jsonl"} if (folder / "offtopic.jsonl").exists() else {}
+    if other is not None:
+        files[other.name] = other / "queries.jsonl" if other.is_dir() else other
+    return {
+        name: _sampled([replace(query, scope="") for query in read_queries(file)], sample)
+        for name, file in files.items()
+    }
+
+
+def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
+    judged = read_set(folder, options.queries)
+    judged = replace(judged, queries=_sampled(judged.queries, options.sample))
+    with open_index(judged, home / folder.name) as index:
+        sync(index, folder.name)
+        if options.record:
+            record(judged, ask_all(index, judged.queries))
+            return
+        runs = {str(channel): ask_timed(index, judged.queries, channel) for channel in _CHANNELS}
+        print_tables(judged, runs)
+        if options.typos:
+            print_typos(index, folder, options.sample)
+        if others := off_topic(folder, options.offtopic, options.sample):
+            print_confidence(runs["hybrid"], {name: ask_all(index, queries) for name, queries in others.items()})
+    if options.worst:
+        print_worst(judged, runs["hybrid"], options.worst)
+
+
+def record(judged: JudgedSet, results: Results) -> None:
+    file = judged.folder / "recorded.json"
+    file.write_text(json.dumps(figures(judged, results), indent=2) + "\n", encoding="utf-8")
+    print(f"{file}: {file.read_text(encoding='utf-8')}", end="")
+
+
+def _sampled(queries: Sequence[Query], sample: int) -> tuple[Query, ...]:
+    return tuple(queries[:: max(len(queries) // sample, 1)] if sample else queries)
 
 
 def main() -> None:
@@ -90,11 +158,15 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--queries", default="queries.jsonl", help="another file of queries, as queries.typo1.jsonl")
     parser.add_argument("--sample", type=int, default=0, help="about so many queries of each set (default: all)")
+    parser.add_argument("--typos", action="store_true", help="queries with typos beside what they were meant to say")
+    parser.add_argument("--worst", type=int, default=0, metavar="N", help="name the N worst queries of hybrid search")
+    parser.add_argument("--offtopic", type=Path, metavar="SET", help="ask the queries of this folder or file as well")
     parser.add_argument("--home", type=Path, help="keep the indexes here")
+    parser.add_argument("--record", action="store_true", help="write recorded.json, the figures the tests defend")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         for folder in options.folders:
-            run_set(folder.resolve(), options.home or Path(temporary), options.queries, options.sample)
+            run_set(folder.resolve(), (options.home or Path(temporary)).resolve(), options)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,113 @@
+"""The judged queries of the fixture vault: what search finds today it must find tomorrow.
+
+The measuring is that of `benchmarks/recall.py`; `make record-recall` writes the figures that are defended here.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.judged import (
+    ALL,
+    TOLERANCE,
+    Figures,
+    Judgements,
+    Query,
+    Results,
+    ask_all,
+    document_rankings,
+    fallen,
+    figures,
+    open_index,
+    passage_rankings,
+    read_queries,
+    read_set,
+    worst,
+)
+from vault_index.markdown.lines import split_lines
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "judged"
+JUDGED = read_set(FOLDER)
+RECORDED: Figures = json.loads((FOLDER / "recorded.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    with open_index(JUDGED, tmp_path_factory.mktemp("judged")) as index:
+        index.sync()
+        return ask_all(index, JUDGED.queries)
+
+
+@pytest.mark.parametrize("what", ["documents", "passages"])
+def test_no_class_of_queries_is_answered_worse_than_recorded(results: Results, what: str) -> None:
+    measured = figures(JUDGED, results)
+    falls = fallen({what: RECORDED[what]}, measured)
+    assert measured[what].keys() == RECORDED[what].keys()
+    assert not falls, "\n".join(_message(*fall, results) for fall in falls)
+
+
+def _message(what: str, kind: str, then: float, now: float, results: Results) -> str:
+    judgements: Judgements = JUDGED.documents if what == "documents" else JUDGED.passages
+    rankings = document_rankings(results) if what == "documents" else passage_rankings(results, JUDGED.passages)
+    queries = [query for query in JUDGED.queries if kind in (query.kind, ALL)]
+    misses = [
+        f"  {miss.ndcg_10:.2f} {miss.query.id} {miss.query.text!r}: {' | '.join(miss.expected)}"
+        f" stands behind {' | '.join(miss.came)}"
+        for miss in worst(queries, judgements, rankings, 5)
+    ]
+    head = f"{what}, {kind}: nDCG@10 fell from {then:.3f} to {now:.3f} (tolerated: {TOLERANCE}). Worst now:"
+    return "\n".join([head, *misses])
+
+
+def test_what_is_judged_stands_in_the_vault() -> None:
+    for grades in JUDGED.documents.values():
+        assert not [place for place in grades if not _file(place).is_file()]
+    for grades in JUDGED.passages.values():
+        assert not [place for place in grades if not _line(place).strip()]
+
+
+def test_every_query_is_judged_and_every_class_is_large_enough() -> None:
+    ids = [query.id for query in JUDGED.queries]
+    assert len(ids) == len(set(ids)) >= 130
+    assert set(ids) == JUDGED.documents.keys() >= JUDGED.passages.keys()
+    counts = Counter(query.kind for query in JUDGED.queries)
+    assert counts.keys() == {"exact", "paraphrase", "typo", "cjk", "identifier"}
+    assert min(counts.values()) >= 22
+    assert all(bool(query.orig) == (query.kind == "typo") for query in JUDGED.queries)
+
+
+def test_a_fall_is_noticed_and_named(results: Results) -> None:
+    worse = {"documents": {ALL: 1.0, "typo": 0.99}}
+    measured = {"documents": {ALL: 0.985, "typo": 0.95}}
+    assert fallen(worse, measured) == [("documents", "typo", 0.99, 0.95)]
+    message = _message("documents", "typo", 0.99, 0.95, results)
+    assert message.startswith("documents, typo: nDCG@10 fell from 0.990 to 0.950")
+    assert "typo-" in message
+
+
+def test_off_topic_queries_are_no_judged_ones() -> None:
+    others = {query.text.casefold() for query in read_queries(FOLDER / "offtopic.jsonl")}
+    assert len(others) >= 25
+    assert not others & {query.text.casefold() for query in JUDGED.queries}
+
+
+def test_a_passage_may_be_judged_by_its_block(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("one\ntwo ^second\n", encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text('{"id": "q", "text": "two"}\n', encoding="utf-8")
+    (tmp_path / "qrels.tsv").write_text("query\tdoc\tgrade\nq\tdocs/a.md\t1\n", encoding="utf-8")
+    (tmp_path / "qrels.turns.tsv").write_text("query\tturn\tgrade\nq\tdocs/a.md#^second\t1\n", encoding="utf-8")
+    judged = read_set(tmp_path)
+    assert judged.queries == (Query("q", "two", "", "", ""),)
+    assert judged.passages == {"q": {"docs/a.md:2": 1}}
+
+
+def _file(document: str) -> Path:
+    return JUDGED.docs / document.removeprefix("docs/")
+
+
+def _line(place: str) -> str:
+    document, _, number = place.rpartition(":")
+    return split_lines(_file(document).read_bytes().decode())[int(number) - 1]
