@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["note", "memory", "session"]
+State = Literal["expired", "superseded", "outdated"]
 
 Vector = bytes
 """A unit vector: little-endian float32, `4 * dimensions` bytes."""
@@ -146,7 +147,24 @@ class Filters:
     authors: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     """A path, a folder, or a glob in which `*` matches `/` too."""
+    titles: tuple[str, ...] = ()
+    """A part of the title, or a glob."""
+    files: tuple[str, ...] = ()
+    """A part of the file name, or a glob."""
+    concepts: tuple[str, ...] = ()
+    beads: tuple[str, ...] = ()
+    confidences: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    """How the id of a session begins: the session itself, and what names it in its frontmatter."""
+    states: tuple[State, ...] = ()
+    properties: tuple[tuple[str, str | None], ...] = ()
+    """Frontmatter keys with a value, or None where any will do. All keys must be there; values of one are
+    alternatives."""
     after: float | None = None
     """Created at or after."""
     before: float | None = None
     """Created before."""
+    now: float | None = None
+    """The moment `states` are judged at; None is the moment of asking."""
+    without: tuple["Filters", ...] = ()
+    """None of these may hold."""

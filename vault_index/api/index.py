@@ -323,7 +323,7 @@ class VaultIndex:
         return tuple(self._source(name).config.name for name in names(value))
 
     def _filters(self, **options: Any) -> Filters:
-        from vault_index.query.parse import add_filter
+        from vault_index.query.filters import add_filter
 
         filters = Filters(sources=self._sources_named(options.pop("source", None)))
         for option, values in options.items():

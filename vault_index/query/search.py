@@ -9,7 +9,8 @@ from vault_index.answers import Hit, SearchResult
 from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp, Filters, Vector
 from vault_index.query.fuse import Fused, fuse
-from vault_index.query.parse import ParsedQuery, match_expression, parse_query
+from vault_index.query.match import match_expression
+from vault_index.query.parse import ParsedQuery, parse_query
 from vault_index.query.present import to_hit
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
@@ -61,7 +62,7 @@ class Searcher:
 
     def search(self, text: str, options: SearchOptions) -> SearchResult:
         started = time.perf_counter()
-        query = parse_query(text, options.filters)
+        query = parse_query(text, options.filters, every=options.match == "all")
         vector, space, degraded = self._query_vector(query, options.mode)
         disk = _Disk(self._sources)
         with self._reader.snapshot():
@@ -99,12 +100,12 @@ class Searcher:
         depth = max(_DEPTH, 4 * (options.offset + options.limit)) + len(hidden)
         bm25: dict[int, float] = {}
         cosine: dict[int, float] = {}
-        match = match_expression(query, every=options.match == "all")
+        match = match_expression(query.terms)
+        conditions = {"required": query.required, "excluded": query.excluded}
         if match and (options.mode != "vector" or vector is None):
-            bm25 = dict(self._reader.text_candidates(match, depth, query.filters))
+            bm25 = dict(self._reader.text_candidates(match, depth, query.filters, **conditions))
         if vector is not None and space is not None:
-            if options.match == "any" or options.mode == "vector":
-                cosine = dict(self._reader.vector_candidates(space.id, vector, depth, query.filters))
+            cosine = dict(self._reader.vector_candidates(space.id, vector, depth, query.filters, **conditions))
             cosine |= self._reader.cosines(space.id, vector, [id_ for id_ in bm25 if id_ not in cosine])
         for chunk_id in hidden:
             bm25.pop(chunk_id, None)
@@ -120,8 +121,8 @@ class Searcher:
         scores = dict(self._reader.name_candidates(match, _NAMES, query.filters))
         documents = self._reader.documents_of(sorted(candidates))
         named = {id_: scores[document] for id_, document in documents.items() if document in scores}
-        # What a name does not say may stand in the text: excluded words keep such documents out.
-        unnamed = [] if query.excluded else sorted(scores.keys() - set(documents.values()))
+        # What a name does not say may stand in the text: conditions on words keep such documents out.
+        unnamed = [] if query.required or query.excluded else sorted(scores.keys() - set(documents.values()))
         firsts = self._reader.first_chunks(unnamed)
         return named | {id_: scores[document] for document, id_ in firsts.items() if id_ not in hidden}
 
@@ -160,7 +161,7 @@ class Searcher:
             return ()
         tags = self._reader.tags_of([record.document_id for _, record, _, _ in chosen])
         accesses = self._cache.accesses([record.uid for _, record, _, _ in chosen])
-        words = (*query.words, *query.phrases)
+        words = tuple(term.text for term in query.terms if not term.stop)
         return tuple(
             to_hit(
                 record,

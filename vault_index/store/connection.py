@@ -1,6 +1,7 @@
 """Opening the two databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
 
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -98,11 +99,19 @@ def connect(path: Path, name: Name, *, writable: bool) -> apsw.Connection:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            connection.create_scalar_function("fold", _fold, 1, deterministic=True)
             _prepare(connection, path, name, writable)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def _fold(*values: "apsw.SQLiteValue") -> str | None:
+    """`fold(text)` in SQL: as texts are compared where case and the spelling of accents do not matter; SQLite's own
+    functions know the case of ASCII only."""
+    (value,) = values
+    return None if value is None else unicodedata.normalize("NFC", str(value)).casefold()
 
 
 def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool) -> None:

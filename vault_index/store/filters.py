@@ -1,54 +1,88 @@
-"""Filters as SQL: a condition on `document`, with its values."""
+"""Filters as SQL: a condition on `document`, with its values. Nothing a user typed is SQL, or a path into JSON."""
 
-from vault_index.models import Filters
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+from vault_index.models import Filters, State
+
+_Condition = tuple[str, Sequence[object]]
+_T = TypeVar("_T")
 
 _GLOB_MARKS = frozenset("*?[")
+_FILE_NAME = "substr(document.path, length(rtrim(document.path, replace(document.path, '/', ''))) + 1)"
+_NOW = "coalesce(?, unixepoch('subsec'))"
+_STATES: dict[State, str] = {
+    "expired": f"document.expires <= {_NOW}",
+    "outdated": f"document.valid_until <= {_NOW}",
+    "superseded": "document.superseded_by IS NOT NULL",
+}
+# One frontmatter value, or any element of a list of them; `[[Jane Doe]]` is called Jane Doe.
+_HAS_VALUE = """
+EXISTS (
+    SELECT 1 FROM json_each(document.frontmatter) AS property, json_tree(
+        CASE
+            WHEN property.type IN ('array', 'object') THEN property.value
+            WHEN property.type IN ('true', 'false') THEN json_array(property.type)
+            ELSE json_array(property.value)
+        END
+    ) AS item
+    WHERE fold(property.key) IN ({keys}) AND item.atom IS NOT NULL AND trim(fold(item.atom), '[]') IN ({values})
+)"""
+_HAS_KEY = "EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE fold(property.key) = fold(?))"
 
 
 def document_condition(filters: Filters) -> tuple[str, list[object]]:
     """A condition over the columns of `document` that holds where the filters do; empty without filters."""
-    conditions: list[str] = []
-    values: list[object] = []
+    conditions = list(_conditions(filters))
+    return " AND ".join(sql for sql, _ in conditions), [value for _, values in conditions for value in values]
+
+
+def _conditions(filters: Filters) -> Iterator[_Condition]:
     for tag in filters.tags:
-        conditions.append(_tag_condition(1))
-        values += _tag_values(tag)
+        yield _tags((tag,))
     if filters.any_tags:
-        conditions.append(_tag_condition(len(filters.any_tags)))
-        values += [value for tag in filters.any_tags for value in _tag_values(tag)]
+        yield _tags(filters.any_tags)
     for column, wanted in (
         ("type", filters.types),
         ("kind", filters.kinds),
         ("source", filters.sources),
         ("project", filters.projects),
         ("entered_by", filters.authors),
+        ("confidence", filters.confidences),
     ):
         if wanted:
-            conditions.append(f"document.{column} COLLATE NOCASE IN ({', '.join('?' * len(wanted))})")
-            values += wanted
-    if filters.paths:
-        alternatives = [_path_condition(path) for path in filters.paths]
-        conditions.append(f"({' OR '.join(sql for sql, _ in alternatives)})")
-        values += [value for _, path_values in alternatives for value in path_values]
+            yield f"document.{column} COLLATE NOCASE IN ({_marks(wanted)})", wanted
+    yield from _any(_path, filters.paths)
+    yield from _any(lambda title: _contains("document.title", title), filters.titles)
+    yield from _any(lambda name: _contains(_FILE_NAME, name), filters.files)
+    yield from _any(_session, filters.sessions)
+    yield from _any(lambda state: (_STATES[state], [filters.now] * _STATES[state].count("?")), filters.states)
+    yield from _properties(filters)
     if filters.after is not None:
-        conditions.append("document.created >= ?")
-        values.append(filters.after)
+        yield "document.created >= ?", [filters.after]
     if filters.before is not None:
-        conditions.append("document.created < ?")
-        values.append(filters.before)
-    return " AND ".join(conditions), values
+        yield "document.created < ?", [filters.before]
+    for unwanted in filters.without:
+        condition, values = document_condition(unwanted)
+        yield f"({condition}) IS NOT TRUE", values  # a column that is empty is not what is unwanted
 
 
-def _tag_condition(count: int) -> str:
+def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterator[_Condition]:
+    """One condition that holds where that of any wanted value does; none without values."""
+    conditions = [condition(value) for value in wanted]
+    if conditions:
+        yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
+
+
+def _tags(tags: Sequence[str]) -> _Condition:
     # A parent matches its children: `/` is followed by `0` in ASCII, so one range holds all that begins with `tag/`.
-    any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * count)
-    return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})"
+    any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags))
+    values = [value for tag in tags for value in (tag, f"{tag}/", f"{tag}0")]
+    return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})", values
 
 
-def _tag_values(tag: str) -> list[object]:
-    return [tag, f"{tag}/", f"{tag}0"]
-
-
-def _path_condition(path: str) -> tuple[str, list[object]]:
+def _path(path: str) -> _Condition:
     path = path.removeprefix("./").rstrip("/") or "*"
     if _GLOB_MARKS.intersection(path):
         return "lower(document.path) GLOB lower(?)", [path]
@@ -57,3 +91,44 @@ def _path_condition(path: str) -> tuple[str, list[object]]:
         "(document.path COLLATE NOCASE IN (?, ?) OR substr(document.path, 1, ?) = ? COLLATE NOCASE)",
         [path, f"{path}.md", len(folder), folder],
     )
+
+
+def _contains(column: str, wanted: str) -> _Condition:
+    """Whether `column` holds the text; all of it counts where that holds `*` or `?`."""
+    if "*" in wanted or "?" in wanted:
+        return f"fold({column}) GLOB fold(?)", [wanted.replace("[", "[[]")]
+    return f"instr(fold({column}), fold(?)) > 0", [wanted]
+
+
+def _session(prefix: str) -> _Condition:
+    own = "(document.kind = 'session' AND substr(document.uid, 1, ?) = ? COLLATE NOCASE)"
+    named = [
+        f"substr(json_extract(document.frontmatter, '$.{key}'), 1, ?) = ? COLLATE NOCASE"
+        for key in ("session_id", "session")
+    ]
+    return f"({' OR '.join((own, *named))})", [len(prefix), prefix] * 3
+
+
+def _properties(filters: Filters) -> Iterator[_Condition]:
+    """One condition for each key: any value of it that is wanted."""
+    if filters.concepts:
+        yield _has_value(("concepts", "concept"), filters.concepts)
+    if filters.beads:
+        yield _has_value(("bead_id", "bead"), filters.beads)
+    by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
+    for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
+        yield from _any(_property, group)
+
+
+def _property(wanted: tuple[str, str | None]) -> _Condition:
+    key, value = wanted
+    return (_HAS_KEY, [key]) if value is None else _has_value((key,), (value,))
+
+
+def _has_value(keys: Sequence[str], values: Sequence[str]) -> _Condition:
+    key_marks, value_marks = ", ".join(["fold(?)"] * len(keys)), ", ".join(["trim(fold(?), '[]')"] * len(values))
+    return _HAS_VALUE.format(keys=key_marks, values=value_marks), [*keys, *values]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

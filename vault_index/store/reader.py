@@ -65,10 +65,13 @@ class IndexReader:
 
     # --- candidates --------------------------------------------------------------------------------------------
 
-    def text_candidates(self, match: str, limit: int, filters: Filters) -> list[tuple[int, float]]:
-        """Chunk ids and BM25 (higher is better), best first. `match` is an FTS5 expression."""
+    def text_candidates(
+        self, match: str, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
+    ) -> list[tuple[int, float]]:
+        """Chunk ids and BM25 (higher is better), best first. `match` is an FTS5 expression, and so are those every
+        chunk must match, and must not match."""
         # The plus keeps SQLite from running the whole match once for every rowid of the filter.
-        where, values = _chunk_condition(filters, "+chunk_fts.rowid")
+        where, values = _chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
         rows = self._all(
             f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?",
             (match, *values, limit),
@@ -107,9 +110,11 @@ class IndexReader:
         with translated(self._path):
             return spaces.read_spaces(self._connection)
 
-    def vector_candidates(self, space_id: int, vector: Vector, limit: int, filters: Filters) -> list[tuple[int, float]]:
-        """Chunk ids and cosines, best first."""
-        where, values = _chunk_condition(filters, "rowid")
+    def vector_candidates(
+        self, space_id: int, vector: Vector, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
+    ) -> list[tuple[int, float]]:
+        """Chunk ids and cosines, best first; `required` and `excluded` as for texts."""
+        where, values = _chunk_condition(filters, "rowid", required, excluded)
         with translated(self._path):
             return spaces.nearest(self._connection, space_id, vector, limit, where, values)
 
@@ -260,15 +265,19 @@ class IndexReader:
         return str(rows[0][0]) if rows else None
 
 
-def _chunk_condition(filters: Filters, column: str) -> tuple[str, list[object]]:
+def _chunk_condition(filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
+    """What `column`, a chunk id, is restricted to; it begins with AND where it is anything."""
+    conditions: list[str] = []
     condition, values = document_condition(filters)
-    if not condition:
-        return "", []
-    return (
-        f" AND {column} IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id"
-        f" WHERE {condition})",
-        values,
-    )
+    if condition:
+        conditions.append(
+            f"IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition})"
+        )
+    for match, membership in ((required, "IN"), (excluded, "NOT IN")):
+        if match:
+            conditions.append(f"{membership} (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)")
+            values.append(match)
+    return "".join(f" AND {column} {restriction}" for restriction in conditions), values
 
 
 def _chunk_record(row: Sequence[Any]) -> ChunkRecord:

@@ -1,0 +1,107 @@
+"""Filters in a query: what they say, how they are joined, and where they are wrong."""
+
+from datetime import datetime
+
+import pytest
+
+from vault_index.errors import UsageError
+from vault_index.models import Filters
+from vault_index.query.filters import add_filter, parse_time
+from vault_index.query.parse import parse_query
+
+NOVEMBER = datetime(2026, 11, 1).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("tag:#Food/Drinks tag:b", Filters(tags=("food/drinks", "b"))),
+        ("kind:notes KIND:Memory", Filters(kinds=("note", "memory"))),
+        ('path:"my folder" type:Decision', Filters(paths=("my folder",), types=("decision",))),
+        ("source:vault project:api by:alice", Filters(sources=("vault",), projects=("api",), authors=("alice",))),
+        ("session:ses_1", Filters(sessions=("ses_1",))),
+        ('title:"some words" file:*.canvas', Filters(titles=("some words",), files=("*.canvas",))),
+        ("concept:wal bead:bd-12 confidence:High", Filters(concepts=("wal",), beads=("bd-12",), confidences=("high",))),
+        ("after:2026-11 is:expired", Filters(after=NOVEMBER, states=("expired",))),
+        ("(see type:note, path:a(1).md)", Filters(types=("note",), paths=("a(1).md",))),
+        ("[status:done] [due]", Filters(properties=(("status", "done"), ("due", None)))),
+        ('["due date":"in May"] [a.b: c d ]', Filters(properties=(("due date", "in May"), ("a.b", "c d")))),
+        ("[DONE:yes]", Filters(properties=(("DONE", "yes"),))),
+        ("tag:a OR tag:b OR tag:c type:x", Filters(any_tags=("a", "b", "c"), types=("x",))),
+        ("(type:a OR type:b) AND kind:note", Filters(types=("a", "b"), kinds=("note",))),
+        ("[status:a] OR [Status:b]", Filters(properties=(("status", "a"), ("Status", "b")))),
+        ("-tag:a NOT [k:v]", Filters(without=(Filters(tags=("a",)), Filters(properties=(("k", "v"),))))),
+        ("-(type:a before:2026-11)", Filters(without=(Filters(types=("a",)), Filters(before=NOVEMBER)))),
+        ("-(tag:a OR tag:b)", Filters(without=(Filters(any_tags=("a", "b")),))),
+        ("NOT NOT tag:a", Filters(tags=("a",))),
+    ],
+)  # fmt: skip
+def test_filters_are_taken_out_of_the_words(text: str, filters: Filters) -> None:
+    query = parse_query(text)
+    assert query.filters == filters
+    assert query.required == query.excluded == ""
+    assert parse_query(f"bread {text}").filters == filters
+
+
+def test_filters_beside_words_leave_the_words_as_they_were() -> None:
+    query = parse_query('bread tag:food OR tag:drinks "rye flour" -wheat')
+    assert query.text == "bread rye flour"
+    assert (query.required, query.excluded) == ('"rye flour"', '"wheat"')
+    assert parse_query("kind:note AND how to bake").required == ""
+    assert parse_query("NOT (tag:a OR wheat) bread").excluded == '"wheat"'
+
+
+def test_filters_of_the_query_are_added_to_those_of_the_options() -> None:
+    given = Filters(tags=("a",), sources=("vault",))
+    assert parse_query("bread tag:b", given).filters == Filters(tags=("a", "b"), sources=("vault",))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message", "hint"),
+    [
+        ("after:soon", "after:soon at column 1", "not a date", "2026-11-21"),
+        ("bread (before:2026-13-01)", "before:2026-13-01 at column 8", "not a date", "2026-11-21"),
+        ("bread -kind:book", "kind:book at column 8", "no kind 'book'", "note, memory, session"),
+        ("全文 is:x", "is:x at column 4", "no state 'x'", "expired, superseded, outdated"),
+        ("confidence:sure", "confidence:sure at column 1", "no confidence 'sure'", "high, medium, low"),
+        ("confidence:low OR confidence:x", "confidence:x at column 19", "no confidence 'x'", "high"),
+        ("tag:#", "tag:# at column 1", "not a tag", "food/bread"),
+        ("bread OR tag:a", "tag:a at column 10", "part of the query", "whole query"),
+        ("(tag:a OR type:b)", "tag:a at column 2", "part of the query", "joined by OR"),
+        ("NOT (bread AND tag:a)", "tag:a at column 16", "part of the query", "whole query"),
+        ("after:2026 OR after:2025", "after:2026 at column 1", "part of the query", "whole query"),
+        ("[a:x] OR [b:x]", "[a:x] at column 1", "part of the query", "whole query"),
+        ("tag:a OR tag:b tag:c OR tag:d", "tag:c at column 16", "second choice of tags", "only one group"),
+    ],
+)
+def test_a_filter_that_cannot_be_read_says_where_and_how_to_write_it(
+    text: str, place: str, message: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_query(text)
+    assert place in caught.value.message
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(("key", "value"), [("property", ":x"), ("is", "new"), ("anytag", "#"), ("after", "soon")])
+def test_an_option_that_cannot_be_read_says_how_to_write_it(key: str, value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        add_filter(Filters(), key, value)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026", datetime(2026, 1, 1)),
+        ("2026-11", datetime(2026, 11, 1)),
+        ("2026-11-21", datetime(2026, 11, 21)),
+        ("2026-11-21T14:30", datetime(2026, 11, 21, 14, 30)),
+        ("2026-11-21t14:30:00z", datetime.fromisoformat("2026-11-21T14:30:00+00:00")),
+        ("today", datetime(2026, 11, 21)),
+        ("yesterday", datetime(2026, 11, 20)),
+    ],
+)
+def test_times(text: str, expected: datetime) -> None:
+    assert parse_time(text, now=datetime(2026, 11, 21, 9, 14)) == expected.timestamp()
