@@ -88,6 +88,22 @@ def documents(*records: answers.DocumentRecord, total: int | None = None) -> dic
     return jsonable(answers.DocumentList(records, len(records) if total is None else total))
 
 
+def related(*records: answers.RelatedRecord, **changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {"anchor": record(title="WAL", path="wal.md"), "results": records, "total": len(records)}
+    return jsonable(answers.RelatedList(**(values | changes)))
+
+
+def relative(number: int = 0, *relations: answers.Relation, **changes: Any) -> answers.RelatedRecord:
+    values: dict[str, Any] = {"relations": relations or ("near",), "cosine": 0.7123}
+    return answers.RelatedRecord(**(asdict(record(number)) | values | changes))
+
+
+def timeline(
+    before: tuple[answers.DocumentRecord, ...] = (), after: tuple[answers.DocumentRecord, ...] = (), **changes: Any
+) -> dict[str, Any]:
+    return jsonable(answers.Timeline(record(9, **changes), before, after))
+
+
 def text(**changes: Any) -> answers.DocumentText:
     values: dict[str, Any] = {
         "id": "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
@@ -155,6 +171,10 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("get", texts(text(title=words, path=words, content=words, next=words, metadata={words: [words]}))),
         ("list", documents(listed)),
         ("list", documents()),
+        ("related", related(relative(title=words, path=words, link=words, digest=words), anchor=listed)),
+        ("related", related(degraded=(words,), anchor=listed)),
+        ("timeline", timeline((listed,), (listed,), title=words, path=words)),
+        ("timeline", timeline(title=words)),
         ("tags", tags(**{words: 3})),
         ("tags", tags()),
         ("stats", jsonable(numbers)),

@@ -16,17 +16,19 @@ from vault_index.answers import (
     EmbedReport,
     EmbedStatus,
     Privacy,
+    RelatedList,
     SearchResult,
     Stats,
     Status,
     SyncReport,
     TagList,
     Texts,
+    Timeline,
     WatchStatus,
 )
 from vault_index.api.arguments import Names, at_least, names, one_of, whole
 from vault_index.api.embedders import Embedders
-from vault_index.api.pool import ReadPool
+from vault_index.api.pool import Connections, ReadPool
 from vault_index.api.writing import WriteSide, no_progress
 from vault_index.config import Config, Home, find_home, load_config
 from vault_index.errors import NotFoundError, UsageError
@@ -34,6 +36,11 @@ from vault_index.indexer.sync import Progress
 from vault_index.models import Filters, RawDocument
 from vault_index.sources.vault import VaultSource
 from vault_index.store.rows import StoredDocument
+
+TYPE_CHECKING = False  # spares the import of the query modules; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.query.get import Place
+    from vault_index.query.listing import Records
 
 
 class VaultIndex:
@@ -250,12 +257,89 @@ class VaultIndex:
             return list_documents(
                 connections.reader,
                 connections.cache,
-                {name: source.link for name, source in self._by_name.items()},
+                self._records(connections),
                 filters,
                 sort=sort,
                 order=order,
                 limit=at_least(1, "limit", limit, 20),
                 offset=at_least(0, "offset", offset, 0),
+            )
+
+    def related(
+        self,
+        ref: str,
+        *,
+        tags: Names = None,
+        any_tag: Names = None,
+        type: Names = None,
+        kind: Names = None,
+        project: Names = None,
+        by: Names = None,
+        path: Names = None,
+        source: Names = None,
+        after: str | None = None,
+        before: str | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> RelatedList:
+        """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
+
+        Of a place (`path:10-42`, `[[Note#Heading]]`) the links and the meaning of its lines count. Raises as `get`.
+        """
+        from vault_index.query.related import related_documents
+
+        filters = self._filters(
+            tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
+            after=after, before=before,
+        )  # fmt: skip
+        with self._pool.lend() as connections:
+            return related_documents(
+                connections.reader,
+                self._records(connections),
+                self._resolve(connections, ref, source),
+                filters,
+                now=time.time(),
+                limit=at_least(1, "limit", limit, 10),
+                offset=at_least(0, "offset", offset, 0),
+            )
+
+    def timeline(
+        self,
+        ref: str | None = None,
+        *,
+        query: str | None = None,
+        depth_before: int = 5,
+        depth_after: int = 5,
+        type: Names = None,
+        kind: Names = None,
+        project: Names = None,
+        source: Names = None,
+    ) -> Timeline:
+        """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
+
+        Raises as `get`, and NotFoundError for a query that finds nothing.
+        """
+        from vault_index.query.timeline import timeline_around
+
+        if (ref is None) == (query is None):
+            raise UsageError(
+                "a timeline is around one document", "name it, or choose it by a query (--query TEXT), but not both"
+            )
+        filters = self._filters(type=type, kind=kind, project=project, source=source)
+        if query is not None:
+            hits = self.search(query, limit=1, source=source)
+            if not hits.results or hits.confidence == "none":
+                raise NotFoundError(f"nothing answers {query!r}", "try fewer or other words, or name the document")
+            ref, source = hits.results[0].path, hits.results[0].source
+        with self._pool.lend() as connections:
+            return timeline_around(
+                connections.reader,
+                self._records(connections),
+                self._resolve(connections, ref or "", source).document,
+                filters,
+                now=time.time(),
+                before=at_least(0, "depth_before", depth_before, 5),
+                after=at_least(0, "depth_after", depth_after, 5),
             )
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
@@ -312,6 +396,17 @@ class VaultIndex:
             for name, relative in owners:
                 places.setdefault(name, []).append(relative)
         return places
+
+    def _resolve(self, connections: Connections, ref: str, source: Names) -> "Place":
+        from vault_index.query.get import resolve
+
+        return resolve(connections.reader, ref, memory_dir=self.config.memory.dir, sources=self._sources_named(source))
+
+    def _records(self, connections: Connections) -> "Records":
+        from vault_index.query.listing import Records
+
+        links = {name: source.link for name, source in self._by_name.items()}
+        return Records(connections.reader, connections.cache, links)
 
     def _source(self, name: str) -> VaultSource:
         if name not in self._by_name:

@@ -19,6 +19,8 @@ COMMANDS = (
     Command("watch", "watch", "keep the index up to date and answer queries (the daemon)"),
     Command("search", "search", "find passages"),
     Command("get", "get", "print documents or parts of them"),
+    Command("related", "around", "find documents that are linked with one, or near it in meaning"),
+    Command("timeline", "around", "list what was created before and after a document"),
     Command("list", "browse", "list documents"),
     Command("tags", "browse", "list tags and how often they occur"),
     Command("stats", "browse", "count what there is"),

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from rich.text import Text
 
+from vault_index.output.around import AROUND
 from vault_index.output.clean import clean_all
 from vault_index.output.page import Page
 from vault_index.output.reports import REPORTS
@@ -27,7 +28,7 @@ Record = Mapping[str, Any]
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
-    shapes = {"search": _search, "get": _get, "list": _list, "tags": _tags, **REPORTS, **STATES}
+    shapes = {"search": _search, "get": _get, "list": _list, "tags": _tags, **AROUND, **REPORTS, **STATES}
     shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
     return page.text()
 

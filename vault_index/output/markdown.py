@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vault_index.output.short import lines, metadata, moment, place, short_ids
+from vault_index.output.short import lines, metadata, moment, place, short_ids, when
 
 Record = Mapping[str, Any]
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def render_markdown(method: str, result: Record) -> str:
-    shape = {"search": _search, "list": _list, "get": _get, "tags": _tags}.get(method, _plain)
-    return shape(result)
+    shapes = {"search": _search, "list": _list, "related": _related, "timeline": _timeline, "get": _get, "tags": _tags}
+    return shapes.get(method, _plain)(result)
 
 
 def _search(result: Record) -> str:
@@ -65,6 +65,42 @@ def _list(result: Record) -> str:
     ]
     table = _table(("id", "title", "path", "type", "tags", "created"), rows) if rows else "No documents."
     return f"{table}\n\n{len(rows)} of {result['total']}"
+
+
+def _related(result: Record) -> str:
+    records = result["results"]
+    ids = short_ids(record["id"] for record in records)
+    rows = [
+        (
+            _code(ids[record["id"]]),
+            ", ".join(record["relations"]),
+            "" if record["cosine"] is None else f"{record['cosine']:.2f}",
+            _text(record["title"]),
+            _code(record["path"]),
+        )
+        for record in records
+    ]
+    notes = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
+    notes.append(f"Related to **{_text(result['anchor']['title'])}** {_code(result['anchor']['path'])}:")
+    table = _table(("id", "relation", "cosine", "title", "path"), rows) if rows else "No documents."
+    return "\n\n".join([*notes, table, f"{len(rows)} of {result['total']}"])
+
+
+def _timeline(result: Record) -> str:
+    """One table; the title of the document it is around is bold."""
+    records = [*result["before"], result["anchor"], *result["after"]]
+    ids = short_ids(record["id"] for record in records)
+    rows = [
+        (
+            when(record["created"]),
+            _code(ids[record["id"]]),
+            f"**{_text(record['title'])}**" if number == len(result["before"]) else _text(record["title"]),
+            _code(record["path"]),
+            record["type"] or record["kind"],
+        )
+        for number, record in enumerate(records)
+    ]
+    return _table(("created", "id", "title", "path", "type"), rows)
 
 
 def _tags(result: Record) -> str:

@@ -157,6 +157,11 @@ def moment(stamp: str | None) -> str:
     return (stamp or "")[:16].replace("T", " ")
 
 
+def when(stamp: str) -> str:
+    """An ISO time to the minute, or its day alone where it is midnight: then only a day was written."""
+    return moment(stamp).removesuffix(" 00:00")
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 note`, `1,204 notes`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,15 +1,18 @@
 """Answers as TOON, the compact form for agents: what they act on, and nothing they do not need."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import toon_format
 
-from vault_index.output.short import lines, moment, passage, place, query_words, short_ids
+from vault_index.output.short import lines, moment, passage, place, query_words, short_ids, when
 
 _PASSAGE = 60
 """Tokens of a passage in a list of hits; `get` has the rest."""
+
+_DIGEST = 30
+"""Tokens of a digest beside the documents of `related` and `timeline`."""
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -18,7 +21,8 @@ Record = Mapping[str, Any]
 
 def render_toon(method: str, result: Record) -> str:
     """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both."""
-    shape = {"search": _search, "list": _list, "get": _get}.get(method, _plain)
+    shapes = {"search": _search, "list": _list, "related": _related, "timeline": _timeline, "get": _get}
+    shape = shapes.get(method, _plain)
     return toon_format.encode(_printable(shape(result)))
 
 
@@ -52,15 +56,11 @@ def _summary(hit: Record) -> str:
 
 def _list(result: Record) -> dict[str, Any]:
     records = result["results"]
-    ids = short_ids(record["id"] for record in records)
-    same = {key: len({record[key] for record in records}) == 1 for key in ("kind", "source")}
     rows = (
         {
-            "id": ids[record["id"]],
+            **known,
             "path": record["path"],
             "title": record["title"],
-            "source": "" if same["source"] else record["source"],
-            "kind": "" if same["kind"] and record["kind"] == "note" else record["kind"],
             "type": record["type"],
             "tags": "|".join(record["tags"]),
             "project": record["project"],
@@ -69,9 +69,60 @@ def _list(result: Record) -> dict[str, Any]:
             "valid_until": record["valid_until"],
             "tokens": record["tokens"],
         }
-        for record in records
+        for record, known in zip(records, _identities(records), strict=True)
     )
     return {"total": result["total"], "results": _table(rows)}
+
+
+def _related(result: Record) -> dict[str, Any]:
+    records = result["results"]
+    rows = (
+        {
+            **known,
+            "relations": "|".join(record["relations"]),
+            "cosine": None if record["cosine"] is None else round(record["cosine"], 2),
+            **_gist(record),
+        }
+        for record, known in zip(records, _identities(records), strict=True)
+    )
+    degraded = {"degraded": result["degraded"]} if result["degraded"] else {}
+    return {**degraded, "anchor": result["anchor"]["path"], "total": result["total"], "results": _table(rows)}
+
+
+def _timeline(result: Record) -> dict[str, Any]:
+    before, anchor, after = result["before"], result["anchor"], result["after"]
+    records = [*before, anchor, *after]
+    rows = _table(
+        {**known, "created": when(record["created"]), **_gist(record)}
+        for record, known in zip(records, _identities(records), strict=True)
+    )
+    here = len(before)
+    return {"before": rows[:here], "anchor": rows[here], "after": rows[here + 1 :]}
+
+
+def _identities(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """What tells documents apart: a short id, and source and kind where they differ."""
+    ids = short_ids(record["id"] for record in records)
+    same = {key: len({record[key] for record in records}) == 1 for key in ("kind", "source")}
+    return [
+        {
+            "id": ids[record["id"]],
+            "source": "" if same["source"] else record["source"],
+            "kind": "" if same["kind"] and record["kind"] == "note" else record["kind"],
+        }
+        for record in records
+    ]
+
+
+def _gist(record: Record) -> dict[str, Any]:
+    """What an agent needs to know before it opens a document, and what opening costs."""
+    return {
+        "type": record["type"],
+        "path": record["path"],
+        "title": record["title"],
+        "digest": passage(" ".join(record["digest"].split()), (), _DIGEST),
+        "tokens": record["tokens"],
+    }
 
 
 def _get(result: Record) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from vault_index import tokens
 from vault_index.answers import DocumentText
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.markdown.lines import split_lines
+from vault_index.query.links import linked
 from vault_index.query.present import to_record
 from vault_index.store.reader import IndexReader
 from vault_index.store.rows import StoredDocument
@@ -127,17 +128,7 @@ def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
 
 
 def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Sequence[str]) -> Place:
-    """By exact path, then the shortest path of that name, then alias."""
-    found = [
-        *reader.documents_by_path(target, sources),
-        *reader.documents_by_path(f"{target}.md", sources),
-        *(
-            d
-            for d in reader.documents_by_name(target.rpartition("/")[2])
-            if "/" not in target or d.path.casefold().removesuffix(".md").endswith(f"/{target.casefold()}")
-        ),
-    ]
-    document = next((d for d in found if not sources or d.source in sources), None)
+    document = linked(reader, target, sources)
     if document is None:
         raise NotFoundError(f"no note is called {target!r}", f"look for it with `vault-index search {target!r}`")
     return Place(document) if not heading else _section(reader, document, heading)

@@ -1,14 +1,15 @@
 """`list` and `tags`: documents and tags in order, page by page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from vault_index.answers import AgentCount, AgentList, DocumentList, TagCount, TagList
+from vault_index.answers import AgentCount, AgentList, DocumentList, DocumentRecord, TagCount, TagList
 from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.query.present import to_record
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader, Order
+from vault_index.store.rows import StoredDocument
 
 # Column, and whether the natural order is from high to low.
 _SORTS = {
@@ -22,10 +23,33 @@ _SORTS = {
 }
 
 
+class Records:
+    """Makes the record of a document: its row, with its tags, how often it was opened, and the link that opens it."""
+
+    def __init__(self, reader: IndexReader, cache: Cache, links: Mapping[str, Callable[[str], str]]) -> None:
+        self._reader = reader
+        self._cache = cache
+        self._links = links
+        """For each source, the link to one of its paths."""
+
+    def of(self, documents: Sequence[StoredDocument]) -> tuple[DocumentRecord, ...]:
+        tags = self._reader.tags_of([document.id for document in documents])
+        accesses = self._cache.accesses([document.uid for document in documents])
+        return tuple(
+            to_record(
+                document,
+                tags=tags.get(document.id, ()),
+                link=self._links[document.source](document.path) if document.source in self._links else "",
+                accesses=accesses,
+            )
+            for document in documents
+        )
+
+
 def list_documents(
     reader: IndexReader,
     cache: Cache,
-    links: Mapping[str, Callable[[str], str]],
+    records: Records,
     filters: Filters,
     *,
     sort: str,
@@ -47,17 +71,7 @@ def list_documents(
             documents, total = reader.documents(filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
             documents = documents[offset : offset + limit]
-        tags = reader.tags_of([document.id for document in documents])
-    accesses = cache.accesses([document.uid for document in documents])
-    return DocumentList(
-        tuple(
-            to_record(
-                d, tags=tags.get(d.id, ()), link=links[d.source](d.path) if d.source in links else "", accesses=accesses
-            )
-            for d in documents
-        ),
-        total,
-    )
+        return DocumentList(records.of(documents), total)
 
 
 def list_tags(reader: IndexReader, filters: Filters) -> TagList:

@@ -1,16 +1,17 @@
 """Reading `index.db`: candidates for a query, documents and chunks, counts. Readers never wait for the writer."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vault_index.models import Fault, FileStamp, Filters, Link, Vector
-from vault_index.store import names, spaces
+from vault_index.store import names, neighbours, spaces
 from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.filters import document_condition
+from vault_index.store.neighbours import Backlink, Called, Others
 from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
 
 # Weights of title, aliases, headings, tags, fields, path, body.
@@ -208,6 +209,41 @@ class IndexReader:
             (document_id,),
         )
         return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
+
+    # --- around a document -------------------------------------------------------------------------------------
+
+    def documents_by_key(self, document_ids: Collection[int]) -> dict[int, StoredDocument]:
+        marks = ", ".join("?" * len(document_ids))
+        rows = self._all(f"SELECT {_DOCUMENT} FROM document WHERE id IN ({marks})", tuple(document_ids))
+        return {row[0]: _stored_document(row) for row in rows}
+
+    def links_to(self, folded_names: Collection[str]) -> list[Backlink]:
+        with translated(self._path):
+            return neighbours.links_to(self._connection, folded_names)
+
+    def documents_called(self, folded_names: Collection[str]) -> list[Called]:
+        with translated(self._path):
+            return neighbours.documents_called(self._connection, folded_names)
+
+    def among(self, others: Others, document_ids: Collection[int]) -> set[int]:
+        with translated(self._path):
+            return neighbours.among(self._connection, others, document_ids)
+
+    def vectors(self, space_id: int, chunk_ids: Sequence[int]) -> list[Vector]:
+        with translated(self._path):
+            return spaces.vectors(self._connection, space_id, chunk_ids)
+
+    def nearest_documents(
+        self, space_id: int, vector: Vector, others: Others, document_ids: Collection[int] | None = None
+    ) -> dict[int, float]:
+        with translated(self._path):
+            return neighbours.nearest_documents(self._connection, space_id, vector, others, document_ids)
+
+    def in_time(
+        self, others: Others, position: tuple[float, str, str], *, before: int, after: int
+    ) -> tuple[list[int], list[int]]:
+        with translated(self._path):
+            return neighbours.in_time(self._connection, others, position, before=before, after=after)
 
     # --- counts ------------------------------------------------------------------------------------------------
 

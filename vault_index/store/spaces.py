@@ -11,7 +11,7 @@ from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import fetch_all
 from vault_index.store.rows import PendingChunk, SpaceRow
 
-_MAX_K = 4096  # vec0 refuses more
+MAX_K = 4096  # vec0 refuses more
 _MAY_LEAVE = " AND NOT document.stays_home"
 
 
@@ -89,7 +89,7 @@ def nearest(
     rows = fetch_all(
         connection,
         f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH ? AND k = ?{where}",
-        (vector, min(limit, _MAX_K), *values),
+        (vector, min(limit, MAX_K), *values),
     )
     return [(chunk_id, _cosine(distance)) for chunk_id, distance in rows]
 
@@ -103,6 +103,13 @@ def cosines(connection: apsw.Connection, space_id: int, vector: Vector, chunk_id
         (vector, *chunk_ids),
     )
     return {chunk_id: _cosine(distance) for chunk_id, distance in rows}
+
+
+def vectors(connection: apsw.Connection, space_id: int, chunk_ids: Sequence[int]) -> list[Vector]:
+    """The vectors of those of the given chunks that have one."""
+    marks = ", ".join("?" * len(chunk_ids))
+    rows = fetch_all(connection, f"SELECT embedding FROM {_table(space_id)} WHERE rowid IN ({marks})", chunk_ids)
+    return [vector for (vector,) in rows]
 
 
 def _cosine(distance: float) -> float:

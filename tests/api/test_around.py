@@ -1,0 +1,207 @@
+"""`related` and `timeline` of a real index."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.answers import DocumentRecord, RelatedList
+from vault_index.api import dispatch
+from vault_index.errors import NotFoundError, UsageError
+
+SOON = (datetime.now() + timedelta(days=30)).date().isoformat()
+BREAD = "Knead flour, water and salt, let the dough rise, and bake the loaf in a hot oven."
+LOG = "The database writes every change to a log before the table, so readers never wait for a writer."
+NOTES = {
+    "bread.md": f"---\ncreated: 2026-01-03\n---\n# Bread\n\n{BREAD} See [[starter]].\n\n"
+    f"## Notes\n\nOf quite another thing, see [[wal]]: {LOG}\n",
+    "starter.md": "---\ncreated: 2026-01-04\n---\n# Starter\n\nFeed flour and water to the sourdough. For [[bread]].\n",
+    "pizza.md": "---\ncreated: 2026-01-04\ntags: [food]\n---\n# Pizza\n\nDough of flour, salt and water, baked hot.\n",
+    "wal.md": f"---\ncreated: 2026-01-05\n---\n# Write-ahead log\n\n{LOG}\n",
+    "index.md": "---\ncreated: 2026-01-01\n---\n# Index\n\n[[bread]], [[bread|again]], [[Bread#Notes]]\n",
+    "blank.md": "",
+    "80-memory/old.md": f"---\ncreated: 2026-01-02\nexpires: 2026-01-10\n---\n# Old bread\n\n{BREAD} [[bread]]\n",
+    "80-memory/replaced.md": "---\ncreated: 2026-01-02\nsuperseded_by: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\n---\n"
+    f"# Replaced bread\n\n{BREAD} [[bread]]\n",
+    "80-memory/kept.md": f"---\ncreated: 2026-01-06\nexpires: {SOON}\ntype: learning\nproject: kitchen\n---\n"
+    "# Rye\n\nA dough of rye rises more slowly than one of wheat flour.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("around")
+    write(folder / "vault", NOTES)
+    with opened(folder, provider="local") as index:
+        index.sync()
+        yield index
+
+
+def why(answer: RelatedList) -> dict[str, tuple[str, ...]]:
+    return {record.path: tuple(relation for relation in record.relations) for record in answer.results}
+
+
+def paths(*groups: tuple[DocumentRecord, ...]) -> list[list[str]]:
+    return [[record.path for record in group] for group in groups]
+
+
+# --- related ---------------------------------------------------------------------------------------------------
+
+
+def test_links_both_ways_come_first_then_one_way_then_the_nearest(index: VaultIndex) -> None:
+    answer = index.related("bread")
+    assert answer.anchor.path == "bread.md"
+    assert [path for path in why(answer) if path != "80-memory/kept.md"] == [
+        "starter.md", "wal.md", "index.md", "pizza.md",
+    ]  # fmt: skip
+    assert why(answer)["starter.md"] == ("link", "backlink", "near")
+    assert why(answer)["wal.md"][0] == "link"
+    assert why(answer)["index.md"][0] == "backlink"
+    assert why(answer)["pizza.md"] == ("near",)
+    assert answer.total == len(answer.results)
+    assert answer.degraded == ()
+
+
+def test_among_equals_the_nearer_is_first(index: VaultIndex) -> None:
+    cosines = {record.path: record.cosine or 0.0 for record in index.related("pizza").results}
+    assert list(cosines.values()) == sorted(cosines.values(), reverse=True)
+    assert "wal.md" not in cosines
+    assert all(0.3 <= cosine <= 1.0 for cosine in cosines.values())
+
+
+def test_itself_and_memories_that_are_over_are_not_named(index: VaultIndex) -> None:
+    named = why(index.related("bread", limit=50))
+    assert "80-memory/kept.md" in named
+    assert not named.keys() & {"bread.md", "80-memory/old.md", "80-memory/replaced.md"}
+    assert "bread.md" in why(index.related("80-memory/old.md"))  # but one may ask what they were about
+
+
+def test_of_a_part_only_that_part_counts(index: VaultIndex) -> None:
+    part = index.related("[[bread#Notes]]")
+    assert next(iter(why(part))) == "wal.md"
+    assert "pizza.md" not in why(part)
+    assert why(part)["starter.md"][0] == "backlink"
+    lines = index.related("bread.md:9-10")
+    assert why(lines) == why(part)
+    assert "wal.md" in why(index.related("bread.md:1"))  # frontmatter is no part: all of it counts
+
+
+def test_filters_are_about_what_is_found(index: VaultIndex) -> None:
+    assert paths(index.related("bread", kind="memory").results) == [["80-memory/kept.md"]]
+    assert paths(index.related("bread", project="kitchen").results) == [["80-memory/kept.md"]]
+    assert paths(index.related("bread", tags="food").results) == [["pizza.md"]]
+    assert index.related("bread", type="decision").total == 0
+
+
+def test_pages_join(index: VaultIndex) -> None:
+    whole = index.related("bread")
+    pages = [index.related("bread", limit=2, offset=offset) for offset in range(0, whole.total, 2)]
+    assert [record for page in pages for record in page.results] == list(whole.results)
+    assert {page.total for page in pages} == {whole.total}
+
+
+def test_a_blank_note_is_near_nothing(index: VaultIndex) -> None:
+    assert index.related("blank.md").results == ()
+
+
+def test_without_vectors_links_are_left(tmp_path: Path) -> None:
+    write(tmp_path / "vault", NOTES)
+    with opened(tmp_path) as index:
+        index.sync()
+        answer = index.related("bread")
+    assert answer.degraded == ("vector: there are no vectors",)
+    assert why(answer) == {"starter.md": ("link", "backlink"), "index.md": ("backlink",), "wal.md": ("link",)}
+    assert {record.cosine for record in answer.results} == {None}
+
+
+def test_a_note_without_vectors_yet_says_so(tmp_path: Path) -> None:
+    write(tmp_path / "vault", {"bread.md": NOTES["bread.md"]})
+    with opened(tmp_path, provider="local") as index:
+        index.sync()
+        write(tmp_path / "vault", {"pizza.md": f"{NOTES['pizza.md']} [[bread]]\n"})
+        index.sync(embed=False)
+        answer = index.related("pizza")
+        assert answer.degraded == ("vector: the document has no vectors yet",)
+        assert why(answer) == {"bread.md": ("link",)}
+
+
+def test_a_link_follows_what_it_means_now(tmp_path: Path) -> None:
+    write(tmp_path / "vault", {"a/wal.md": "Old.\n", "from.md": "[[wal]]\n"})
+    with opened(tmp_path) as index:
+        index.sync()
+        assert why(index.related("from")) == {"a/wal.md": ("link",)}
+        write(tmp_path / "vault", {"wal.md": "A shorter path.\n"})
+        index.sync()
+        assert why(index.related("from")) == {"wal.md": ("link",)}
+        assert why(index.related("a/wal.md")) == {}
+
+
+# --- timeline --------------------------------------------------------------------------------------------------
+
+
+def test_a_timeline_is_chronological_and_leaves_out_what_is_over(index: VaultIndex) -> None:
+    answer = index.timeline("starter", kind=["note", "memory"])
+    assert answer.anchor.path == "starter.md"
+    # pizza.md is of the same day, and before it in the alphabet
+    assert paths(answer.before, answer.after)[0] == ["index.md", "bread.md", "pizza.md"]
+    assert paths(answer.after)[0][:2] == ["wal.md", "80-memory/kept.md"]
+
+
+def test_the_depth_bounds_both_sides(index: VaultIndex) -> None:
+    answer = index.timeline("starter", depth_before=1, depth_after=0)
+    assert paths(answer.before, answer.after) == [["pizza.md"], []]
+    before = index.timeline("starter", depth_before=2, depth_after=1)
+    assert paths(before.before, before.after) == [["bread.md", "pizza.md"], ["wal.md"]]
+
+
+def test_filters_are_about_the_neighbours(index: VaultIndex) -> None:
+    answer = index.timeline("bread", kind="memory")
+    assert answer.anchor.kind == "note"
+    assert paths(answer.before, answer.after) == [[], ["80-memory/kept.md"]]
+    assert paths(index.timeline("bread", type="learning").after) == [["80-memory/kept.md"]]
+    assert paths(index.timeline("bread", project="other").after) == [[]]
+
+
+def test_a_query_may_choose_the_anchor(index: VaultIndex) -> None:
+    assert index.timeline(query="write-ahead log").anchor.path == "wal.md"
+
+
+def test_a_query_without_a_hit_is_not_found(index: VaultIndex) -> None:
+    with pytest.raises(NotFoundError, match="xyzzyplugh") as caught:
+        index.timeline(query="xyzzyplugh tags:none", source="vault")
+    assert "name the document" in caught.value.hint
+
+
+@pytest.mark.parametrize("arguments", [{}, {"ref": "bread", "query": "bread"}])
+def test_a_timeline_needs_one_anchor(index: VaultIndex, arguments: dict[str, str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        dispatch(index, "timeline", arguments)
+    assert "--query" in caught.value.hint
+
+
+@pytest.mark.parametrize("method", ["related", "timeline"])
+def test_what_does_not_exist_is_not_found(index: VaultIndex, method: str) -> None:
+    with pytest.raises(NotFoundError):
+        dispatch(index, method, {"ref": "nothing"})
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("related", {"limit": 0}), ("related", {"offset": -1}), ("timeline", {"depth_before": -1})],
+)
+def test_numbers_are_checked(index: VaultIndex, method: str, options: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match=next(iter(options))):
+        dispatch(index, method, {"ref": "bread", **options})
+
+
+def test_the_keys_of_the_answers(index: VaultIndex) -> None:
+    related = dispatch(index, "related", {"ref": "bread"})
+    assert list(related) == ["anchor", "results", "total", "degraded"]
+    listed = dispatch(index, "list", {})["results"][0]
+    assert list(related["results"][0]) == [*listed, "relations", "cosine"]
+    timeline = dispatch(index, "timeline", {"ref": "bread"})
+    assert list(timeline) == ["anchor", "before", "after"]
+    assert list(timeline["anchor"]) == list(timeline["after"][0]) == list(listed)

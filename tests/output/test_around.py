@@ -1,0 +1,80 @@
+"""`related` and `timeline` in every format: what a document is to the anchor, and where the anchor stands."""
+
+import json
+from typing import Any
+
+import toon_format
+
+from tests.output import answers
+from vault_index.output import render
+
+
+def shown(method: str, answer: dict[str, Any], width: int = 80) -> list[str]:
+    return render(method, answer, "human", width=width).split("\n")
+
+
+def decoded(method: str, answer: dict[str, Any]) -> Any:
+    return toon_format.decode(render(method, answer, "toon"))
+
+
+BOTH = answers.relative(1, "link", "backlink", "near", title="Both")
+NEAR = answers.relative(2, title="Near", digest="What it says.")
+EARLY = answers.record(1, title="Early", created="2026-11-20T00:00:00+00:00")
+LATE = answers.record(2, title="Late", created="2026-11-22T08:30:00+00:00")
+
+
+def test_people_see_why_and_how_near() -> None:
+    lines = shown("related", answers.related(BOTH, NEAR, total=7))
+    assert lines[0] == "Related to WAL · wal.md"
+    assert lines[2].split() == ["id", "relation", "cosine", "title", "path"]
+    assert "link, backlink    0.71  Both" in lines[3]
+    assert "near              0.71  Near" in lines[4]
+    assert lines[-1] == "2 of 7 documents"
+
+
+def test_without_vectors_people_are_told_and_see_no_cosine() -> None:
+    lines = shown("related", answers.related(answers.relative(1, "link", cosine=None), degraded=("no vectors",)))
+    assert lines[0] == "Degraded: no vectors"
+    assert "0." not in "\n".join(lines)
+
+
+def test_nothing_related_says_what_to_do_next() -> None:
+    assert shown("related", answers.related())[0] == "Nothing is related to “WAL”."
+    assert "Nothing more is related" in shown("related", answers.related(total=3))[0]
+    assert "vault-index search" in shown("related", answers.related())[1]
+
+
+def test_agents_get_reasons_digest_and_cost_in_a_table() -> None:
+    answer = decoded("related", answers.related(BOTH, NEAR, total=7))
+    assert (answer["anchor"], answer["total"]) == ("wal.md", 7)
+    first, second = answer["results"]
+    assert (first["relations"], first["cosine"], first["tokens"]) == ("link|backlink|near", 0.71, 118)
+    assert second["digest"] == "What it says."
+    assert decoded("related", answers.related(degraded=("no vectors",)))["degraded"] == ["no vectors"]
+
+
+def test_a_timeline_marks_where_it_stands() -> None:
+    lines = shown("timeline", answers.timeline((EARLY,), (LATE,), title="Here"), width=120)
+    assert [line.startswith("▸") for line in lines[1:]] == [False, True, False]
+    assert ["Early" in lines[1], "Here" in lines[2], "Late" in lines[3]] == [True] * 3
+    assert "Nothing stands before or after it." in "\n".join(shown("timeline", answers.timeline()))
+
+
+def test_a_day_has_no_minutes() -> None:
+    rows = decoded("timeline", answers.timeline((EARLY,), (LATE,)))
+    assert rows["before"][0]["created"] == "2026-11-20"
+    assert rows["after"][0]["created"] == "2026-11-22 08:30"
+    assert rows["anchor"]["created"] == "2026-11-21 10:00"
+
+
+def test_markdown_is_a_table_with_the_anchor_in_bold() -> None:
+    table = render("timeline", answers.timeline((EARLY,), (LATE,), title="Here"), "markdown").split("\n")
+    assert [("**Here**" in row) for row in table] == [False, False, False, True, False]
+    related = render("related", answers.related(BOTH, degraded=("no vectors",)), "markdown")
+    assert related.startswith("Degraded: no vectors.\n\nRelated to **WAL** `wal.md`:")
+    assert "| link, backlink, near | 0.71 | Both |" in related
+
+
+def test_json_lines_of_related_are_its_records() -> None:
+    answer = answers.related(BOTH, NEAR)
+    assert [json.loads(line) for line in render("related", answer, "jsonl").split("\n")] == answer["results"]

@@ -1,0 +1,103 @@
+"""Which document a link means."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index.config.edit import add_source
+from vault_index.models import Link
+from vault_index.query.links import linked, linked_from, linking_to
+from vault_index.store.reader import IndexReader
+
+NOTES = {
+    "note.md": "Root.\n",
+    "a/note.md": "In a.\n",
+    "a/b/note.md": "In b.\n",
+    "a/Deep Thing.md": "Deep.\n",
+    "z/deep thing.md": "Longer way? No, as long.\n",
+    "a/other.md": "---\naliases: [Nick Name, v1.2]\n---\nOther.\n",
+    "x/Nick.md": "Not an alias.\n",
+    "x/board.canvas": '{"nodes": []}',
+    "x/dotted.name.md": "Dots.\n",
+}
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[IndexReader]:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        reader = IndexReader(index.home.index_db)
+        yield reader
+        reader.close()
+
+
+@pytest.mark.parametrize(
+    ("written_in", "target", "meant"),
+    [
+        ("a/other.md", "note", "note.md"),  # the exact path, before the one nearby
+        ("a/other.md", "Note", "note.md"),
+        ("note.md", "a/note", "a/note.md"),
+        ("a/other.md", "b/note", "a/b/note.md"),  # from where it is written
+        ("note.md", "b/note", "a/b/note.md"),  # the end of a path
+        ("a/b/note.md", "../note", "a/note.md"),
+        ("a/other.md", "../note", "note.md"),
+        ("a/b/note.md", "./note", "a/b/note.md"),
+        ("a/b/note.md", "/note", "note.md"),
+        ("z/deep thing.md", "deep thing", "z/deep thing.md"),
+        ("note.md", "deep thing", "a/Deep Thing.md"),  # both as short: the first
+        ("note.md", "nick name", "a/other.md"),
+        ("note.md", "v1.2", "a/other.md"),
+        ("note.md", "nick", "x/Nick.md"),
+        ("note.md", "board.canvas", "x/board.canvas"),
+        ("note.md", "dotted.name", "x/dotted.name.md"),
+        ("note.md", "dotted", None),
+        ("note.md", "b/other", None),
+        ("a/b/note.md", "../../../note", None),
+        ("note.md", "nothing", None),
+    ],
+)
+def test_a_link_means_one_document(reader: IndexReader, written_in: str, target: str, meant: str | None) -> None:
+    (writer,) = reader.documents_by_path(written_in)
+    found = linked_from(reader, writer, [Link(target, "", "", 1)])
+    documents = reader.documents_by_key(found)
+    assert [document.path for document in documents.values()] == ([meant] if meant else [])
+
+
+@pytest.mark.parametrize(("target", "meant"), [("Note.md", "note.md"), ("board.canvas", "x/board.canvas")])
+def test_a_reference_is_read_by_the_same_rule(reader: IndexReader, target: str, meant: str) -> None:
+    document = linked(reader, target, ())
+    assert document is not None
+    assert document.path == meant
+    assert linked(reader, target, ["another source"]) is None
+
+
+def test_both_ends_of_a_link_agree(tmp_path: Path) -> None:
+    targets = ["note", "a/note", "../note", "b/note", "Nick Name", "board.canvas", "deep thing", "nothing"]
+    text = "\n".join(f"[[{target}]]" for target in targets)
+    with opened(tmp_path) as index:
+        write(
+            tmp_path / "vault",
+            {path: body if path.endswith(".canvas") else body + text for path, body in NOTES.items()},
+        )
+        index.sync()
+        reader = IndexReader(index.home.index_db)
+        documents = [reader.documents_by_path(path)[0] for path in NOTES]
+        there = {(d.id, to) for d in documents for to in linked_from(reader, d, reader.links_of(d.id))}
+        back = {(by, d.id) for d in documents for by in linking_to(reader, d)}
+        reader.close()
+    assert there == back
+    assert len(there) > 20
+
+
+def test_a_link_stays_in_its_source(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"from.md": "[[there]]\n"})
+        write(tmp_path / "second", {"there.md": "Another vault.\n"})
+        add_source(index.home, "second", tmp_path / "second")
+        index.reload()
+        index.sync()
+        assert index.related("from").results == ()
+        assert index.related("there").results == ()

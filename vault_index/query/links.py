@@ -1,0 +1,76 @@
+"""Which document a link means: by exact path, from the root or from where it is written, then by the shortest path that
+ends so, then by alias. Asked anew each time, so that it cannot go stale."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+
+from vault_index.models import Link
+from vault_index.store.neighbours import Called
+from vault_index.store.reader import IndexReader
+from vault_index.store.rows import StoredDocument
+
+
+def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
+    """The documents that `links`, written in `document`, mean."""
+    targets = {link.target for link in links if link.target}
+    named = _Named(reader, targets)
+    found = {named.meant(target, (document.source,), document.path) for target in targets}
+    return {document_id for document_id in found if document_id is not None}
+
+
+def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
+    """The documents with a link that means `document`."""
+    file = document.path.rpartition("/")[2].casefold()
+    aliases = (alias.casefold() for alias in reader.aliases_of(document.id))
+    links = [link for link in reader.links_to({file, _stem(file), *aliases}) if link.source == document.source]
+    named = _Named(reader, {link.target for link in links})
+    return {link.document_id for link in links if named.meant(link.target, (link.source,), link.path) == document.id}
+
+
+def linked(reader: IndexReader, target: str, sources: Collection[str]) -> StoredDocument | None:
+    """The document that a link in the root of one of the sources means (of any, where none is named)."""
+    document_id = _Named(reader, {target}).meant(target, sources, "")
+    return None if document_id is None else reader.documents_by_key([document_id])[document_id]
+
+
+class _Named:
+    """The documents that some targets may mean, by what they are called."""
+
+    def __init__(self, reader: IndexReader, targets: Collection[str]) -> None:
+        ends = {target.rpartition("/")[2].casefold() for target in targets}
+        self._called: dict[str, list[Called]] = defaultdict(list)
+        for called in reader.documents_called({*ends, *map(_stem, ends), *(target.casefold() for target in targets)}):
+            self._called[called.alias or _stem(called.path.rpartition("/")[2].casefold())].append(called)
+
+    def meant(self, target: str, sources: Collection[str], path: str) -> int | None:
+        """The document of these sources (none: of any) that `target` means where it is written in `path`."""
+        wanted = target.casefold().lstrip("/")
+        from_here = posixpath.normpath(posixpath.join(posixpath.dirname(path.casefold()), wanted))
+        end = wanted.rpartition("/")[2]
+        ranked = [
+            (rank, len(called.path), called.source, called.path, called.document_id)
+            for name in {end, _stem(end), wanted}
+            for called in self._called.get(name, ())
+            if (called.source in sources or not sources) and (rank := _rank(called, wanted, from_here)) is not None
+        ]
+        return min(ranked)[-1] if ranked else None
+
+
+def _rank(called: Called, wanted: str, from_here: str) -> int | None:
+    """How well a document is what is wanted, 0 is best; None where it is not."""
+    if called.alias is not None:
+        return 3 if called.alias == wanted else None
+    path = called.path.casefold()
+    spelled = (path, _stem(path))
+    if wanted in spelled:
+        return 0
+    if from_here in spelled:
+        return 1
+    return 2 if any(spelling.endswith(f"/{wanted}") for spelling in spelled) else None
+
+
+def _stem(path: str) -> str:
+    """Without what follows the last dot of the file name."""
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + (name.rpartition(".")[0] or name)

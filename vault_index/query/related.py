@@ -1,0 +1,122 @@
+"""`related`: what a document links to, what links to it, and what is nearest in meaning."""
+
+import math
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from vault_index.answers import DocumentRecord, RelatedList, RelatedRecord, Relation
+from vault_index.models import Filters, Vector
+from vault_index.query.get import Place
+from vault_index.query.links import linked_from, linking_to
+from vault_index.query.listing import Records
+from vault_index.store.neighbours import Others
+from vault_index.store.reader import IndexReader
+from vault_index.store.rows import ChunkRecord
+
+_LOW_COSINE = 0.3  # what is farther shares no subject
+_NEAR = 50  # documents, at most, that are named for their meaning alone
+_SAMPLED = 100  # the mean of a long document is that of so many of its chunks, evenly spread
+
+
+@dataclass(frozen=True, slots=True)
+class _Relations:
+    """The documents that have something to do with the anchor, by id, and why vectors say nothing."""
+
+    links: set[int]
+    backlinks: set[int]
+    near: dict[int, float]
+    cosines: dict[int, float]
+    degraded: tuple[str, ...]
+
+    def of(self, document_id: int) -> tuple[Relation, ...]:
+        groups: tuple[tuple[Relation, Iterable[int]], ...] = (
+            ("link", self.links),
+            ("backlink", self.backlinks),
+            ("near", self.near),
+        )
+        return tuple(relation for relation, documents in groups if document_id in documents)
+
+
+def related_documents(
+    reader: IndexReader, records: Records, place: Place, filters: Filters, *, now: float, limit: int, offset: int
+) -> RelatedList:
+    """Documents linked in both directions first, then those linked in one, then the nearest; in each group by cosine.
+
+    Of a place the links in its lines and the meaning of its chunks count, not those of the whole document.
+    """
+    with reader.snapshot():
+        found = _relations(reader, place, Others(place.document.id, filters, now))
+        documents = reader.documents_by_key({*found.links, *found.backlinks, *found.near})
+        ranked = sorted(
+            documents.values(),
+            key=lambda document: (
+                -(document.id in found.links) - (document.id in found.backlinks),
+                -found.cosines.get(document.id, -1.0),
+                document.path,
+            ),
+        )
+        shown = ranked[offset : offset + limit]
+        anchor, *listed = records.of([place.document, *shown])
+    results = [
+        _to_related(record, found.of(document.id), found.cosines.get(document.id))
+        for document, record in zip(shown, listed, strict=True)
+    ]
+    return RelatedList(anchor, tuple(results), len(ranked), found.degraded)
+
+
+def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
+    chunks = _chunks_at(reader.chunks_of(place.document.id), place)
+    links = [
+        link
+        for link in reader.links_of(place.document.id)
+        if _is_whole(place) or any(chunk.start_line <= link.line <= chunk.end_line for chunk in chunks)
+    ]
+    to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
+    linked = reader.among(others, to | back)
+    near: dict[int, float] = {}
+    cosines: dict[int, float] = {}
+    space, vector, degraded = _mean_vector(reader, chunks)
+    if vector is not None:
+        nearest = reader.nearest_documents(space, vector, others)
+        near = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
+        cosines = near | (reader.nearest_documents(space, vector, others, linked) if linked else {})
+    return _Relations(to & linked, back & linked, near, cosines, degraded)
+
+
+def _is_whole(place: Place) -> bool:
+    return place.first == 1 and place.last is None
+
+
+def _chunks_at(chunks: Sequence[ChunkRecord], place: Place) -> Sequence[ChunkRecord]:
+    """The chunks that hold the lines of a place; all of them where none does (frontmatter, a blank line)."""
+    last = place.last or place.document.line_count
+    inside = [chunk for chunk in chunks if chunk.start_line <= last and chunk.end_line >= place.first]
+    return inside or chunks
+
+
+def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[int, Vector | None, tuple[str, ...]]:
+    """A space, the mean of what it holds of the chunks, and why there is none."""
+    space = reader.serving_space()
+    if space is None:
+        return 0, None, ("vector: there are no vectors",)
+    if not reader.vectors_work():
+        return 0, None, ("vector: sqlite-vec cannot be loaded",)
+    step = -(-len(chunks) // _SAMPLED) or 1
+    vectors = reader.vectors(space.id, [chunk.chunk_id for chunk in chunks[::step]])
+    if chunks and not vectors:
+        return 0, None, ("vector: the document has no vectors yet",)
+    return space.id, mean(vectors), ()
+
+
+def mean(vectors: Sequence[Vector]) -> Vector | None:
+    """The unit vector in the middle of several; None where there is none."""
+    # Without numpy, which takes longer to import than this takes.
+    sums = [sum(column) for column in zip(*(struct.unpack(f"<{len(v) // 4}f", v) for v in vectors), strict=True)]
+    length = math.sqrt(sum(value * value for value in sums))
+    return struct.pack(f"<{len(sums)}f", *(value / length for value in sums)) if length else None
+
+
+def _to_related(record: DocumentRecord, relations: tuple[Relation, ...], cosine: float | None) -> RelatedRecord:
+    rounded = None if cosine is None else round(cosine, 4)
+    return RelatedRecord(**asdict(record), relations=relations, cosine=rounded)
