@@ -16,7 +16,8 @@ _NEAREST_CHUNKS = 200
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """The documents an answer about one may name: those of the filters, without itself and memories that are over."""
+    """The documents an answer about one may name: those of the filters, without itself, and without memories that are
+    over unless the filters ask for such."""
 
     than: int
     """The id of the document the answer is about."""
@@ -122,12 +123,11 @@ def in_time(
 
 
 def _condition(others: Others, document_ids: Collection[int] | None = None) -> tuple[str, list[object]]:
-    conditions = [
-        "document.id <> ?",
-        "document.superseded_by IS NULL",
-        "(document.expires IS NULL OR document.expires > ?)",
-    ]
-    values: list[object] = [others.than, others.now]
+    conditions = ["document.id <> ?"]
+    values: list[object] = [others.than]
+    if not {"expired", "superseded"}.intersection(others.filters.states):
+        conditions.append("document.superseded_by IS NULL AND (document.expires IS NULL OR document.expires > ?)")
+        values.append(others.now)
     if document_ids is not None:
         conditions.append(f"document.id IN ({_marks(document_ids)})")
         values += document_ids
