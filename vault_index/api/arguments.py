@@ -1,12 +1,46 @@
 """Arguments as callers write them: one value, several, several in one string; numbers and words that are allowed."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from vault_index.errors import UsageError
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
+
+
+class FilterOptions(TypedDict, total=False):
+    """Which documents an answer is about: the filters of the query language, as arguments.
+
+    `tags` must all be there, of `any_tag` one; several values of anything else are alternatives. `property` is a
+    frontmatter key, or `key:value`; `state` is what `is:` says.
+    """
+
+    tags: Names
+    any_tag: Names
+    type: Names
+    kind: Names
+    project: Names
+    by: Names
+    path: Names
+    title: Names
+    file: Names
+    concept: Names
+    bead: Names
+    confidence: Names
+    session: Names
+    state: Names
+    property: Names
+    source: Names
+    after: str | None
+    before: str | None
+
+
+FILTER_KEYS = {"tags": "tag", "any_tag": "anytag", "state": "is"}
+"""Filters that are called otherwise in a query."""
+
+LISTS = frozenset({"tags", "any_tag", "type", "kind", "confidence", "state"})
+"""Filters whose values never hold a comma, so that several may stand in one string. Paths and names may."""
 
 
 def whole(value: Names) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from vault_index.api.arguments import FilterOptions
 from vault_index.api.index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
@@ -41,7 +42,8 @@ def dispatch(
 
 @cache
 def _parameters(name: str) -> frozenset[str]:
-    return frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self", "progress"}
+    names = frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self", "progress"}
+    return names - {"filters"} | FilterOptions.__annotations__.keys() if "filters" in names else names
 
 
 def to_json(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self, Unpack
 
 from vault_index.answers import (
     AgentList,
@@ -26,7 +26,7 @@ from vault_index.answers import (
     Timeline,
     WatchStatus,
 )
-from vault_index.api.arguments import Names, at_least, names, one_of, whole
+from vault_index.api.arguments import FILTER_KEYS, LISTS, FilterOptions, Names, at_least, names, one_of, whole
 from vault_index.api.embedders import Embedders
 from vault_index.api.pool import Connections, ReadPool
 from vault_index.api.writing import WriteSide, no_progress
@@ -149,16 +149,7 @@ class VaultIndex:
         mode: Literal["hybrid", "text", "vector"] = "hybrid",
         match: Literal["any", "all"] | None = None,
         per_document: int | None = None,
-        tags: Names = None,
-        any_tag: Names = None,
-        type: Names = None,
-        kind: Names = None,
-        project: Names = None,
-        by: Names = None,
-        path: Names = None,
-        source: Names = None,
-        after: str | None = None,
-        before: str | None = None,
+        **filters: Unpack[FilterOptions],
     ) -> SearchResult:
         """The passages that answer `query`, best first. The filters are those of the query language."""
         from vault_index.query.search import Searcher, SearchOptions
@@ -170,11 +161,8 @@ class VaultIndex:
             mode=one_of("mode", mode, "hybrid", ("hybrid", "text", "vector")),
             match=one_of("match", match, settings.match, ("any", "all")),
             per_document=at_least(1, "per_document", per_document, settings.per_document),
-            filters=self._filters(
-                tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
-                after=after, before=before,
-            ),
-        )  # fmt: skip
+            filters=self._filters(**filters),
+        )
         with self._pool.lend() as connections:
             searcher = Searcher(
                 connections.reader,
@@ -231,34 +219,21 @@ class VaultIndex:
     def list(
         self,
         *,
-        tags: Names = None,
-        any_tag: Names = None,
-        type: Names = None,
-        kind: Names = None,
-        project: Names = None,
-        by: Names = None,
-        path: Names = None,
-        source: Names = None,
-        after: str | None = None,
-        before: str | None = None,
         sort: str = "created",
         order: Literal["asc", "desc"] | None = None,
         limit: int = 20,
         offset: int = 0,
+        **filters: Unpack[FilterOptions],
     ) -> DocumentList:
         """Documents, newest first unless `sort` and `order` say otherwise."""
         from vault_index.query.listing import list_documents
 
-        filters = self._filters(
-            tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
-            after=after, before=before,
-        )  # fmt: skip
         with self._pool.lend() as connections:
             return list_documents(
                 connections.reader,
                 connections.cache,
                 self._records(connections),
-                filters,
+                self._filters(**filters),
                 sort=sort,
                 order=order,
                 limit=at_least(1, "limit", limit, 20),
@@ -269,18 +244,9 @@ class VaultIndex:
         self,
         ref: str,
         *,
-        tags: Names = None,
-        any_tag: Names = None,
-        type: Names = None,
-        kind: Names = None,
-        project: Names = None,
-        by: Names = None,
-        path: Names = None,
-        source: Names = None,
-        after: str | None = None,
-        before: str | None = None,
         limit: int = 10,
         offset: int = 0,
+        **filters: Unpack[FilterOptions],
     ) -> RelatedList:
         """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
 
@@ -288,16 +254,12 @@ class VaultIndex:
         """
         from vault_index.query.related import related_documents
 
-        filters = self._filters(
-            tags=tags, any_tag=any_tag, type=type, kind=kind, project=project, by=by, path=path, source=source,
-            after=after, before=before,
-        )  # fmt: skip
         with self._pool.lend() as connections:
             return related_documents(
                 connections.reader,
                 self._records(connections),
-                self._resolve(connections, ref, source),
-                filters,
+                self._resolve(connections, ref, filters.get("source")),
+                self._filters(**filters),
                 now=time.time(),
                 limit=at_least(1, "limit", limit, 10),
                 offset=at_least(0, "offset", offset, 0),
@@ -417,16 +379,15 @@ class VaultIndex:
     def _sources_named(self, value: Names) -> tuple[str, ...]:
         return tuple(self._source(name).config.name for name in names(value))
 
-    def _filters(self, **options: Any) -> Filters:
+    def _filters(self, **options: Names) -> Filters:
         from vault_index.query.filters import add_filter
 
         filters = Filters(sources=self._sources_named(options.pop("source", None)))
         for option, values in options.items():
-            key = {"tags": "tag", "any_tag": "anytag"}.get(option, option)
-            for value in names(values) if option in _LISTS else whole(values):
-                filters = add_filter(filters, key, value)
+            if option not in FilterOptions.__annotations__:
+                raise UsageError(
+                    f"there is no filter {option!r}", f"filters are {', '.join(FilterOptions.__annotations__)}"
+                )
+            for value in names(values) if option in LISTS else whole(values):
+                filters = add_filter(filters, FILTER_KEYS.get(option, option), value)
         return filters
-
-
-# Options whose values never hold a comma, so that several may stand in one string. Paths and names may.
-_LISTS = frozenset({"tags", "any_tag", "type", "kind"})

@@ -37,6 +37,23 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         "--by", "--entered-by", dest="by", metavar="NAME", help="documents entered by this person or agent"
     )
     group.add_argument("--path", metavar="GLOB", help="documents whose path matches, as 'projects/**'")
+    group.add_argument("--title", metavar="TEXT", help="documents whose title holds this, or is like 'Log*'")
+    group.add_argument("--file", metavar="NAME", help="documents whose file name holds this, or is like '*.canvas'")
+    group.add_argument("--concept", metavar="NAME", help="memories about this concept")
+    group.add_argument("--bead", metavar="ID", help="memories of this bead")
+    group.add_argument(
+        "--confidence", metavar="A,B", type=names, help="memories held with high, medium or low confidence"
+    )
+    group.add_argument("--session", metavar="ID", help="this session, and what was written in it; a prefix will do")
+    group.add_argument(
+        "--state", metavar="A,B", type=names, help="memories that are expired, superseded or outdated (is: in a query)"
+    )
+    group.add_argument(
+        "--property",
+        metavar="KEY[:VALUE]",
+        action="append",
+        help="documents with this frontmatter key, or this value of it, as status:done",
+    )
     group.add_argument("--after", metavar="DATE", help="created on this day or later")
     group.add_argument("--before", metavar="DATE", help="created before this day")
 

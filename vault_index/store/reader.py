@@ -303,17 +303,22 @@ class IndexReader:
 
 def _chunk_condition(filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
     """What `column`, a chunk id, is restricted to; it begins with AND where it is anything."""
-    conditions: list[str] = []
+    # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
+    matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
     condition, values = document_condition(filters)
+    allowed: list[str] = []
     if condition:
-        conditions.append(
-            f"IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition})"
-        )
-    for match, membership in ((required, "IN"), (excluded, "NOT IN")):
-        if match:
-            conditions.append(f"{membership} (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)")
-            values.append(match)
-    return "".join(f" AND {column} {restriction}" for restriction in conditions), values
+        allowed.append(f"SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition}")
+    if required:
+        allowed.append(matching)
+        values.append(required)
+    if not allowed and not excluded:
+        return "", []
+    ids = " INTERSECT ".join(allowed) or "SELECT id FROM chunk"
+    if excluded:
+        ids += f" EXCEPT {matching}"
+        values.append(excluded)
+    return f" AND {column} IN ({ids})", values
 
 
 def _chunk_record(row: Sequence[Any]) -> ChunkRecord:

@@ -1,0 +1,105 @@
+"""Filters as a user meets them: in a query, as options of a call and of the command, and in every channel."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.api.arguments import FILTER_KEYS, FilterOptions
+from vault_index.api.dispatch import dispatch
+from vault_index.cli import main
+from vault_index.errors import UsageError
+from vault_index.query.filters import QUERY_KEYS
+
+NOTES = {
+    "Heron.md": "---\nstatus: done\ntags: birds\n---\n# Heron\n\nA heron stands in the water.\n",
+    "pond/Pond plan.md": "---\nstatus: [open]\n---\n# Pond plan\n\nDig, so that a heron finds shallow water.\n",
+    "pond/Water bill.md": "The water bill is due.\n",
+    "80-memory/a.md": "---\ntype: decision\nconfidence: high\nconcepts: [water]\nbead_id: bd-7\nsession_id: ses_9\n"
+    "---\nFill the pond with rain water.\n",
+    "80-memory/b.md": "---\ntype: note\nvalid_until: 2020-01-01\n---\nTap water is fine.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("filters")
+    with opened(folder, provider="local") as opened_index:
+        write(folder / "vault", NOTES)
+        opened_index.sync()
+        yield opened_index
+
+
+def found(index: VaultIndex, query: str, **options: object) -> set[str]:
+    return {hit.path for hit in index.search(query, **options).results}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ('water "a heron"', {"Heron.md", "pond/Pond plan.md"}),
+        ("water -heron -bill", {"80-memory/a.md", "80-memory/b.md"}),
+        ("water AND heron NOT dig", {"Heron.md"}),
+        ("water AND (bill OR rain)", {"pond/Water bill.md", "80-memory/a.md"}),
+        ("water AND (her* OR bil*) -path:pond", {"Heron.md"}),
+        ("water [status:open]", {"pond/Pond plan.md"}),
+        ("water [status]", {"Heron.md", "pond/Pond plan.md"}),
+        ("water title:plan OR title:heron", {"Heron.md", "pond/Pond plan.md"}),
+        ("water file:bill", {"pond/Water bill.md"}),
+        ("water concept:water bead:bd-7 session:ses confidence:high", {"80-memory/a.md"}),
+        ("water is:outdated", {"80-memory/b.md"}),
+        ("water -kind:memory -tag:birds", {"pond/Pond plan.md", "pond/Water bill.md"}),
+    ],
+)
+def test_conditions_hold_in_every_channel(index: VaultIndex, mode: str, query: str, paths: set[str]) -> None:
+    assert found(index, query, mode=mode) == paths
+
+
+def test_match_all_holds_in_every_channel(index: VaultIndex) -> None:
+    for mode in ("hybrid", "text", "vector"):
+        assert found(index, "the heron in the water", match="all", mode=mode) == {"Heron.md", "pond/Pond plan.md"}
+
+
+@pytest.mark.parametrize(
+    ("options", "paths"),
+    [
+        ({"title": "plan"}, {"pond/Pond plan.md"}),
+        ({"file": ["heron", "*bill*"]}, {"Heron.md", "pond/Water bill.md"}),
+        ({"concept": "water", "bead": "bd-7", "session": "ses_9", "confidence": "high,low"}, {"80-memory/a.md"}),
+        ({"state": "outdated"}, {"80-memory/b.md"}),
+        ({"property": ["status:done"]}, {"Heron.md"}),
+        ({"property": "status"}, {"Heron.md", "pond/Pond plan.md"}),
+    ],
+)
+def test_options_mean_the_same(index: VaultIndex, options: dict[str, object], paths: set[str]) -> None:
+    assert found(index, "water", **options) == paths
+    assert {record["path"] for record in dispatch(index, "list", options)["results"]} == paths
+
+
+def test_every_filter_of_a_query_is_an_option() -> None:
+    assert {FILTER_KEYS.get(name, name) for name in FilterOptions.__annotations__} == QUERY_KEYS | {
+        "anytag",
+        "property",
+    }
+
+
+def test_options_there_are_none_of(index: VaultIndex) -> None:
+    with pytest.raises(UsageError, match="'titel'"):
+        found(index, "water", titel="plan")
+    with pytest.raises(UsageError, match="'titel'"):
+        dispatch(index, "list", {"titel": "plan"})
+
+
+def test_the_command_takes_them(index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
+    home = ["--home", str(index.home.data_dir), "--json"]
+    argv = ["search", "water", "--property", "status", "--property", "status:done", "--title", "heron", *home]
+    assert main(argv) == 0
+    assert [hit["path"] for hit in json.loads(capsys.readouterr().out)["results"]] == ["Heron.md"]
+    assert main(["list", "--state", "outdated,superseded", "--file", "b.md", *home]) == 0
+    assert json.loads(capsys.readouterr().out)["total"] == 1
+    assert main(["search", "water after:soon", *home]) == 2
+    error = json.loads(capsys.readouterr().err)["error"]
+    assert error["message"] == "not a date: 'soon' (after:soon at column 7)"

@@ -1,0 +1,132 @@
+"""Filters choose the documents they say, in an index of its own; `without` chooses all others."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.store.rows import document_row
+from vault_index.models import Filters
+from vault_index.store.reader import IndexReader, Order
+from vault_index.store.rows import DocumentRow
+from vault_index.store.writer import IndexWriter
+
+SESSION = "5e55a001" + "0" * 24
+
+
+def row(path: str, title: str = "T", *, frontmatter: dict[str, Any] | None = None, **fields: Any) -> DocumentRow:
+    return replace(document_row(path, ["text"], title=title), frontmatter=frontmatter or {}, **fields)
+
+
+ROWS = (
+    row("plain.md", "Über Brot"),
+    row("notes/Log [draft].md", "Log 2026", frontmatter={"status": "Done", "rating": 5, "due": None, "draft": True}),
+    row(
+        "notes/log.canvas",
+        "log [x]",
+        frontmatter={"status": ["open", "done"], "author": "[[Jane Doe]]", 'a"b.c$': "x"},
+    ),
+    row(
+        "80-memory/a.md",
+        kind="memory",
+        type="decision",
+        confidence="high",
+        expires=100.0,
+        frontmatter={"Concepts": ["WAL", "rate limits"], "bead_id": "bd-12", "session_id": "ses_4711"},
+    ),
+    row("80-memory/b.md", kind="memory", confidence="low", valid_until=100.0, frontmatter={"concepts": "wal"}),
+    row("80-memory/c.md", kind="memory", superseded_by="x", frontmatter={"session": SESSION}),
+    row("sessions/s.md", kind="session", uid=SESSION),
+)
+A, B, C = "80-memory/a.md", "80-memory/b.md", "80-memory/c.md"
+NOTE, CANVAS, PLAIN, LOGGED = "notes/Log [draft].md", "notes/log.canvas", "plain.md", "sessions/s.md"
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+    path = tmp_path_factory.mktemp("filters") / "index.db"
+    writer = IndexWriter(path)
+    for document in ROWS:
+        writer.put_document(document, (), None, {})
+    writer.close()
+    opened = IndexReader(path)
+    yield opened
+    opened.close()
+
+
+def paths(reader: IndexReader, filters: Filters) -> set[str]:
+    documents, total = reader.documents(filters, Order("path", False), -1, 0)
+    assert total == len(documents)
+    return {document.path for document in documents}
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(titles=("über",)), {PLAIN}),
+        (Filters(titles=("u\u0308BER",)), {PLAIN}),
+        (Filters(titles=("log",)), {NOTE, CANVAS}),
+        (Filters(titles=("log*6",)), {NOTE}),
+        (Filters(titles=("*[x]",)), {CANVAS}),
+        (Filters(titles=("brot", "2026")), {PLAIN, NOTE}),
+        (Filters(files=("LOG",)), {NOTE, CANVAS}),
+        (Filters(files=("*.canvas",)), {CANVAS}),
+        (Filters(files=("notes",)), set()),
+        (Filters(files=("plain",)), {PLAIN}),
+        (Filters(concepts=("wal",)), {A, B}),
+        (Filters(concepts=("Rate Limits",)), {A}),
+        (Filters(concepts=("rate",)), set()),
+        (Filters(beads=("BD-12",)), {A}),
+        (Filters(confidences=("high", "medium")), {A}),
+        (Filters(sessions=("ses_47",)), {A}),
+        (Filters(sessions=("5E55",)), {C, LOGGED}),
+        (Filters(sessions=("s",)), {A}),
+        (Filters(states=("expired",), now=100.0), {A}),
+        (Filters(states=("expired",), now=99.0), set()),
+        (Filters(states=("expired",)), {A}),
+        (Filters(states=("outdated",), now=100.0), {B}),
+        (Filters(states=("superseded",)), {C}),
+        (Filters(states=("expired", "superseded")), {A, C}),
+        (Filters(properties=(("status", "done"),)), {NOTE, CANVAS}),
+        (Filters(properties=(("STATUS", "open"),)), {CANVAS}),
+        (Filters(properties=(("status", "done"), ("rating", "5"))), {NOTE}),
+        (Filters(properties=(("status", "open"), ("Status", "shut"))), {CANVAS}),
+        (Filters(properties=(("draft", "true"),)), {NOTE}),
+        (Filters(properties=(("draft", "1"),)), set()),
+        (Filters(properties=(("due", None),)), {NOTE}),
+        (Filters(properties=(("author", "jane doe"),)), {CANVAS}),
+        (Filters(properties=(('a"b.c$', "x"),)), {CANVAS}),
+        (Filters(properties=(('a"b.c$', None),)), {CANVAS}),
+        (Filters(properties=(("$.status", None),)), set()),
+        (Filters(types=("Decision",), kinds=("memory",)), {A}),
+        (Filters(without=(Filters(kinds=("memory",)), Filters(files=("log",)))), {PLAIN, LOGGED}),
+        (Filters(without=(Filters(types=("decision",)),)), {PLAIN, NOTE, CANVAS, B, C, LOGGED}),
+        (Filters(kinds=("memory",), without=(Filters(states=("expired", "outdated")),)), {C}),
+        (Filters(without=(Filters(properties=(("status", None),)), Filters(kinds=("memory",)))), {PLAIN, LOGGED}),
+    ],
+)
+def test_filters_choose_documents(reader: IndexReader, filters: Filters, expected: set[str]) -> None:
+    assert paths(reader, filters) == expected
+    assert paths(reader, Filters(without=(filters,))) == {row.path for row in ROWS} - expected
+
+
+_MARKS = st.sampled_from("'\"$.[]*?%_\\{}:")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0") | _MARKS, max_size=12))
+def test_whatever_a_filter_says_is_a_value(reader: IndexReader, text: str) -> None:
+    """Quotes, dots, dollars and brackets are neither SQL nor a path into JSON."""
+    for filters in (
+        Filters(concepts=(text,), beads=(text,)),
+        Filters(properties=((text, "done"),)),
+        Filters(properties=(("rating", text),)),
+        Filters(properties=((text, None),)),
+        Filters(titles=(text,)),
+        Filters(files=(text,)),
+        Filters(sessions=(text,)),
+    ):
+        chosen = paths(reader, filters)
+        assert paths(reader, Filters(without=(filters,))) == {row.path for row in ROWS} - chosen
