@@ -97,6 +97,8 @@ class FakeIndex:
             return {"query": params["query"], "results": [{"path": path} for path in found]}
         if method == "status":
             return {"daemon": params["daemon"].pid, "backend": params["watch"].backend, "problems": []}
+        if method == "doctor":
+            return {"healthy": True, "problems": [], "recall": None}
         if method == "sync":
             report = self.sync(params.get("paths"), embed=params.get("embed", True), progress=progress)
             return {"scanned": report.scanned, "added": report.added, "problems": []}

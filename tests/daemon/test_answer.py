@@ -76,6 +76,12 @@ def test_status_tells_of_daemon_watch_and_problems(answers: Answers, index: Fake
     }
 
 
+def test_doctor_knows_the_problems_of_the_daemon_too(answers: Answers) -> None:
+    result, _ = ask(answers, "doctor")
+    assert not result["healthy"]
+    assert result["problems"] == [{"code": "watch_polling", "message": "polled", "hint": "raise the limit"}]
+
+
 def test_a_format_is_rendered(answers: Answers) -> None:
     assert answers(Request("search", {"query": "x"}, "toon"), lambda *_: None) == (
         "search|{'query': 'x', 'results': []}|toon"

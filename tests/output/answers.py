@@ -140,6 +140,12 @@ def status(**changes: Any) -> dict[str, Any]:
     return jsonable(answers.Status(**(values | changes)))
 
 
+def doctor(*hard: answers.HardToFind, problems: tuple[answers.Problem, ...] = ()) -> dict[str, Any]:
+    classes = (answers.RecallOfClass("title", 150, 0.9933), answers.RecallOfClass("alias", 40, 0.925))
+    recall = answers.RecallReport(150, 190, 0.9789, classes, hard, 2.4)
+    return jsonable(answers.DoctorReport(not problems, problems, recall))
+
+
 def plan(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "provider": "openai",
@@ -183,6 +189,9 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("status", jsonable(answers.Privacy((), 0))),
         ("sync", jsonable(report)),
         ("rebuild", jsonable(answers.SyncReport(3, unchanged=3))),
+        ("doctor", doctor(answers.HardToFind(words, "alias", words, None), problems=(problem,))),
+        ("doctor", jsonable(answers.DoctorReport(True, (), answers.RecallReport(0, 0, 0.0, (), (), 0.0)))),
+        ("doctor", jsonable(answers.DoctorReport(True, ()))),
         ("embed", plan(model=words, endpoint=words)),
         ("embed", jsonable(answers.EmbedReport(3, 2, 1, 0.5, (problem,)))),
         ("embed", jsonable(answers.EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),

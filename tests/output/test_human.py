@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.output import answers
+from vault_index import answers as kinds
 from vault_index.output import render
 
 EVIL = "x \x1b[31m\x1b]8;;http://evil\x07 \x9b1m \u202egnp\u2066 \x7f y"
@@ -109,6 +110,19 @@ def test_status_names_problems_with_what_mends_them() -> None:
     assert "running since 2026-11-21 10:00 (pid 4711)" in text
     assert "1,190 vectors, 14 pending" in text
     assert "! a.md:3: broken frontmatter\n  mend the YAML" in text
+
+
+def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
+    hard = [kinds.HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
+    text = shown("doctor", answers.doctor(*hard))
+    assert text.startswith("No problems found.\n\nNotes looked for by what they are called · 150 notes, 190 questions")
+    assert re.search(r"^alias +40 +92%$", text, re.MULTILINE)
+    assert re.search(r"^all +190 +98%$", text, re.MULTILINE)
+    assert re.search(r"^Sync 0 +sync/0.md +link +none$", text, re.MULTILINE)
+    assert "Sync 20" not in text
+    assert "5 more; --json names all" in text
+    assert "alias of telling words" in text
+    assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(kinds.DoctorReport(True, ())))
 
 
 def test_the_plan_says_what_it_costs() -> None:

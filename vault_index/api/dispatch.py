@@ -11,7 +11,7 @@ from vault_index.api.index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
 
-READING_METHODS = frozenset({"search", "get", "list", "related", "timeline", "tags", "stats", "status"})
+READING_METHODS = frozenset({"search", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor"})
 WRITING_METHODS = frozenset({"sync", "rebuild", "embed"})
 
 # Options of a command that ask for another answer, and the call that gives it.

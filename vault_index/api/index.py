@@ -11,11 +11,13 @@ from typing import Literal, Self, Unpack
 from vault_index.answers import (
     AgentList,
     DaemonStatus,
+    DoctorReport,
     DocumentList,
     EmbedPlan,
     EmbedReport,
     EmbedStatus,
     Privacy,
+    RecallReport,
     RelatedList,
     SearchResult,
     Stats,
@@ -39,8 +41,8 @@ from vault_index.store.rows import StoredDocument
 
 TYPE_CHECKING = False  # spares the import of the query modules; type checkers know the name
 if TYPE_CHECKING:
-    from vault_index.query.get import Place
     from vault_index.query.listing import Records
+    from vault_index.query.references import Place
 
 
 class VaultIndex:
@@ -185,16 +187,15 @@ class VaultIndex:
 
         Raises NotFoundError, and UsageError for an ambiguous id.
         """
-        from vault_index.query.get import full_metadata, read_place, resolve, with_neighbors
+        from vault_index.query.get import full_metadata, read_place, with_neighbors
 
         if max_tokens is not None:
             at_least(1, "max_tokens", max_tokens, 1)
-        sources = self._sources_named(source)
         texts = []
         with self._pool.lend() as connections:
             reader, cache = connections.reader, connections.cache
             for reference in whole(ref):
-                place = resolve(reader, reference, memory_dir=self.config.memory.dir, sources=sources)
+                place = self._resolve(connections, reference, source)
                 place = with_neighbors(reader, place, neighbors)
                 document = place.document
                 raw = self._read(document)
@@ -333,6 +334,23 @@ class VaultIndex:
             self._pool, self.home, self.config, self.sources, daemon or DaemonStatus(), watch or WatchStatus()
         )
 
+    def doctor(self, *, recall: bool = False) -> DoctorReport:
+        """What is wrong; with `recall` also how well notes are found by what they are called."""
+        problems = self.status().problems
+        return DoctorReport(not problems, problems, self._self_test() if recall else None)
+
+    def _self_test(self) -> RecallReport:
+        from vault_index.query.selftest import DEPTH, self_test
+
+        with self._pool.lend() as connections:
+            space = connections.reader.serving_space()
+            remote = space is not None and space.space.provider != "local"
+            documents = connections.reader.document_names(time.time(), may_leave=remote)
+        return self_test(
+            documents,
+            lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],
+        )
+
     def privacy(self) -> Privacy:
         """What was sent to which server, and when; never the text."""
         from vault_index.api.report import privacy
@@ -360,7 +378,7 @@ class VaultIndex:
         return places
 
     def _resolve(self, connections: Connections, ref: str, source: Names) -> "Place":
-        from vault_index.query.get import resolve
+        from vault_index.query.references import resolve
 
         return resolve(connections.reader, ref, memory_dir=self.config.memory.dir, sources=self._sources_named(source))
 

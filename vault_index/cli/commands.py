@@ -25,6 +25,7 @@ COMMANDS = (
     Command("tags", "browse", "list tags and how often they occur"),
     Command("stats", "browse", "count what there is"),
     Command("status", "browse", "say how the index, the daemon and the embedder are doing"),
+    Command("doctor", "doctor", "say what is wrong, and which notes are hard to find"),
     Command("config get", "settings", "print one setting"),
     Command("config set", "settings", "change one setting"),
     Command("config list", "settings", "print every setting"),

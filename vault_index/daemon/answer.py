@@ -63,21 +63,25 @@ class Answers:
         if request.method in self._writing:
             return _follow(self._writer.submit(request.method, request.params), progress)
         if request.method == "status":
-            return self._status(request.params)
+            return self._with_own_problems(self._status(request.params))
+        if request.method == "doctor":
+            result = self._with_own_problems(self._dispatch("doctor", request.params))
+            return result | {"healthy": not result["problems"]}
         return self._dispatch(request.method, request.params)
 
     def _status(self, params: dict[str, Any]) -> dict[str, Any]:
         state = self._writer.state()
         daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since)
-        watcher = self._watcher()
-        watch = WatchStatus(watcher.backend, state.last_event, state.last_reconcile, state.missed)
-        result = self._dispatch("status", params | {"daemon": daemon, "watch": watch})
+        watch = WatchStatus(self._watcher().backend, state.last_event, state.last_reconcile, state.missed)
+        return self._dispatch("status", params | {"daemon": daemon, "watch": watch})
+
+    def _with_own_problems(self, result: dict[str, Any]) -> dict[str, Any]:
         if "problems" not in result:  # the ledger of `--privacy`
             return result
         known = {problem["code"] for problem in result["problems"]}
         own = [
             {"code": problem.code, "message": problem.message, "hint": problem.hint}
-            for problem in (*watcher.problems, *state.problems)
+            for problem in (*self._watcher().problems, *self._writer.state().problems)
             if problem.code not in known
         ]
         return result | {"problems": [*result["problems"], *own]}

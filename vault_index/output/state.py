@@ -1,14 +1,19 @@
 """How things stand, for people: status, statistics, settings, and any answer without a form of its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from vault_index.output.page import Page
-from vault_index.output.short import counted, moment, size
+from vault_index.output.short import counted, duration, moment, size
 
 Record = Mapping[str, Any]
+_HARD_SHOWN = 20
+_HARD_HINT = (
+    "Easier to find: give the note an alias of telling words (aliases: […] in its frontmatter), or a title that no"
+    " other note could have."
+)
 
 
 def _stats(page: Page, stats: Record) -> None:
@@ -102,6 +107,44 @@ def _privacy(page: Page, ledger: Record) -> None:
     page.line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))
 
 
+def _doctor(page: Page, report: Record) -> None:
+    problems, recall = report["problems"], report["recall"]
+    page.line((f"{counted(len(problems), 'problem')} found." if problems else "No problems found.", "bold"))
+    show_problems(page, report)
+    page.gap()
+    if recall is None:
+        page.line(("How well notes are found by what they are called: vault-index doctor --recall", "dim"))
+    else:
+        _recall(page, recall)
+
+
+def _recall(page: Page, recall: Record) -> None:
+    if not recall["queries"]:
+        page.line(("No notes are indexed, so there is nothing to look for: vault-index sync", "dim"))
+        return
+    asked = f"{counted(recall['documents'], 'note')}, {counted(recall['queries'], 'question')}"
+    page.line(("Notes looked for by what they are called", "bold"), f" · {asked}, {duration(recall['seconds'])}")
+    rows = [(one["named_by"], f"{one['queries']:,}", f"{one['recall_5']:.0%}") for one in recall["classes"]]
+    rows += [("all", f"{recall['queries']:,}", f"{recall['recall_5']:.0%}")]
+    page.columns([("by", "", 0), ("questions#", "", 0), ("in the first five hits#", "", 0)], rows)
+    if recall["hard"]:
+        page.gap()
+        _hard_to_find(page, recall["hard"])
+
+
+def _hard_to_find(page: Page, hard: Sequence[Record]) -> None:
+    page.line((f"Hard to find ({len(hard):,})", "bold yellow"))
+    columns = [("question", "bold", 3), ("note", "cyan", 4), ("by", "", 0), ("hit#", "", 0)]
+    rows = [
+        [_one(one["query"]), _one(one["path"]), one["named_by"], "none" if one["rank"] is None else str(one["rank"])]
+        for one in hard[:_HARD_SHOWN]
+    ]
+    page.columns(columns, rows)
+    if len(hard) > len(rows):
+        page.line((f"… and {len(hard) - len(rows):,} more; --json names all", "dim"))
+    page.line((_HARD_HINT, "dim"))
+
+
 def _settings(page: Page, answer: Record) -> None:
     rows = [
         [Text(row["key"], "dim" if row["origin"] == "default" else "bold"), _setting(row["value"]), row["origin"]]
@@ -154,6 +197,10 @@ def _cell(value: Any) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def _one(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _label(key: str) -> str:
     return key.replace("_", " ")
 
@@ -166,5 +213,6 @@ def joined(*parts: str | None) -> str:
 STATES: Mapping[str, Callable[[Page, Record], None]] = {
     "stats": _stats,
     "status": _status,
+    "doctor": _doctor,
     "config_list": _settings,
 }

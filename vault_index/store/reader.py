@@ -11,6 +11,7 @@ from vault_index.models import Fault, FileStamp, Filters, Link, Vector
 from vault_index.store import names, neighbours, spaces
 from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.filters import document_condition
+from vault_index.store.known_items import DocumentNames, document_names
 from vault_index.store.neighbours import Backlink, Called, Others
 from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
 
@@ -202,6 +203,11 @@ class IndexReader:
 
     def aliases_of(self, document_id: int) -> list[str]:
         return [alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
+
+    def document_names(self, now: float, *, may_leave: bool) -> list[DocumentNames]:
+        """What every document that can be found is called; with `may_leave` only what may leave the machine."""
+        with self.snapshot():
+            return document_names(self._connection, now, may_leave=may_leave)
 
     def links_of(self, document_id: int) -> list[Link]:
         rows = self._all(

@@ -1,0 +1,97 @@
+"""`doctor`: the problems that are known, and notes looked for by their own names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from tests.embeddings.server import EmbeddingServer
+from vault_index import VaultIndex
+from vault_index.api.dispatch import dispatch
+from vault_index.config.edit import set_value
+from vault_index.errors import NotSetUpError
+
+NOTES = {
+    "garden/Compost.md": "---\naliases: [the heap]\n---\n# Compost\n\n## What goes in\n\nLeaves.\n",
+    "reading/Compost.md": "# A history of leftovers\n\nSee [[garden/Compost|our own rot]] and [[Heat]].\n",
+    "Heat.md": "# Heat (NOT: cold)\n\nBelow [[reading/Compost|a book on soil]], ![[x.png|240]].\n",
+    "blank.md": "",
+    "80-memory/old.md": "---\ntitle: Superseded advice\nsuperseded_by: x\n---\nOld.\n",
+    "80-memory/over.md": "---\ntitle: Expired advice\nexpires: 2020-01-01\n---\nOver.\n",
+    "broken.md": "---\ntitle: @home\n---\n# Broken\n",
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    write(tmp_path / "vault", NOTES)
+    with opened(tmp_path) as opened_index:
+        opened_index.sync()
+        yield opened_index
+
+
+def test_it_names_the_problems_of_status(index: VaultIndex) -> None:
+    report = index.doctor()
+    assert [problem.code for problem in report.problems] == ["frontmatter"]
+    assert report.problems == index.status().problems
+    assert not report.healthy
+    assert report.recall is None
+
+
+def test_notes_are_found_by_what_they_and_others_call_them(index: VaultIndex) -> None:
+    recall = index.doctor(recall=True).recall
+    assert recall is not None
+    assert (recall.recall_5, recall.hard) == (1.0, ())
+    assert {one.named_by: one.queries for one in recall.classes} == {"title": 4, "alias": 1, "link": 2, "heading": 2}
+
+
+def test_what_is_hard_to_find_is_named(index: VaultIndex, tmp_path: Path) -> None:
+    write(tmp_path / "vault", {f"crowd/{n}.md": f"# Log {n}\n\nnotes notes notes\n" for n in range(8)})
+    write(tmp_path / "vault", {"z.md": "# Zebra\n\nOf stripes.\n", "by.md": "Read [[z|notes]].\n"})
+    index.sync()
+    recall = index.doctor(recall=True).recall
+    assert recall is not None
+    assert ("notes", "link", "z.md") in {(one.query, one.named_by, one.path) for one in recall.hard}
+    assert recall.recall_5 < 1.0
+
+
+def test_the_self_test_reads_names_and_counts_no_access(index: VaultIndex) -> None:
+    index.doctor(recall=True)
+    assert {document.accesses for document in index.list().results} == {0}
+
+
+def test_names_of_notes_that_stay_home_are_not_sent(
+    index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    write(tmp_path / "vault", {"private/diary.md": "# Purple secret\n\n[[Heat|the hidden link]]\n"})
+    with EmbeddingServer(dimensions=64) as server:
+        for key, value in {"base_url": server.base_url, "model": "toy", "dimensions": "64"}.items():
+            set_value(index.home, f"embedding.{key}", value)
+        set_value(index.home, "embedding.provider", "openai")
+        set_value(index.home, "local_only", '["private/"]', source=index.config.sources[0].name)
+        index.reload()
+        index.sync()
+        recall = index.doctor(recall=True).recall
+        sent = "\n".join(server.texts)
+    assert recall is not None
+    assert "our own rot" in sent
+    assert "Purple" not in sent
+    assert "hidden link" not in sent
+
+
+def test_it_answers_json(index: VaultIndex) -> None:
+    answer = dispatch(index, "doctor", {"recall": True})
+    assert answer["recall"]["classes"][0] == {"named_by": "title", "queries": 4, "recall_5": 1.0}
+    assert dispatch(index, "doctor", {})["recall"] is None
+
+
+def test_without_an_index_the_problem_is_named_and_recall_refused(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        report = index.doctor()
+        assert not report.healthy
+        assert report.problems[0].code == "not_set_up"
+        with pytest.raises(NotSetUpError):
+            index.doctor(recall=True)

@@ -1,0 +1,96 @@
+"""Questions made of names, and what is said of their answers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.answers import HardToFind, RecallOfClass
+from vault_index.query.lexer import tokens
+from vault_index.query.selftest import KnownItem, known_items, plain_words, self_test
+from vault_index.store.known_items import DocumentNames
+
+
+def note(path: str, title: str, **names: tuple[str, ...]) -> DocumentNames:
+    return DocumentNames(path, title, names.get("aliases", ()), names.get("links", ()), names.get("headings", ()))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Harbour: rollout plan", "Harbour rollout plan"),
+        ('The "old" (and new) way', "The old and new way"),
+        ("“Curly” quotes", "Curly quotes"),
+        ("Do NOT touch", "Do not touch"),
+        ("-5 degrees", "5 degrees"),
+        ("kube-proxy and `useEffect`", "kube-proxy and useEffect"),
+        ("[[Note]] draft*", "Note draft"),
+        ("味噌汁", "味噌汁"),
+        ("C#", "C#"),
+        ("***", ""),
+        ("🍕", ""),
+    ],
+)
+def test_names_are_asked_as_plain_words(name: str, words: str) -> None:
+    assert plain_words(name) == words
+
+
+@given(st.text())
+def test_no_name_is_read_as_more_than_words(name: str) -> None:
+    assert {token.kind for token in tokens(plain_words(name))} <= {"word"}
+
+
+def test_each_name_is_one_question_of_the_class_that_comes_first() -> None:
+    documents = [
+        note("a.md", "Compost", aliases=("compost heap", "COMPOST"), links=("the heap",), headings=("Compost", "Bays")),
+        note("b.md", "Heat", headings=("The heap", "Bays")),
+    ]
+    assert known_items(documents) == [
+        KnownItem("Compost", "title", "a.md", frozenset({"a.md"})),
+        KnownItem("Heat", "title", "b.md", frozenset({"b.md"})),
+        KnownItem("compost heap", "alias", "a.md", frozenset({"a.md"})),
+        KnownItem("the heap", "link", "a.md", frozenset({"a.md"})),
+        KnownItem("Bays", "heading", known_items(documents)[-1].path, frozenset({"a.md", "b.md"})),
+    ]
+
+
+def test_a_name_of_several_notes_is_answered_by_any_of_them() -> None:
+    documents = [note("garden/Compost.md", "Compost"), note("reading/Compost.md", "Reading", aliases=("compost",))]
+    asked: list[str] = []
+
+    def search(query: str) -> list[tuple[str, ...]]:
+        asked.append(query)
+        return [("reading/Compost.md",)]
+
+    report = self_test(documents, search)
+    assert sorted(asked) == ["Compost", "Reading"]
+    assert report.recall_5 == 1.0
+
+
+def test_what_is_hard_to_find_is_named_with_its_rank() -> None:
+    documents = [note("a.md", "Alpha", aliases=("First",)), note("b.md", "Beta"), note("c.md", "Gamma")]
+    others = [(f"{number}.md",) for number in range(30)]
+    hits: dict[str, list[tuple[str, ...]]] = {
+        "Alpha": [("x.md", "a.md")],  # the same text in another file
+        "First": [*others[:5], ("a.md",)],
+        "Beta": [*others[:4], ("b.md",)],
+        "Gamma": [*others, ("c.md",)],
+    }
+    report = self_test(documents, hits.__getitem__)
+    assert (report.documents, report.queries, report.recall_5) == (3, 4, 0.5)
+    assert report.classes == (RecallOfClass("title", 3, 0.6667), RecallOfClass("alias", 1, 0.0))
+    assert report.hard == (HardToFind("Gamma", "title", "c.md", None), HardToFind("First", "alias", "a.md", 6))
+
+
+def test_the_sample_is_bounded_and_the_same_whatever_the_order() -> None:
+    documents = [
+        note(f"{n}.md", f"Note {n}", headings=tuple(f"Part {n} {part}" for part in range(9))) for n in range(50)
+    ]
+    items = known_items(documents, 10)
+    assert items == known_items(documents[::-1], 10)
+    assert len({item.path for item in items}) == 10
+    assert sum(item.named_by == "heading" for item in items) == 30
+
+
+def test_without_notes_there_is_nothing_to_ask() -> None:
+    report = self_test([], lambda query: [])
+    assert (report.documents, report.queries, report.recall_5, report.classes) == (0, 0, 0.0, ())
