@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 from vault_index.answers import DocumentRecord, RelatedList, RelatedRecord, Relation
 from vault_index.models import Filters, Vector
-from vault_index.query.get import Place
 from vault_index.query.links import linked_from, linking_to
 from vault_index.query.listing import Records
+from vault_index.query.references import Place
 from vault_index.store.neighbours import Others
 from vault_index.store.reader import IndexReader
 from vault_index.store.rows import ChunkRecord
