@@ -20,5 +20,6 @@ def run_doctor(options: Options, args: dict[str, Any]) -> int:
     if "recall" not in args:
         return ask(options, "doctor", args)
     # Hundreds of questions: the daemon would be silent for longer than a client waits.
-    show(options, "doctor", call_here(options, "doctor", args))
+    params = args if options.source is None else {**args, "source": options.source}
+    show(options, "doctor", call_here(options, "doctor", params))
     return 0
