@@ -12,6 +12,7 @@ from vault_index.models import Filters
 from vault_index.query.match import match_expression, term_expression
 from vault_index.query.parse import parse_query
 from vault_index.query.tree import Term
+from vault_index.terms import index_text
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ from vault_index.query.tree import Term
         ("WHAT IS THE WAL", '"WAL"'),
         ("to be or not to be", '"to" OR "be" OR "or" OR "not"'),
         ("foo-bar c++ l'eau", '"foo-bar" OR "c++" OR "l\'eau"'),
-        ("dock* useEff*", '"dock"* OR ("useEff"* OR "use Eff"*)'),
+        ("dock* x86_6*", '"dock"* OR "x86_6"*'),
         ("useEffect", '("useEffect" OR "use Effect")'),
         ("全文検索", '("全文" OR "文検" OR "検索")'),
         ('"全文検索"', '"全文 文検 検索"'),
@@ -161,6 +162,18 @@ def fts() -> Iterator[apsw.Connection]:
         body = " ".join(word for bit, word in enumerate(words) if number & 1 << bit)
         connection.execute("INSERT INTO chunk_fts (rowid, title, body) VALUES (?, '', ?)", (number, body))
     yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("word", ["configuration", "security", "planning", "stopped", "useEffect", "libraries", "网络"])
+def test_a_prefix_finds_the_word_whatever_its_stem(word: str) -> None:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE chunk_fts USING fts5 (x, tokenize = 'porter unicode61')")
+    connection.execute("INSERT INTO chunk_fts (rowid, x) VALUES (1, ?)", (index_text(word),))
+    for size in range(1, len(word) + 1):
+        query = parse_query(f"{word[:size]}*", every=True)
+        assert matching(connection, match_expression(query.terms)) == {1}, word[:size]
+        assert matching(connection, query.required) == {1}, word[:size]
     connection.close()
 
 
