@@ -1,9 +1,12 @@
 """Arguments as callers write them: one value, several, several in one string; numbers and words that are allowed."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 
 from vault_index.errors import UsageError
+from vault_index.sources.vault import VaultSource
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
@@ -66,3 +69,20 @@ def one_of(name: str, value: str | None, default: str, choices: tuple[str, ...])
     if chosen not in choices:
         raise UsageError(f"{name} cannot be {chosen!r}", f"it is one of {', '.join(choices)}")
     return chosen
+
+
+def places_in(sources: Sequence[VaultSource], paths: Sequence[str | Path]) -> dict[str, list[str]]:
+    """Paths as places inside the sources they are in, by the names of these. Raises UsageError for one in none."""
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        owners = [
+            (source.config.name, relative)
+            for source in sources
+            if (relative := source.relative(os.path.abspath(path))) is not None
+        ]
+        if not owners:
+            roots = ", ".join(str(source.config.path) for source in sources) or "none yet"
+            raise UsageError(f"{path} is in no source", f"the sources are: {roots}")
+        for name, relative in owners:
+            places.setdefault(name, []).append(relative)
+    return places

@@ -1,8 +1,7 @@
 """`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
 
-import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +27,17 @@ from vault_index.answers import (
     Timeline,
     WatchStatus,
 )
-from vault_index.api.arguments import FILTER_KEYS, LISTS, FilterOptions, Names, at_least, names, one_of, whole
+from vault_index.api.arguments import (
+    FILTER_KEYS,
+    LISTS,
+    FilterOptions,
+    Names,
+    at_least,
+    names,
+    one_of,
+    places_in,
+    whole,
+)
 from vault_index.api.embedders import Embedders
 from vault_index.api.pool import Connections, ReadPool
 from vault_index.api.writing import WriteSide, no_progress
@@ -111,7 +120,10 @@ class VaultIndex:
         progress: Progress = no_progress,
     ) -> SyncReport:
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
-        places = self._places(paths, names(source))
+        if paths is None:
+            places = {name: [""] for name in self._sources_named(source)} or None
+        else:
+            places = places_in(self.sources, paths)
         return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
 
     def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> SyncReport:
@@ -358,24 +370,6 @@ class VaultIndex:
         return privacy(self.home)
 
     # --- arguments ---------------------------------------------------------------------------------------------
-
-    def _places(self, paths: Sequence[str | Path] | None, names: tuple[str, ...]) -> Mapping[str, Sequence[str]] | None:
-        """Absolute paths as places inside the sources; None for everything."""
-        if paths is None:
-            return {self._source(name).config.name: [""] for name in names} if names else None
-        places: dict[str, list[str]] = {}
-        for path in paths:
-            owners = [
-                (source.config.name, relative)
-                for source in self.sources
-                if (relative := source.relative(os.path.abspath(path))) is not None
-            ]
-            if not owners:
-                roots = ", ".join(str(source.config.path) for source in self.sources) or "none yet"
-                raise UsageError(f"{path} is in no source", f"the sources are: {roots}")
-            for name, relative in owners:
-                places.setdefault(name, []).append(relative)
-        return places
 
     def _resolve(self, connections: Connections, ref: str, source: Names) -> "Place":
         from vault_index.query.references import resolve
