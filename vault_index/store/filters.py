@@ -27,9 +27,8 @@ EXISTS (
             ELSE json_array(property.value)
         END
     ) AS item
-    WHERE fold(property.key) IN ({keys}) AND item.atom IS NOT NULL AND trim(fold(item.atom), '[]') IN ({values})
+    WHERE {key} AND item.atom IS NOT NULL AND {value}
 )"""
-_HAS_KEY = "EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE fold(property.key) = fold(?))"
 
 
 def document_condition(filters: Filters) -> tuple[str, list[object]]:
@@ -95,9 +94,10 @@ def _path(path: str) -> _Condition:
 
 def _contains(column: str, wanted: str) -> _Condition:
     """Whether `column` holds the text; all of it counts where that holds `*` or `?`."""
+    fold = _fold([wanted])
     if "*" in wanted or "?" in wanted:
-        return f"fold({column}) GLOB fold(?)", [wanted.replace("[", "[[]")]
-    return f"instr(fold({column}), fold(?)) > 0", [wanted]
+        return f"{fold}({column}) GLOB {fold}(?)", [wanted.replace("[", "[[]")]
+    return f"instr({fold}({column}), {fold}(?)) > 0", [wanted]
 
 
 def _session(prefix: str) -> _Condition:
@@ -122,12 +122,26 @@ def _properties(filters: Filters) -> Iterator[_Condition]:
 
 def _property(wanted: tuple[str, str | None]) -> _Condition:
     key, value = wanted
-    return (_HAS_KEY, [key]) if value is None else _has_value((key,), (value,))
+    if value is not None:
+        return _has_value((key,), (value,))
+    has_key = _is_one("property.key", [key])
+    return f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})", [key]
 
 
 def _has_value(keys: Sequence[str], values: Sequence[str]) -> _Condition:
-    key_marks, value_marks = ", ".join(["fold(?)"] * len(keys)), ", ".join(["trim(fold(?), '[]')"] * len(values))
-    return _HAS_VALUE.format(keys=key_marks, values=value_marks), [*keys, *values]
+    wanted = [value.strip("[]") for value in values]
+    is_key, is_value = _is_one("property.key", keys), _is_one("trim(item.atom, '[]')", wanted)
+    return _HAS_VALUE.format(key=is_key, value=is_value), [*keys, *wanted]
+
+
+def _is_one(column: str, wanted: Sequence[str]) -> str:
+    fold = _fold(wanted)
+    return f"{fold}({column}) IN ({', '.join([f'{fold}(?)'] * len(wanted))})"
+
+
+def _fold(wanted: Sequence[str]) -> str:
+    """The function that evens out case: SQLite's own is ten times as fast, and knows ASCII."""
+    return "lower" if all(value.isascii() for value in wanted) else "fold"
 
 
 def _marks(values: Sequence[object]) -> str:
