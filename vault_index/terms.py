@@ -15,6 +15,13 @@ _CJK = (
 )
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+# Bytes as what they are, to see at once that a text has no hump.
+_KINDS = bytes(
+    ord("A" if chr(byte).isupper() else "a" if chr(byte).islower() else "0" if chr(byte).isdigit() else " ")
+    if byte < 128
+    else ord(" ")
+    for byte in range(256)
+)
 _REST = re.compile(r"[A-Za-z0-9]*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD = re.compile(r"\w+")
@@ -56,8 +63,15 @@ def words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(index_text(text))]
 
 
+def holds_cjk(word: str) -> bool:
+    return not word.isascii() and _CJK_RUN.search(word) is not None
+
+
 def _compounds(text: str) -> Iterator[str]:
     """Words like `useEffect` and `HTTPServer`. Most text has none, so their humps are looked for, not the words."""
+    kinds = text.encode("utf-8", "surrogatepass").translate(_KINDS)
+    if not (b"aA" in kinds or b"0A" in kinds or b"AAa" in kinds):
+        return
     end = 0
     for hump in _HUMP.finditer(text):
         if hump.start() < end:

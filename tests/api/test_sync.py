@@ -237,6 +237,25 @@ def documents_in(database: Path) -> int:
         return 0
 
 
+def test_an_index_without_vocabulary_gets_one_and_keeps_its_chunks(tmp_path: Path) -> None:
+    import apsw
+
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+    connection = apsw.Connection(str(tmp_path / "home" / "index.db"))
+    for table in ("term", "uncounted_chunk", "uncounted_text"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("ALTER TABLE document DROP COLUMN called")
+    connection.pragma("user_version", 1)
+    chunks = connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall()
+    with opened(tmp_path) as index:
+        assert index.sync().changed == 3
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+    assert connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall() == chunks
+    connection.close()
+
+
 def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

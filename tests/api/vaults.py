@@ -58,7 +58,9 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
         found["name"] = connection.execute(
             "SELECT path, col, term, offset FROM called JOIN document ON document.id = doc ORDER BY 1, 2, 4"
         ).fetchall()
-        assert connection.execute("SELECT count(*) FROM stale_name").fetchone() == (0,)
+        found["term"] = connection.execute("SELECT stem, word, chunks FROM term ORDER BY stem, word").fetchall()
+        for unfinished in ("stale_name", "uncounted_chunk", "uncounted_text"):
+            assert connection.execute(f"SELECT count(*) FROM {unfinished}").fetchone() == (0,)
         chunk_ids = connection.execute("SELECT id FROM chunk ORDER BY id").fetchall()
         assert connection.execute("SELECT rowid FROM chunk_fts ORDER BY rowid").fetchall() == chunk_ids
         for (space_id,) in connection.execute("SELECT id FROM vector_space ORDER BY id").fetchall():

@@ -112,6 +112,7 @@ class Synchroniser:
             self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
         if not dry_run:
             self._writer.refresh_names()
+            self._writer.count_words()
         return SyncReport(
             scanned=tally.scanned,
             added=tally.added,

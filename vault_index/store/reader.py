@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.models import Fault, FileStamp, Filters, Link, Vector
-from vault_index.store import names, neighbours, spaces
+from vault_index.store import names, neighbours, spaces, vocabulary
 from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.filters import document_condition
 from vault_index.store.known_items import DocumentNames, document_names
 from vault_index.store.neighbours import Backlink, Called, Others
 from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
+from vault_index.store.vocabulary import Vocabulary
 
 # Weights of title, aliases, headings, tags, fields, path, body.
 _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
@@ -47,6 +48,7 @@ class IndexReader:
         self._path = path
         self._connection = connect(path, "index", writable=False)
         self._vec0: bool | None = None
+        self._vocabulary: tuple[int, Vocabulary] | None = None
 
     def close(self) -> None:
         self._connection.close()
@@ -151,6 +153,20 @@ class IndexReader:
         ):
             tags[document_id] = (*tags.get(document_id, ()), tag)
         return tags
+
+    # --- words -------------------------------------------------------------------------------------------------
+
+    def document_frequencies(self, words: Collection[str]) -> dict[str, int]:
+        with translated(self._path):
+            return vocabulary.document_frequencies(self._connection, words)
+
+    def vocabulary(self) -> Vocabulary:
+        """All words; read again only when the index has changed."""
+        with translated(self._path):
+            version = int(self._connection.pragma("data_version"))
+            if self._vocabulary is None or self._vocabulary[0] != version:
+                self._vocabulary = version, vocabulary.read_vocabulary(self._connection)
+        return self._vocabulary[1]
 
     # --- documents ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from vault_index.models import Fault, FileStamp, Vector
-from vault_index.store import names, spaces
+from vault_index.store import names, spaces, vocabulary
 from vault_index.store.connection import connect, fetch_all, load_vec0, transaction, translated
 from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
 
@@ -79,6 +79,7 @@ class IndexWriter:
         with transaction(self._connection, self._path) as connection:
             document_id = fetch_all(connection, _PUT_DOCUMENT, _document_values(row, replaces))[0][0]
             _put_names(connection, document_id, row)
+            vocabulary.put_called(connection, document_id, _called(row))
             _put_chunks(connection, document_id, row.chunks, cached)
             _put_faults(connection, row.source, row.path, faults)
 
@@ -89,6 +90,7 @@ class IndexWriter:
                 id_ for (id_,) in fetch_all(connection, "SELECT id FROM chunk WHERE document_id = ?", (document_id,))
             ]
             _remove_chunks(connection, chunk_ids)
+            vocabulary.put_called(connection, document_id, "")
             names.mark(connection, document_id, "", ())
             names.remove(connection, document_id)
             for table in ("tag", "alias", "link"):
@@ -100,6 +102,11 @@ class IndexWriter:
         """Let documents be found by what others call them now. At the end of a sync."""
         with transaction(self._connection, self._path) as connection:
             names.refresh(connection)
+
+    def count_words(self) -> None:
+        """Bring the vocabulary up to date with the texts. At the end of a sync."""
+        with transaction(self._connection, self._path) as connection:
+            vocabulary.count(connection)
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
         """Replace what is known to be wrong with one file that has no document."""
@@ -125,6 +132,7 @@ class IndexWriter:
         with transaction(self._connection, self._path) as connection:
             connection.execute("UPDATE document SET made_with = ''")
             connection.execute("UPDATE chunk SET terms_hash = x''")
+            vocabulary.count_anew(connection)
 
     def checkpoint(self) -> None:
         """Shrink the WAL, as far as readers let it."""
@@ -216,6 +224,14 @@ def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) 
     )  # fmt: skip
 
 
+def _called(row: DocumentRow) -> str:
+    """What is indexed of a document beside the texts of its chunks: the same columns in all of them."""
+    if not row.chunks:
+        return ""
+    title, aliases, _, tags, fields, path, _ = row.chunks[0].terms
+    return "\n".join((title, aliases, tags, fields, path))
+
+
 def _put_chunks(
     connection: apsw.Connection,
     document_id: int,
@@ -267,12 +283,14 @@ def _insert_chunk(
         f"INSERT INTO chunk_fts (rowid, {_FTS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (chunk_id, *chunk.terms),
     )
+    vocabulary.add_chunk(connection, chunk_id)
     for space_id, vectors in cached.items():
         spaces.add_chunk(connection, space_id, chunk_id, vectors.get(chunk.embed_key))
 
 
 def _remove_chunks(connection: apsw.Connection, chunk_ids: Sequence[int]) -> None:
     for chunk_id in chunk_ids:
+        vocabulary.remove_chunk(connection, chunk_id)
         connection.execute("DELETE FROM chunk_fts WHERE rowid = ?", (chunk_id,))
         connection.execute("DELETE FROM chunk WHERE id = ?", (chunk_id,))
     if chunk_ids:

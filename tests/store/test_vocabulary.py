@@ -1,0 +1,127 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.store.rows import document_row
+from vault_index.store.reader import IndexReader
+from vault_index.store.writer import IndexWriter
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[IndexWriter]:
+    opened = IndexWriter(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reader(writer: IndexWriter, tmp_path: Path) -> Iterator[IndexReader]:
+    opened = IndexReader(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+def put(writer: IndexWriter, path: str, texts: list[str], *, title: str = "") -> None:
+    known = writer.known("vault").get(path)
+    writer.put_document(document_row(path, texts, title=title), (), known.id if known else None, {})
+    writer.count_words()
+
+
+def counts(reader: IndexReader) -> dict[str, int]:
+    """Words and in how many texts they are; without those of the path that every row has."""
+    words = {word: chunks for rows in reader.vocabulary().values() for word, _, chunks in rows}
+    return {word: chunks for word, chunks in words.items() if word not in ("note", "md")}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Docker docker DOCKER dockers", {"docker", "dockers"}),
+        ("useEffect, snake_case", {"useeffect", "use", "effect", "snake", "case"}),
+        ("it's a 3 2024 k8s", {"it", "k8s"}),
+        ("Straße—Über „naïve“ cafe\u0301", {"straße", "über", "naïve", "café"}),
+        ("全文検索 of 用Docker的网络 김치", {"of", "docker"}),
+        ("x" * 40 + " " + "y" * 41, {"x" * 40}),
+        ("а\u19b0b Привет", {"привет"}),  # the first holds a letter that FTS5 does not know
+    ],
+)
+def test_words_are_known_as_they_are_written(
+    writer: IndexWriter, reader: IndexReader, text: str, words: set[str]
+) -> None:
+    put(writer, "a.md", [text])
+    assert counts(reader) == dict.fromkeys(words, 1)
+
+
+def test_a_word_is_counted_once_a_text_and_what_goes_is_taken_back(writer: IndexWriter, reader: IndexReader) -> None:
+    put(writer, "a.md", ["tea and tea", "tea, coffee"])
+    put(writer, "b.md", ["coffee"])
+    assert counts(reader) == {"tea": 2, "and": 1, "coffee": 2}
+    put(writer, "a.md", ["tea, coffee", "water"])
+    assert counts(reader) == {"tea": 1, "coffee": 2, "water": 1}
+    writer.remove_document(writer.known("vault")["a.md"].id)
+    writer.count_words()
+    assert counts(reader) == {"coffee": 1}
+
+
+def test_what_a_document_is_called_is_known(writer: IndexWriter, reader: IndexReader) -> None:
+    def called(alias: str, field: str) -> None:
+        row = document_row("a.md", ["text", "more"], title="")
+        chunks = tuple(replace(chunk, terms=("", alias, "", "", field, "a.md", chunk.text)) for chunk in row.chunks)
+        known = writer.known("vault").get("a.md")
+        writer.put_document(replace(row, chunks=chunks), (), known.id if known else None, {})
+        writer.count_words()
+
+    called("Kubernetes", "Ada Lovelace")
+    assert counts(reader) == dict.fromkeys(["text", "more", "kubernetes", "ada", "lovelace"], 1)
+    called("Docker", "Ada Lovelace")
+    assert counts(reader) == dict.fromkeys(["text", "more", "docker", "ada", "lovelace"], 1)
+    put(writer, "a.md", [])
+    assert counts(reader) == {}
+
+
+def test_texts_that_were_never_counted_are_no_longer_waited_for(writer: IndexWriter, reader: IndexReader) -> None:
+    writer.put_document(document_row("a.md", ["tea"], title=""), (), None, {})
+    known = writer.known("vault")["a.md"].id
+    writer.put_document(document_row("a.md", ["coffee"], title=""), (), known, {})
+    writer.remove_document(known)
+    writer.put_document(document_row("b.md", ["water"], title=""), (), None, {})
+    writer.count_words()
+    assert counts(reader) == {"water": 1}
+
+
+def test_what_a_killed_process_left_uncounted_is_counted_by_the_next(tmp_path: Path) -> None:
+    first = IndexWriter(tmp_path / "index.db")
+    put(first, "a.md", ["tea"])
+    put(first, "b.md", ["coffee"])
+    first.remove_document(first.known("vault")["a.md"].id)
+    first.put_document(document_row("b.md", ["water"], title=""), (), first.known("vault")["b.md"].id, {})
+    first.close()
+    second, reader = IndexWriter(tmp_path / "index.db"), IndexReader(tmp_path / "index.db")
+    second.count_words()
+    assert counts(reader) == {"water": 1}
+    second.close()
+    reader.close()
+
+
+def test_all_forms_of_a_word_count_and_a_compound_is_as_rare_as_its_rarest_part(
+    writer: IndexWriter, reader: IndexReader
+) -> None:
+    put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
+    words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
+    assert reader.document_frequencies(words) == {
+        "Data-Center": 1,
+        "run": 2,
+        "NAIVE": 1,
+        "dokcer": 0,
+        "data-lake": 0,
+    }
+    assert reader.document_frequencies([]) == {}
+
+
+def test_a_rebuild_counts_anew(writer: IndexWriter, reader: IndexReader) -> None:
+    put(writer, "a.md", ["tea", "coffee"], title="Drinks")
+    before = counts(reader)
+    writer.mark_stale()
+    assert counts(reader) == before

@@ -1,0 +1,154 @@
+"""The words of the index as they are written, with the number of texts that hold each: what typing errors are
+corrected to, and how common a word is.
+
+Counting a text where it is written would touch a hundred rows a chunk. So the transaction that writes or removes a
+text only notes it, and `count` does them together at the end of a sync; a crash between loses nothing. What a text
+gives depends on nothing but the text, or its words could not be taken back: who changes `_words` counts anew in a
+migration, as `count_anew` does.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import cast
+from unicodedata import normalize
+
+import apsw
+
+from vault_index.store.connection import fetch_all
+from vault_index.terms import holds_cjk, index_text
+
+Vocabulary = Mapping[int, Sequence[tuple[str, str, int]]]
+"""Words by their length, each with its stem and the number of texts that hold it."""
+
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
+_LENGTHS = range(2, 41)
+_WORD = re.compile(r"[^\W_]+")
+# Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
+_FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
+_CHUNK_TEXT = "context || char(10) || text"
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def add_chunk(connection: apsw.Connection, chunk_id: int) -> None:
+    connection.execute("INSERT INTO uncounted_chunk (chunk_id) VALUES (?)", (chunk_id,))
+
+
+def remove_chunk(connection: apsw.Connection, chunk_id: int) -> None:
+    """Before its row goes."""
+    connection.execute(
+        f"INSERT INTO uncounted_text (text, change) SELECT {_CHUNK_TEXT}, -1 FROM chunk"
+        " WHERE id = ?1 AND id NOT IN (SELECT chunk_id FROM uncounted_chunk)",
+        (chunk_id,),
+    )
+    connection.execute("DELETE FROM uncounted_chunk WHERE chunk_id = ?", (chunk_id,))
+
+
+def put_called(connection: apsw.Connection, document_id: int, called: str) -> None:
+    """What a document is called now; nothing, before its row goes."""
+    before = fetch_all(connection, "SELECT called FROM document WHERE id = ?", (document_id,))[0][0]
+    if called != before:
+        connection.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
+        connection.execute("INSERT INTO uncounted_text (text, change) VALUES (?, -1), (?, 1)", (before, called))
+
+
+def count(connection: apsw.Connection) -> None:
+    """Count the words of what came and went."""
+    changes, gone = Counter[bytes](), Counter[bytes]()
+    for text, change in connection.execute(
+        f"SELECT {_CHUNK_TEXT}, 1 FROM uncounted_chunk JOIN chunk ON chunk.id = chunk_id"
+        " UNION ALL SELECT text, change FROM uncounted_text"
+    ):
+        (changes if change > 0 else gone).update(_words(text))
+    changes.subtract(gone)
+    _change(connection, {word.decode(): change for word, change in changes.items() if change})
+    connection.execute("DELETE FROM uncounted_chunk")
+    connection.execute("DELETE FROM uncounted_text")
+
+
+def count_anew(connection: apsw.Connection) -> None:
+    """Forget all counts and count all texts."""
+    for table in ("term", "uncounted_chunk", "uncounted_text"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("INSERT INTO uncounted_chunk SELECT id FROM chunk")
+    connection.execute("INSERT INTO uncounted_text (text, change) SELECT called, 1 FROM document")
+    count(connection)
+
+
+def _change(connection: apsw.Connection, changes: Mapping[str, int]) -> None:
+    stems = _stems(connection, [word for word in changes if _counts(word)])
+    rows = sorted((stem, word, changes[word]) for word, stem in stems.items())
+    connection.executemany(
+        "INSERT INTO term (stem, word, chunks) VALUES (?, ?, ?)"
+        " ON CONFLICT (stem, word) DO UPDATE SET chunks = chunks + excluded.chunks",
+        rows,
+    )
+    connection.executemany(
+        "DELETE FROM term WHERE stem = ? AND word = ? AND chunks <= 0",
+        [(stem, word) for stem, word, change in rows if change < 0],
+    )
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def document_frequencies(connection: apsw.Connection, words: Collection[str]) -> dict[str, int]:
+    """How many texts hold each word in any of its forms: at most so many, as a text that holds two counts twice.
+
+    A compound (`data-center`) has the figure of its rarest part. Words that are not counted are left out: numbers,
+    single letters, Chinese, Japanese and Korean.
+    """
+    parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
+    stems = _stems(connection, {part for those in parts.values() for part in those})
+    chunks = dict(
+        fetch_all(
+            connection,
+            f"SELECT stem, sum(chunks) FROM term WHERE stem IN ({', '.join('?' * len(stems))}) GROUP BY stem",
+            tuple(stems.values()),
+        )
+    )
+    counts = {word: [chunks.get(stems[part], 0) for part in those if part in stems] for word, those in parts.items()}
+    return {word: min(those) for word, those in counts.items() if those}
+
+
+def read_vocabulary(connection: apsw.Connection) -> Vocabulary:
+    by_length: dict[int, list[tuple[str, str, int]]] = {length: [] for length in _LENGTHS}
+    for row in fetch_all(connection, "SELECT word, stem, chunks FROM term"):
+        by_length[len(row[0])].append(row)
+    return by_length
+
+
+# --- words ---------------------------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> set[bytes]:
+    """The different words of a text in lower case, and the parts of its identifiers."""
+    text = index_text(text)
+    words = set(text.encode().translate(_FOLDED).split())
+    if not text.isascii():
+        others = {word for word in words if not word.isascii()}
+        words -= others
+        words.update(part.encode() for word in others for part in _parts(word.decode()))
+    return words
+
+
+def _parts(word: str) -> list[str]:
+    # Not case folded but in lower case, as in chunk_fts: `ß` stays.
+    return _WORD.findall(normalize("NFC", word).lower())
+
+
+def _counts(word: str) -> bool:
+    return len(word) in _LENGTHS and not word.isnumeric() and not holds_cjk(word)
+
+
+def _stems(connection: apsw.Connection, words: Collection[str]) -> dict[str, str]:
+    """What chunk_fts makes of each word; without words that it takes for several, as it knows fewer letters."""
+    text = "\n".join(words).encode()
+    tokenize = connection.fts5_tokenizer(*_TOKENIZER)
+    tokens = cast(
+        "list[tuple[int, int, str]]", tokenize(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+    )
+    stems = {text[start:end].decode(): stem for start, end, stem in tokens}
+    return {word: stems[word] for word in words if word in stems}
