@@ -13,7 +13,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "query",
         nargs="+",
         metavar="QUERY",
-        help='words, "exact phrases", -without, tag:x, path:x and other filters; several arguments are one query',
+        help='words, "exact phrases", prefix*, -without, AND, OR, NOT, and filters like tag:x; several are one query',
     )
     parser.add_argument("--limit", metavar="N", type=positive, help="how many hits (default: 10)")
     parser.add_argument("--offset", metavar="N", type=natural, help="leave out the first N hits")

@@ -1,0 +1,60 @@
+"""docs/query-language.md: every example means something to the parser, and every error is one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from vault_index.errors import UsageError
+from vault_index.models import Filters
+from vault_index.query.filters import QUERY_KEYS
+from vault_index.query.parse import parse_query
+
+PAGE = (Path(__file__).parents[2] / "docs" / "query-language.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
+EXAMPLES = [example for row in ROWS for example in re.findall(r"`([^`]+)`", row)]
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) > 40
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_is_understood_as_it_is_meant(example: str) -> None:
+    query = parse_query(example)
+    in_filters = f"`{example}`" in section("Filters")
+    assert (query.filters != Filters()) == in_filters
+    assert bool(query.terms) == (not in_filters or example.startswith("docker"))
+    if f"`{example}`" in section("AND, OR, NOT"):
+        assert query.required or query.excluded
+
+
+def test_examples_on_two_sides_of_an_or_mean_the_same() -> None:
+    pairs = [re.findall(r"`([^`]+)`", row) for row in ROWS if "type:bugfix" in row or "NOT java" in row]
+    assert len(pairs) == 2
+    for left, right in pairs:
+        one, other = parse_query(left), parse_query(right)
+        assert (one.required, one.excluded, one.filters) == (other.required, other.excluded, other.filters)
+
+
+def test_every_filter_is_shown() -> None:
+    shown = {key for example in EXAMPLES for key in re.findall(r"(\w+):", example)}
+    assert shown >= QUERY_KEYS
+
+
+@pytest.mark.parametrize("query", ["after:soon", "kind:book", "is:new", "confidence:sure", "docker OR tag:food"])
+def test_what_is_called_an_error_is_one(query: str) -> None:
+    assert f"`{query}`" in PAGE
+    with pytest.raises(UsageError):
+        parse_query(query)
+
+
+@pytest.mark.parametrize("query", ["error: not found", "http://localhost:8080", "std::vector", "10:30", "logical AND"])
+def test_what_is_called_words_is_words(query: str) -> None:
+    assert f"`{query}`" in PAGE
+    parsed = parse_query(query)
+    assert (parsed.required, parsed.excluded, parsed.filters) == ("", "", Filters())
