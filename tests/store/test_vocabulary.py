@@ -31,8 +31,9 @@ def put(writer: IndexWriter, path: str, texts: list[str], *, title: str = "") ->
 
 def counts(reader: IndexReader) -> dict[str, int]:
     """Words and in how many texts they are; without those of the path that every row has."""
-    words = {word: chunks for rows in reader.vocabulary().values() for word, _, chunks in rows}
-    return {word: chunks for word, chunks in words.items() if word not in ("note", "md")}
+    vocabulary = reader.vocabulary()
+    words = [word for words in vocabulary.of_lengths(0, 99) for word in words if word not in ("note", "md")]
+    return {word: chunks for word, (_, chunks) in vocabulary.look_up(words).items()}
 
 
 @pytest.mark.parametrize(

@@ -161,11 +161,11 @@ class IndexReader:
             return vocabulary.document_frequencies(self._connection, words)
 
     def vocabulary(self) -> Vocabulary:
-        """All words; read again only when the index has changed."""
+        """The words of the index. It remembers what was asked of it, as long as the index stays as it is."""
         with translated(self._path):
             version = int(self._connection.pragma("data_version"))
-            if self._vocabulary is None or self._vocabulary[0] != version:
-                self._vocabulary = version, vocabulary.read_vocabulary(self._connection)
+        if self._vocabulary is None or self._vocabulary[0] != version:
+            self._vocabulary = version, Vocabulary(self._connection, self._path)
         return self._vocabulary[1]
 
     # --- documents ---------------------------------------------------------------------------------------------

@@ -7,23 +7,23 @@ gives depends on nothing but the text, or its words could not be taken back: who
 migration, as `count_anew` does.
 """
 
+import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import cast
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 import apsw
 
-from vault_index.store.connection import fetch_all
+from vault_index.store.connection import fetch_all, translated
 from vault_index.terms import holds_cjk, index_text
-
-Vocabulary = Mapping[int, Sequence[tuple[str, str, int]]]
-"""Words by their length, each with its stem and the number of texts that hold it."""
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
 _LENGTHS = range(2, 41)
 _WORD = re.compile(r"[^\W_]+")
+_LAST_LATIN = "\u024f"
 # Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
 _FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
 _CHUNK_TEXT = "context || char(10) || text"
@@ -78,8 +78,8 @@ def count_anew(connection: apsw.Connection) -> None:
 
 
 def _change(connection: apsw.Connection, changes: Mapping[str, int]) -> None:
-    stems = _stems(connection, [word for word in changes if _counts(word)])
-    rows = sorted((stem, word, changes[word]) for word, stem in stems.items())
+    stem_of = stems(connection, [word for word in changes if _counts(word)])
+    rows = sorted((stem, word, changes[word]) for word, stem in stem_of.items())
     connection.executemany(
         "INSERT INTO term (stem, word, chunks) VALUES (?, ?, ?)"
         " ON CONFLICT (stem, word) DO UPDATE SET chunks = chunks + excluded.chunks",
@@ -101,23 +101,62 @@ def document_frequencies(connection: apsw.Connection, words: Collection[str]) ->
     single letters, Chinese, Japanese and Korean.
     """
     parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
-    stems = _stems(connection, {part for those in parts.values() for part in those})
+    stem_of = stems(connection, {part for those in parts.values() for part in those})
     chunks = dict(
         fetch_all(
             connection,
-            f"SELECT stem, sum(chunks) FROM term WHERE stem IN ({', '.join('?' * len(stems))}) GROUP BY stem",
-            tuple(stems.values()),
+            f"SELECT stem, sum(chunks) FROM term WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem",
+            tuple(stem_of.values()),
         )
     )
-    counts = {word: [chunks.get(stems[part], 0) for part in those if part in stems] for word, those in parts.items()}
+    counts = {
+        word: [chunks.get(stem_of[part], 0) for part in those if part in stem_of] for word, those in parts.items()
+    }
     return {word: min(those) for word, those in counts.items() if those}
 
 
-def read_vocabulary(connection: apsw.Connection) -> Vocabulary:
-    by_length: dict[int, list[tuple[str, str, int]]] = {length: [] for length in _LENGTHS}
-    for row in fetch_all(connection, "SELECT word, stem, chunks FROM term"):
-        by_length[len(row[0])].append(row)
-    return by_length
+class Vocabulary:
+    """The words of one state of the index, read as they are asked for: all at once would take longer than a search."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self._by_length: dict[int, dict[str, str]] = {}
+
+    def of_lengths(self, shortest: int, longest: int) -> list[Mapping[str, str]]:
+        """The words of each length, as they are compared: without accents, which chunk_fts does not see either."""
+        lengths = range(max(shortest, _LENGTHS[0]), min(longest, _LENGTHS[-1]) + 1)
+        missing = [length for length in lengths if length not in self._by_length]
+        if missing:
+            with translated(self._path):
+                words = fetch_all(
+                    self._connection,
+                    "SELECT coalesce(group_concat(word, ' '), '') FROM term WHERE length(word) BETWEEN ? AND ?",
+                    (missing[0], missing[-1]),
+                )[0][0].split()
+            self._by_length |= {length: {} for length in missing}
+            for word in words:
+                self._by_length[len(word)][word] = plain(word)
+        return [self._by_length[length] for length in lengths]
+
+    def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
+        """The stem of each word that is in the index, and how many texts hold the word."""
+        with translated(self._path):
+            stem_of = stems(self._connection, words)
+            rows = fetch_all(
+                self._connection,
+                "SELECT word, stem, chunks FROM term JOIN json_each(?) AS asked"
+                " ON stem = asked.value ->> 0 AND word = asked.value ->> 1",
+                (json.dumps([(stem, word) for word, stem in stem_of.items()]),),
+            )
+        return {word: (stem, chunks) for word, stem, chunks in rows}
+
+
+def plain(word: str) -> str:
+    """Latin letters without their accents."""
+    if word.isascii() or max(word) > _LAST_LATIN:
+        return word
+    return "".join(letter for letter in normalize("NFD", word) if not combining(letter))
 
 
 # --- words ---------------------------------------------------------------------------------------------------------
@@ -143,7 +182,7 @@ def _counts(word: str) -> bool:
     return len(word) in _LENGTHS and not word.isnumeric() and not holds_cjk(word)
 
 
-def _stems(connection: apsw.Connection, words: Collection[str]) -> dict[str, str]:
+def stems(connection: apsw.Connection, words: Collection[str]) -> dict[str, str]:
     """What chunk_fts makes of each word; without words that it takes for several, as it knows fewer letters."""
     text = "\n".join(words).encode()
     tokenize = connection.fts5_tokenizer(*_TOKENIZER)

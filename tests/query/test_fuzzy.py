@@ -1,0 +1,138 @@
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.store.rows import document_row
+from vault_index.query.fuzzy import corrections, doubtful
+from vault_index.store.reader import IndexReader
+from vault_index.store.writer import IndexWriter
+
+WORDS = {
+    "docker": 9, "dockers": 1, "kubernetes": 5, "caroline": 4, "melanie": 2, "cluster": 20, "cloister": 1, "test": 3,
+    "best": 3, "group": 2, "data": 8, "center": 6, "résumé": 2, "what": 30, "hat": 2, "useEffect": 1, "sync": 4,
+    "planet": 3, "planer": 9,
+}  # fmt: skip
+
+
+@contextmanager
+def index_of(folder: Path, words: Mapping[str, int]) -> Iterator[IndexReader]:
+    """An index whose texts hold each word so many times."""
+    writer = IndexWriter(folder / "index.db")
+    texts = [" ".join(word for word, count in words.items() if number < count) for number in range(max(words.values()))]
+    writer.put_document(document_row("a.md", [f"{text} {number}" for number, text in enumerate(texts)]), (), None, {})
+    writer.count_words()
+    writer.close()
+    reader = IndexReader(folder / "index.db")
+    yield reader
+    reader.close()
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+    with index_of(tmp_path_factory.mktemp("words"), WORDS) as opened:
+        yield opened
+
+
+def corrected(reader: IndexReader, question: str, threshold: float = 0.7) -> dict[str, list[str]]:
+    words = question.split()
+    doubts = doubtful(reader.document_frequencies(words), reader.count("chunk"))
+    found = corrections(words, doubts, reader.vocabulary(), threshold)
+    return {typed: [correction.text for correction in meant] for typed, meant in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("dokcer", "docker"),
+        ("dcoker", "docker"),
+        ("ocker", "docker"),
+        ("kuberntes", "kubernetes"),
+        ("kubernetse", "kubernetes"),
+        ("crolin", "caroline"),
+        ("melaniwe", "melanie"),
+        ("goup", "group"),
+        ("syn", "sync"),
+        ("useefect", "useeffect"),
+        ("resumme", "résumé"),
+        ("datacenter", "data center"),
+    ],
+)
+def test_a_typing_error_is_read_as_the_word_that_is_near(reader: IndexReader, typed: str, meant: str) -> None:
+    assert corrected(reader, f"the {typed}")[typed][0] == meant
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "docker clusters testing",  # all known, in some form
+        "dkr xyzzy doughnut",  # nothing is near
+        "waht",  # a slip in a word without topic; `hat` is as near
+        "dockr2 kubernetes1",  # near a version is another version
+        "dokcer-compose",
+        "网络",
+    ],
+)
+def test_what_is_no_typing_error_stays_as_it_is(reader: IndexReader, question: str) -> None:
+    assert corrected(reader, question) == {}
+
+
+def test_words_of_one_stem_are_one_candidate(reader: IndexReader) -> None:
+    assert corrected(reader, "dockrs") == {"dockrs": ["dockers"]}
+
+
+def test_of_words_as_near_the_common_one_and_the_first_letter_come_first(reader: IndexReader) -> None:
+    assert corrected(reader, "planec tbest") == {"planec": ["planer", "planet"], "tbest": ["test", "best"]}
+
+
+def test_words_that_belong_together_are_joined(reader: IndexReader) -> None:
+    assert corrected(reader, "run dock er on kuber netes") == {"dock er": ["docker"], "kuber netes": ["kubernetes"]}
+    assert corrected(reader, "data center") == {}
+
+
+def test_the_threshold_is_the_share_of_letters_that_agree(reader: IndexReader) -> None:
+    assert corrected(reader, "dokcer", 0.8) == {"dokcer": ["docker"]}
+    assert corrected(reader, "dokcer", 0.9) == {}
+    assert corrected(reader, "kubrntse", 0.8) == {}
+    assert corrected(reader, "kubrntse", 0.6) == {"kubrntse": ["kubernetes"]}
+    assert corrected(reader, "dock er dokcer", 1.0) == {}
+
+
+def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Path) -> None:
+    with index_of(tmp_path, {"cluster": 150, "clustr": 1, "glass": 1, "class": 50}) as reader:
+        frequencies = reader.document_frequencies(["cluster", "clustr", "glass", "clss"])
+        assert doubtful(frequencies, 150) == {"clss": 0}
+        doubts = doubtful(frequencies, 2000)
+        assert doubts == {"clustr": 1, "glass": 1, "clss": 0}
+        found = corrections(list(frequencies), doubts, reader.vocabulary())
+        assert {typed: meant[0].text for typed, meant in found.items()} == {"clustr": "cluster", "clss": "class"}
+
+
+def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
+    def weights(typed: str) -> list[float]:
+        return [correction.weight for correction in corrections([typed], {typed: 0}, reader.vocabulary())[typed]]
+
+    assert weights("kubernetse")[0] > weights("kuberntse")[0] > weights("cest")[0]
+    assert sum(weights("cest")) < 1
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(max_size=50), max_size=8), st.floats(0, 1))
+def test_any_words_can_be_corrected(reader: IndexReader, words: list[str], threshold: float) -> None:
+    doubts = doubtful(reader.document_frequencies(words), 99)
+    for meant in corrections(words, doubts, reader.vocabulary(), threshold).values():
+        assert all(0 < correction.weight < 1 for correction in meant)
+
+
+def test_what_corrects_is_imported_for_errors_alone() -> None:
+    code = (
+        "import sys; from vault_index.query.fuzzy import corrections, doubtful;"
+        "assert corrections(['docker'], doubtful({'docker': 3}, 9), None) == {}; assert 'rapidfuzz' not in sys.modules;"
+        "import rapidfuzz.process; assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
