@@ -20,6 +20,7 @@ _RARE = 2000
 _MORE_COMMON = 100
 
 _MOST_EDITS = 3
+_LEAST_THRESHOLD = 0.5  # of a word that differs in more nobody would say that it is misspelled
 _SPACE = 1.3  # edits: of two explanations the one within a word is likelier
 _COMMON = 0.12  # edits that a word e times as common may be further away
 _FIRST_LETTER = 0.4
@@ -65,8 +66,9 @@ def corrections(
     """What doubtful words may have been meant to be, likeliest first; a word that nothing is near is left out.
 
     `words` are those of the question in lower case and order: two that are one in the index (`dock er`) have one entry
-    under both. `doubts` is what `doubtful` found. `threshold` is the least share of letters that agree.
+    under both. `doubts` is what `doubtful` found. `threshold` is the least share of letters that agree; half must anyhow.
     """
+    threshold = max(threshold, _LEAST_THRESHOLD)
     found = _joined(words, doubts, vocabulary, threshold)
     parts = {part for pair in found for part in pair.split()}
     for word in [word for word in doubts if word not in parts][:_MOST_WORDS]:
