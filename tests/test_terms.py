@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_index.terms import index_text, is_prefix, query_parts, query_phrase, words
+from vault_index.terms import index_text, index_words, is_prefix, mostly_cjk, query_parts, query_phrase
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,28 @@ def test_any_part_of_a_text_is_a_phrase_of_the_index(text: str, start: int, size
     assert any(held[i : i + len(asked)] == asked for i in range(len(held)))
 
 
-def test_words_of_both_sides_agree() -> None:
-    assert set(words("検索")) & set(words("全文検索の話"))
-    assert "effect" in words("useEffect")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Running Café", ["running", "café"]),
+        ("検索", ["検索"]),
+        ("全文検索の話", ["全文", "文検", "検索", "索の", "の話"]),
+        ("useEffect(snake_case)", ["useeffect", "snake", "case", "use", "effect"]),
+    ],
+)
+def test_the_words_that_are_looked_up(text: str, words: list[str]) -> None:
+    assert index_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "cjk"), [("全文検索 fts", True), ("FTS5 の全文検索は速い", True), ("what is 検索 here", False)]
+)
+def test_whether_a_text_is_mostly_cjk(text: str, cjk: bool) -> None:
+    assert mostly_cjk(text) is cjk
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_taken(text: str) -> None:
     assert isinstance(index_text(text), str)
-    assert isinstance(words(text), list)
+    assert isinstance(index_words(text), list)
     assert all(query_parts(word) for word in text.split())

@@ -8,6 +8,33 @@ from vault_index.models import Kind
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelEvidence:
+    """What one channel said of the chunk of a hit: its rank (from 1) among the chunks it named, and its score: BM25
+    for `text` and `path` (higher is better), the cosine for `vector`."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a hit is where it is (`--explain`)."""
+
+    channels: Mapping[str, ChannelEvidence]
+    coverage: float
+    """The share of the question, by the rarity of its words, that is said in and around the passage."""
+    matched: tuple[str, ...]
+    """Words of the question the passage says itself."""
+    corrected: tuple[str, ...]
+    """Words it says as they were probably meant."""
+    missing: tuple[str, ...]
+    parts: Mapping[str, float]
+    """What the score is the sum of, before the factors."""
+    factors: Mapping[str, float]
+    """What the score was multiplied with, where that is not 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One passage of an answer."""
 
@@ -36,6 +63,7 @@ class Hit:
     changed_since_index: bool
     also: tuple[str, ...]
     link: str
+    explain: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _KINDS = bytes(
 _REST = re.compile(r"[A-Za-z0-9]*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD = re.compile(r"\w+")
+_TOKEN = re.compile(r"[^\W_]+")
 
 
 def index_text(text: str) -> str:
@@ -58,13 +59,23 @@ def is_prefix(part: str) -> bool:
     return len(part) == 1 and _CJK_RUN.fullmatch(part) is not None
 
 
-def words(text: str) -> list[str]:
-    """The words of a line, case folded, to compare with those of a question."""
-    return [word.casefold() for word in _WORD.findall(index_text(text))]
+def index_words(text: str) -> list[str]:
+    """The different words the index looks up for `text`, in lower case: identifiers and their parts, and CJK text as
+    2-grams."""
+    parts = [part for compound in _compounds(text) for part in _PARTS.findall(compound)]
+    return list(dict.fromkeys(word.lower() for word in (*_TOKEN.findall(query_phrase(text)), *parts)))
 
 
 def holds_cjk(word: str) -> bool:
     return not word.isascii() and _CJK_RUN.search(word) is not None
+
+
+def mostly_cjk(text: str) -> bool:
+    """Whether more of its letters are Chinese, Japanese or Korean than not."""
+    if text.isascii():
+        return False
+    cjk = sum(map(len, _CJK_RUN.findall(text)))
+    return cjk > sum(map(len, _TOKEN.findall(text))) - cjk
 
 
 def _compounds(text: str) -> Iterator[str]:

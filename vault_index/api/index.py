@@ -183,6 +183,7 @@ class VaultIndex:
                 connections.cache,
                 self._by_name,
                 lambda space, text: self._embedders.embed_query(connections.cache, space, text),
+                self.config.ranking,
             )
             return searcher.search(query, options)
 

@@ -104,6 +104,24 @@ class SearchConfig:
         choices=("any", "all"),
     )
     per_document: int = setting(3, "The most hits from one document.", low=1, high=1000)
+    fuzzy: bool = setting(True, "Whether words that no text holds are read as words that are spelled almost so.")
+    threshold: float = setting(
+        0.7, "How alike a word must be to be meant: 1 - edit distance / length.", low=0.5, high=1.0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RankingConfig:
+    """What else counts beside the passage itself: `[ranking]`. A weight is the largest share of its score that a
+    passage can lose; 0 switches it off."""
+
+    recency_notes: float = setting(0.0, "For notes that were not changed for long.", low=0, high=0.5)
+    recency_memories: float = setting(0.05, "For memories that were not changed for long.", low=0, high=0.5)
+    recency_sessions: float = setting(0.05, "For sessions that are long ago.", low=0, high=0.5)
+    half_life_days: float = setting(90.0, "Days after which half of that weight counts.", low=0.1, high=36_500)
+    outdated: float = setting(0.1, "For memories whose `valid_until` has passed.", low=0, high=0.5)
+    usage: float = setting(0.0, "For documents that were never opened with `get`.", low=0, high=0.5)
+    backlinks: float = setting(0.0, "For notes that no other note links to.", low=0, high=0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +159,7 @@ class Config:
     chunk: ChunkConfig = field(default_factory=ChunkConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    ranking: RankingConfig = field(default_factory=RankingConfig)
     watch: WatchConfig = field(default_factory=WatchConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
 
@@ -162,6 +181,7 @@ SECTIONS: tuple[tuple[str, type[Any]], ...] = (
     ("chunk", ChunkConfig),
     ("embedding", EmbeddingConfig),
     ("search", SearchConfig),
+    ("ranking", RankingConfig),
     ("watch", WatchConfig),
     ("memory", MemoryConfig),
 )

@@ -66,7 +66,7 @@ def _unit(vector: _Floats, dimensions: int | None) -> Vector:
         )
     with np.errstate(over="ignore"):
         length = float(np.linalg.norm(vector))
-    if not np.isfinite(length) or length < np.finfo(np.float32).tiny:
+    if not np.isfinite(length) or length < float(np.finfo(np.float32).tiny):
         raise EmbedderError(
             "the embeddings server sent a vector that is zero or not finite", "try another model; this one is broken"
         )

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from vault_index.answers import DocumentRecord, Hit
-from vault_index.query.focus import focus_line, snippet
-from vault_index.store.rows import ChunkRecord, StoredDocument
+from vault_index.answers import DocumentRecord, Explanation, Hit
+from vault_index.query.rank import Ranked
+from vault_index.query.snippet import snippet
+from vault_index.store.rows import StoredDocument
 
 
 def iso_time(seconds: float) -> str:
@@ -14,18 +15,17 @@ def iso_time(seconds: float) -> str:
 
 
 def to_hit(
-    chunk: ChunkRecord,
+    hit: Ranked,
     *,
-    score: float,
-    words: tuple[str, ...],
     tags: tuple[str, ...],
     link: str,
     accesses: int,
     changed: bool,
     also: tuple[str, ...],
+    explain: Explanation | None,
 ) -> Hit:
-    line = focus_line(chunk.text, words)
-    at = min(chunk.start_line + line, chunk.end_line)
+    chunk = hit.chunk
+    first, last = (min(chunk.start_line + line, chunk.end_line) for line in (hit.passage.first, hit.passage.last))
     return Hit(
         id=chunk.uid,
         kind=chunk.kind,
@@ -34,12 +34,12 @@ def to_hit(
         title=chunk.title,
         headings=chunk.headings,
         lines=(chunk.start_line, chunk.end_line),
-        score=round(score, 4),
+        score=round(hit.score, 4),
         tags=tags,
         type=chunk.type,
         digest=chunk.digest,
-        snippet=snippet(chunk.text, line),
-        focus=(at, at),
+        snippet=snippet(chunk.text, hit.passage.first),
+        focus=(first, last),
         tokens=chunk.tokens,
         created=iso_time(chunk.created),
         updated=iso_time(chunk.updated),
@@ -52,6 +52,7 @@ def to_hit(
         changed_since_index=changed,
         also=also,
         link=link,
+        explain=explain,
     )
 
 

@@ -1,38 +1,36 @@
-"""Answering a query: candidates of each channel, fused, cut to the best passages, checked against the disk."""
+"""Answering a query: what each channel names, ranked by passage, checked against the disk."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from vault_index.answers import Hit, SearchResult
+from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
-from vault_index.models import FileStamp, Filters, Vector
-from vault_index.query.fuse import Fused, fuse
-from vault_index.query.match import match_expression
+from vault_index.models import Filters, Vector
+from vault_index.query.channels import Question, candidates
+from vault_index.query.confidence import confidence
+from vault_index.query.explain import explanation
+from vault_index.query.factors import Factors
+from vault_index.query.freshness import Disk, Source
+from vault_index.query.needles import Needle, ranking_expression, rarest, read_needles
 from vault_index.query.parse import ParsedQuery, parse_query
+from vault_index.query.passages import Spotter
 from vault_index.query.present import to_hit
+from vault_index.query.rank import Evidence, Ranked, Ranking, order, rank, weights
+from vault_index.query.spelling import AS_TYPED, Spelling, mend
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 from vault_index.store.rows import ChunkRecord, SpaceRow
+from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
 
-_DEPTH = 100  # candidates a channel names, at least
-_NAMES = 50  # documents called so, at most
-_VECTOR_WEIGHT = 0.5
-_HIGH_COSINE = 0.5
-_LOW_COSINE = 0.3
-
-
-class Source(Protocol):
-    """What the freshness check needs of a source."""
-
-    def stamp(self, path: str) -> FileStamp | None: ...
-
-    def link(self, path: str) -> str: ...
-
-    def missing(self) -> str: ...
+_DEPTH = 100  # chunks a channel names, at least
+_READ = 60  # chunks whose passages are looked at, at least
+_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,25 @@ class SearchOptions:
     match: Literal["any", "all"] = "any"
     per_document: int = 3
     filters: Filters = field(default_factory=Filters)
+    fuzzy: bool = True
+    threshold: float = 0.7
+    include_expired: bool = False
+    include_superseded: bool = False
+    as_of: float | None = None
+    """The day (its beginning, in seconds) as of which is asked; None is now."""
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it was understood."""
+
+    query: ParsedQuery
+    needles: tuple[Needle, ...]
+    spelling: Spelling
+    question: Question
+    degraded: tuple[str, ...]
+    now: float
 
 
 class Searcher:
@@ -54,160 +71,167 @@ class Searcher:
         cache: Cache,
         sources: Mapping[str, Source],
         embed_query: Callable[[SpaceRow, str], Vector],
+        ranking: RankingConfig,
     ) -> None:
         self._reader = reader
         self._cache = cache
         self._sources = sources
         self._embed_query = embed_query
+        self._ranking = ranking
 
     def search(self, text: str, options: SearchOptions) -> SearchResult:
+        """The passages that answer `text`. Raises UsageError for a filter that cannot be read."""
         started = time.perf_counter()
-        query = parse_query(text, options.filters, every=options.match == "all")
-        vector, space, degraded = self._query_vector(query, options.mode)
-        disk = _Disk(self._sources)
+        disk = Disk(self._sources)
+        asked = self.understand(text, options)
         with self._reader.snapshot():
-            fused = self._fused(query, options, vector, space)
-            results = self._hits(query, fused, options, disk)
-        best = fused[0] if fused else None
+            ranking = self.rank(asked, options)
+            chosen = self._choose(ranking.hits, options, disk)
+            results = self._present(asked, ranking, chosen, options)
         return SearchResult(
             query=text,
             mode=options.mode,
-            confidence=_confidence(best) if results else "none",
-            degraded=(*degraded, *disk.missing()),
-            corrections={},
+            confidence=confidence(asked.needles, ranking.hits, vector=asked.question.vector is not None)
+            if results
+            else "none",
+            degraded=(*asked.degraded, *disk.missing()),
+            corrections=asked.spelling.corrections,
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=results,
         )
 
-    def _query_vector(self, query: ParsedQuery, mode: Mode) -> tuple[Vector | None, SpaceRow | None, tuple[str, ...]]:
+    def understand(self, text: str, options: SearchOptions) -> Asked:
+        """Read the query, mend its typing errors, embed it."""
+        filters = options.filters if options.as_of is None else as_of_day(options.filters, options.as_of)
+        every = options.match == "all"
+        query = parse_query(text, filters, every=every)
+        spelling = mend(self._reader, query.terms, options.threshold) if options.fuzzy else AS_TYPED
+        if spelling.corrections and (query.required or query.excluded):
+            # What must be there is looked for as it was meant.
+            meant = parse_query(spelling.corrected(text), filters, every=every)
+            query = replace(query, required=meant.required, excluded=meant.excluded)
+        needles = read_needles(self._reader, query.terms, spelling.forms) if query.terms else ()
+        vector, space, degraded = self._query_vector(spelling.corrected(query.text), options.mode)
+        by_words = options.mode != "vector" or vector is None
+        few = rarest(query.terms, needles)
+        question = Question(
+            match=ranking_expression(query.terms, spelling.forms) if by_words else "",
+            narrow=ranking_expression(few, spelling.forms) if by_words and few else "",
+            space_id=space.id if space else None,
+            vector=vector,
+            required=query.required,
+            excluded=query.excluded,
+            filters=query.filters,
+        )
+        return Asked(query, needles, spelling, question, degraded, options.as_of or time.time())
+
+    def rank(self, asked: Asked, options: SearchOptions) -> Ranking:
+        """Everything that was found, best first. Call it within a snapshot."""
+        question = asked.question
+        wanted = options.offset + options.limit
+        states = question.filters.states
+        hidden = self._reader.hidden_chunks(
+            asked.now,
+            expired=not options.include_expired and "expired" not in states,
+            superseded=not options.include_superseded and "superseded" not in states,
+        )
+        if question.match or question.vector:
+            evidence = candidates(self._reader, question, max(_DEPTH, 4 * wanted), hidden)
+        else:
+            evidence = self._newest(question, wanted + len(hidden), hidden)
+        text, vector = bool(question.match), question.vector is not None
+        first = order(evidence, weights(text=text, vector=vector))[: max(_READ, 2 * wanted)]
+        records = self._reader.chunks(first)
+        chunks = [records[chunk_id] for chunk_id in first]
+        factors = self._factors(asked.now, chunks)
+        spotter = Spotter(asked.needles, self._reader.stems)
+        return rank(chunks, evidence, spotter, text=text, vector=vector, factors=factors)
+
+    def _newest(self, question: Question, limit: int, hidden: set[int]) -> dict[int, Evidence]:
+        """A query of filters alone asks for everything they let through: the newest documents first."""
+        if not question.excluded and question.filters == Filters():
+            return {}
+        found = self._reader.newest_chunks(question.filters, limit, excluded=question.excluded)
+        shown = [chunk_id for chunk_id in found if chunk_id not in hidden]
+        return {chunk_id: Evidence(cosine=1.0 - place / (10 * limit)) for place, chunk_id in enumerate(shown)}
+
+    def _factors(self, now: float, chunks: Sequence[ChunkRecord]) -> Factors:
+        config = self._ranking
+        return Factors(
+            config,
+            now,
+            self._cache.accesses([chunk.uid for chunk in chunks]) if config.usage else {},
+            self._reader.backlink_counts({chunk.document_id for chunk in chunks}) if config.backlinks else {},
+        )
+
+    def _query_vector(self, text: str, mode: Mode) -> tuple[Vector | None, SpaceRow | None, tuple[str, ...]]:
         """Vectors of two models are never mixed: the query is embedded for the space that serves, or not at all."""
-        if mode == "text" or not query.text:
+        if mode == "text" or not text:
             return None, None, ()
         space = self._reader.serving_space()
         if space is None:
             return None, None, ("vector: there are no vectors",)
         if not self._reader.vectors_work():
             return None, None, ("vector: sqlite-vec cannot be loaded",)
+        if mode == "hybrid" and space.space.provider == "local" and mostly_cjk(text):
+            return None, None, ()  # the model that ships with the package is English: to it such text is noise
         try:
-            return self._embed_query(space, query.text), space, ()
+            return self._embed_query(space, text), space, ()
         except VaultIndexError as error:
             return None, None, (f"vector: {error.message}",)
 
-    def _fused(
-        self, query: ParsedQuery, options: SearchOptions, vector: Vector | None, space: SpaceRow | None
-    ) -> list[Fused]:
-        hidden = self._reader.hidden_chunks(time.time())
-        depth = max(_DEPTH, 4 * (options.offset + options.limit)) + len(hidden)
-        bm25: dict[int, float] = {}
-        cosine: dict[int, float] = {}
-        match = match_expression(query.terms)
-        conditions = {"required": query.required, "excluded": query.excluded}
-        if match and (options.mode != "vector" or vector is None):
-            bm25 = dict(self._reader.text_candidates(match, depth, query.filters, **conditions))
-        if vector is not None and space is not None:
-            cosine = dict(self._reader.vector_candidates(space.id, vector, depth, query.filters, **conditions))
-            cosine |= self._reader.cosines(space.id, vector, [id_ for id_ in bm25 if id_ not in cosine])
-        for chunk_id in hidden:
-            bm25.pop(chunk_id, None)
-            cosine.pop(chunk_id, None)
-        name: dict[int, float] = {}
-        if match and (options.mode != "vector" or vector is None):
-            name = self._named(match, query, {*bm25, *cosine}, hidden)
-        weight = 0.0 if vector is None else 1.0 if not bm25 else _VECTOR_WEIGHT
-        return fuse(bm25, cosine, name, weight)
-
-    def _named(self, match: str, query: ParsedQuery, candidates: set[int], hidden: set[int]) -> dict[int, float]:
-        """Scores of chunks whose document is called so; a document that no channel names comes with its first chunk."""
-        scores = dict(self._reader.name_candidates(match, _NAMES, query.filters))
-        documents = self._reader.documents_of(sorted(candidates))
-        named = {id_: scores[document] for id_, document in documents.items() if document in scores}
-        # What a name does not say may stand in the text: conditions on words keep such documents out.
-        unnamed = [] if query.required or query.excluded else sorted(scores.keys() - set(documents.values()))
-        firsts = self._reader.first_chunks(unnamed)
-        return named | {id_: scores[document] for document, id_ in firsts.items() if id_ not in hidden}
-
-    def _hits(
-        self, query: ParsedQuery, fused: Sequence[Fused], options: SearchOptions, disk: "_Disk"
-    ) -> tuple[Hit, ...]:
-        wanted = options.offset + options.limit
-        chosen: list[tuple[Fused, ChunkRecord, list[str], bool]] = []
-        by_text: dict[str, list[str]] = {}
-        per_document: dict[int, int] = {}
-        step = max(50, 2 * wanted)
-        for start in range(0, len(fused), step):
-            part = fused[start : start + step]
-            records = self._reader.chunks([candidate.chunk_id for candidate in part])
-            for candidate in part:
-                record = records[candidate.chunk_id]
-                fresh = disk.changed(record)
-                if fresh is None:
-                    continue
-                if (also := by_text.get(record.text)) is not None:
-                    also.append(record.path)
-                    continue
-                if len(chosen) >= wanted or per_document.get(record.document_id, 0) >= options.per_document:
-                    continue
-                per_document[record.document_id] = per_document.get(record.document_id, 0) + 1
-                by_text[record.text] = also = []
-                chosen.append((candidate, record, also, fresh))
-            if len(chosen) >= wanted:
-                break
-        return self._present(query, chosen[options.offset :])
+    def _choose(self, hits: Sequence[Ranked], options: SearchOptions, disk: Disk) -> list["_Chosen"]:
+        """The hits that are shown: of files that are there, a few of each document, each text once."""
+        chosen: list[_Chosen] = []
+        by_text: dict[tuple[str, int], _Chosen] = {}
+        per_document: Counter[int] = Counter()
+        for hit in hits:
+            changed = disk.changed(hit.chunk)
+            if changed is None:
+                continue
+            same = by_text.get((hit.chunk.text, hit.passage.first))
+            if same is not None:
+                same.also.append(hit.chunk.path)
+                continue
+            full = len(chosen) >= options.offset + options.limit
+            if full or per_document[hit.chunk.document_id] >= options.per_document:
+                continue
+            per_document[hit.chunk.document_id] += 1
+            chosen.append(_Chosen(hit, changed, []))
+            by_text[hit.chunk.text, hit.passage.first] = chosen[-1]
+        return chosen[options.offset :]
 
     def _present(
-        self, query: ParsedQuery, chosen: Sequence[tuple[Fused, ChunkRecord, list[str], bool]]
+        self, asked: Asked, ranking: Ranking, chosen: Sequence["_Chosen"], options: SearchOptions
     ) -> tuple[Hit, ...]:
         if not chosen:
             return ()
-        tags = self._reader.tags_of([record.document_id for _, record, _, _ in chosen])
-        accesses = self._cache.accesses([record.uid for _, record, _, _ in chosen])
-        words = tuple(term.text for term in query.terms if not term.stop)
+        records = [one.hit.chunk for one in chosen]
+        tags = self._reader.tags_of([record.document_id for record in records])
+        accesses = self._cache.accesses([record.uid for record in records])
         return tuple(
             to_hit(
-                record,
-                score=candidate.score,
-                words=words,
+                one.hit,
                 tags=tags.get(record.document_id, ()),
                 link=source.link(record.path) if (source := self._sources.get(record.source)) else "",
                 accesses=accesses.get(record.uid, 0),
-                changed=changed,
-                also=tuple(dict.fromkeys(path for path in also if path != record.path)),
+                changed=one.changed,
+                also=tuple(dict.fromkeys(path for path in one.also if path != record.path)),
+                explain=explanation(one.hit, asked.needles, ranking) if options.explain else None,
             )
-            for candidate, record, also, changed in chosen
+            for one, record in zip(chosen, records, strict=True)
         )
 
 
-class _Disk:
-    """What the files say at the moment of the answer: one `stat` a hit."""
-
-    def __init__(self, sources: Mapping[str, Source]) -> None:
-        self._sources = sources
-        self._missing: dict[str, str] = {}
-
-    def changed(self, record: ChunkRecord) -> bool | None:
-        """Whether the file changed since it was indexed; None where it is gone, and its vault is there."""
-        source = self._sources.get(record.source)
-        if source is None:
-            return False
-        stamp = source.stamp(record.path)
-        if stamp is None:
-            if record.source not in self._missing:
-                self._missing[record.source] = source.missing()
-            # Of a vault that is not mounted the index is all there is.
-            return True if self._missing[record.source] else None
-        return (stamp.size, stamp.mtime_ns) != (record.stamp.size, record.stamp.mtime_ns)
-
-    def missing(self) -> tuple[str, ...]:
-        """Sources that answered from the index alone, as reasons for `degraded`."""
-        return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    hit: Ranked
+    changed: bool
+    also: list[str]
+    """Paths of other documents that say the same."""
 
 
-def _confidence(best: Fused | None) -> Literal["high", "low", "none"]:
-    """A first measure; without vectors any match of words counts as low."""
-    if best is None:
-        return "none"
-    if best.cosine is None:
-        return "low"
-    if best.cosine >= _HIGH_COSINE:
-        return "high"
-    return "low" if best.cosine >= _LOW_COSINE or best.bm25 is not None else "none"
+def as_of_day(filters: Filters, day: float) -> Filters:
+    """`filters` as they were: nothing that was created after that day."""
+    end = day + _DAY
+    return replace(filters, before=min(filters.before or end, end), now=day)

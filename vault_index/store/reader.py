@@ -33,6 +33,9 @@ _CHUNK = (
 )
 
 
+_MOST_STEMS = 50_000
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """How `list` is sorted; ties are broken by path, so that pages never overlap."""
@@ -49,6 +52,7 @@ class IndexReader:
         self._connection = connect(path, "index", writable=False)
         self._vec0: bool | None = None
         self._vocabulary: tuple[int, Vocabulary] | None = None
+        self._stems: dict[str, str] = {}
 
     def close(self) -> None:
         self._connection.close()
@@ -79,6 +83,16 @@ class IndexReader:
         rows = self._all(
             f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?",
             (match, *values, limit),
+        )
+        return [(chunk_id, score) for chunk_id, score in rows]
+
+    def bm25(self, match: str, chunk_ids: Collection[int]) -> list[tuple[int, float]]:
+        """BM25 of the given chunks, as far as they match."""
+        marks = ", ".join("?" * len(chunk_ids))
+        # Rows that are not asked for are passed over before they are scored, which is most of the work.
+        rows = self._all(
+            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks})",
+            (match, *chunk_ids),
         )
         return [(chunk_id, score) for chunk_id, score in rows]
 
@@ -126,15 +140,42 @@ class IndexReader:
         with translated(self._path):
             return spaces.cosines(self._connection, space_id, vector, chunk_ids)
 
-    def hidden_chunks(self, now: float) -> set[int]:
-        """Chunks of memories that are over: expired at `now`, or superseded by another."""
+    def hidden_chunks(self, now: float, *, expired: bool = True, superseded: bool = True) -> set[int]:
+        """Chunks of memories that are over: expired at `now`, or superseded by one that was there by then."""
         # Two look-ups in two small indexes: joined by OR they would be a scan of all documents, at every search.
-        rows = self._all(
-            "SELECT id FROM chunk WHERE document_id IN (SELECT id FROM document WHERE expires <= ?"
-            " UNION ALL SELECT id FROM document WHERE superseded_by IS NOT NULL)",
-            (now,),
-        )
+        over = []
+        if expired:
+            over.append("SELECT id FROM document WHERE expires <= ?1")
+        if superseded:
+            over.append(
+                "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"
+                " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by) AND new.created > ?1)"
+            )
+        if not over:
+            return set()
+        rows = self._all(f"SELECT id FROM chunk WHERE document_id IN ({' UNION ALL '.join(over)})", (now,))
         return {chunk_id for (chunk_id,) in rows}
+
+    def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
+        """The first chunks of the newest documents that the filters let through."""
+        where, values = _chunk_condition(filters, "chunk.id", "", excluded)
+        rows = self._all(
+            "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
+            f" WHERE chunk.ordinal = 0{where} ORDER BY document.created DESC, document.source, document.path LIMIT ?",
+            (*values, limit),
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
+    def backlink_counts(self, document_ids: Collection[int]) -> dict[int, int]:
+        """How many other documents link to each by its name."""
+        marks = ", ".join("?" * len(document_ids))
+        rows = self._all(
+            "SELECT document.id, count(DISTINCT link.document_id) FROM document JOIN link"
+            " ON link.target_name = document.name AND link.document_id <> document.id"
+            f" WHERE document.id IN ({marks}) GROUP BY document.id",
+            tuple(document_ids),
+        )
+        return dict(rows)
 
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
         marks = ", ".join("?" * len(chunk_ids))
@@ -159,6 +200,20 @@ class IndexReader:
     def document_frequencies(self, words: Collection[str]) -> dict[str, int]:
         with translated(self._path):
             return vocabulary.document_frequencies(self._connection, words)
+
+    def stems(self, words: Collection[str]) -> dict[str, str]:
+        """What the index makes of each word; words in lower case. Words it takes for several are left out."""
+        if len(self._stems) > _MOST_STEMS:
+            self._stems = {}
+        new = [word for word in words if word not in self._stems]
+        if new:
+            with translated(self._path):
+                self._stems |= dict.fromkeys(new, "") | vocabulary.stems(self._connection, new)
+        return {word: stem for word in words if (stem := self._stems[word])}
+
+    def count_matches(self, match: str) -> int:
+        """How many chunks an FTS5 expression matches."""
+        return int(self._all("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (match,))[0][0])
 
     def vocabulary(self) -> Vocabulary:
         """The words of the index. It remembers what was asked of it, as long as the index stays as it is."""

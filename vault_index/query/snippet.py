@@ -1,28 +1,9 @@
-"""The place inside a chunk that answers: the line that shares most with the question, and a snippet around it."""
+"""A snippet: what a hit shows of the text around the place that answers."""
 
 import re
-from collections.abc import Sequence
-
-from vault_index import terms
 
 _HEADING = re.compile(r"#{1,6}\s")
 _SNIPPET_CHARACTERS = 240
-
-
-def focus_line(text: str, words: Sequence[str]) -> int:
-    """Index (from 0) of the line of `text` that shares most words with the question; the first one that says something
-    if none does. A heading is chosen only where nothing else is said: it is shown beside the passage anyway.
-
-    Words agree when their first five letters do (a poor man's stem).
-    """
-    stems = {word[:5] for said in words for word in terms.words(said)}
-    best, best_score = 0, -1.0
-    for number, line in enumerate(text.split("\n")):
-        said = {word[:5] for word in terms.words(line)}
-        score = -0.5 if _HEADING.match(line) else float(len(said & stems))
-        if said and score > best_score:
-            best, best_score = number, score
-    return best
 
 
 def snippet(text: str, line: int) -> str:

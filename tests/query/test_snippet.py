@@ -1,0 +1,18 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.query.snippet import snippet
+
+
+def test_a_snippet_is_centred_and_bounded() -> None:
+    long = "\n".join(f"line {number} of a long text about bread and water" for number in range(100))
+    text = snippet(long, 50)
+    assert "line 50" in text
+    assert len(text) <= 240
+    assert "line 49" in text
+    assert "line 51" in text
+
+
+@given(st.text(max_size=600), st.integers(0, 50))
+def test_any_chunk_has_a_snippet(text: str, line: int) -> None:
+    assert len(snippet(text, min(line, text.count("\n")))) <= 241
