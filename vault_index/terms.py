@@ -22,6 +22,7 @@ _KINDS = bytes(
     else ord(" ")
     for byte in range(256)
 )
+_COMPOUND = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]+")
 _REST = re.compile(r"[A-Za-z0-9]*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD = re.compile(r"\w+")
@@ -31,9 +32,29 @@ _TOKEN = re.compile(r"[^\W_]+")
 def index_text(text: str) -> str:
     """`text` as it is indexed: CJK runs as 2-grams in place, the parts of identifiers at the end."""
     parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
-    if not text.isascii():
-        text = _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
+    text = _with_grams(text)
     return f"{text}\n{' '.join(parts)}" if parts else text
+
+
+def index_text_in_place(text: str) -> str:
+    """`text` with all words the index holds of it, each on its line."""
+    # To tell that a word is no compound is many times faster than to look for compounds.
+    words = _with_grams(text).split(" ")
+    return " ".join(
+        word if word.islower() or word.istitle() or word.isupper() else _COMPOUND.sub(_with_parts, word)
+        for word in words
+    )
+
+
+def _with_grams(text: str) -> str:
+    """CJK runs as 2-grams, and their last characters by themselves: they begin no 2-gram."""
+    if text.isascii():
+        return text
+    return _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
+
+
+def _with_parts(compound: re.Match[str]) -> str:
+    return f"{compound[0]} {' '.join(_PARTS.findall(compound[0]))}"
 
 
 def query_parts(word: str) -> list[str]:

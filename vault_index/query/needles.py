@@ -11,6 +11,9 @@ from vault_index.terms import holds_cjk, index_words
 
 _MOST_TERMS = 8
 """A question of thirty words finds its candidates by the rarest ones; looking for all costs several times as much."""
+_COMMON = 2.3
+"""The rarity of a word that one text in ten holds: it need not find candidates where `_ENOUGH` rarer ones do."""
+_ENOUGH = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +58,14 @@ def _parts(meant: Mapping[str, float]) -> dict[str, float]:
 
 
 def rarest(terms: Sequence[Term], needles: Iterable[Needle]) -> tuple[Term, ...]:
-    """The terms of a long question that find its candidates, in their order; nothing for a short one."""
+    """The terms that find the candidates of a long or common question, in their order; nothing where all do."""
     telling = [term for term in terms if not term.stop]
-    if len(telling) <= _MOST_TERMS:
-        return ()
     weights = {needle.text: needle.weight for needle in needles if needle.known}
     rarity = {term: max((weights.get(word, 0.0) for word in index_words(term.text)), default=0.0) for term in telling}
-    chosen = sorted(telling, key=lambda term: (-rarity[term], term.start))[:_MOST_TERMS]
-    return tuple(term for term in telling if term in chosen)
+    known = sorted((term for term in telling if rarity[term]), key=lambda term: (-rarity[term], term.start))
+    rare = [term for term in known if rarity[term] > _COMMON]
+    chosen = rare[:_MOST_TERMS] if len(rare) >= _ENOUGH else known[:_MOST_TERMS]
+    return tuple(term for term in telling if term in chosen) if len(chosen) < len(known) else ()
 
 
 def ranking_expression(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> str:

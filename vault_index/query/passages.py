@@ -13,9 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_index.query.needles import Needle
-from vault_index.terms import index_text
+from vault_index.terms import index_text_in_place
 
-_NEAR = {1: 0.5, 2: 0.25}
+_NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
+"""How much counts what is said so many passages further."""
 _ABOVE = 0.6
 _QUESTION = 0.8
 """A question is rarely the answer: what follows it is."""
@@ -25,6 +26,8 @@ _HEADING = re.compile(r"#{1,6}\s")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
+Said = Mapping[int, float]
+"""Words of the question that a text says, by number, and how much they count there (1.0 as typed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,8 @@ class Passage:
 
     first: int
     last: int
-    text: str
-
-    @property
-    def is_heading(self) -> bool:
-        return _HEADING.match(self.text) is not None
+    asks: bool
+    """Whether it ends as a question does."""
 
 
 def split(text: str) -> list[Passage]:
@@ -45,16 +45,25 @@ def split(text: str) -> list[Passage]:
     itself. Headings are left out where something else is said: what stands under them is the answer."""
     lines = text.split("\n")
     runs: list[list[int]] = []
+    headings = 0
     open_run = False
     for number, line in enumerate(lines):
-        said = bool(line.strip())
-        if said and open_run and not _LINE_OF_ITS_OWN.match(line):
-            runs[-1].append(number)
-        elif said:
-            runs.append([number])
-        open_run = said and not _HEADING.match(line)
-    found = [Passage(run[0], run[-1], "\n".join(lines[run[0] : run[-1] + 1])) for run in runs]
-    return [passage for passage in found if not passage.is_heading] or found or [Passage(0, 0, "")]
+        if not line or line.isspace():
+            open_run = False
+        elif open_run and not _LINE_OF_ITS_OWN.match(line):
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+            open_run = not _HEADING.match(line)
+            headings += not open_run
+    if 0 < headings < len(runs):
+        runs = [run for run in runs if not _HEADING.match(lines[run[0]])]
+    return [Passage(first, last, _asks(lines[last])) for first, last in runs or [[0, 0]]]
+
+
+def worth(share: float, passage: Passage) -> float:
+    """The share of the question a passage says, as it counts for the ranking."""
+    return share * _QUESTION if passage.asks else share
 
 
 class Spotter:
@@ -71,86 +80,102 @@ class Spotter:
             for stem, weight in needle.stems.items():
                 self._by_stem.setdefault(stem, []).append((number, weight))
 
-    def found(self, texts: Sequence[str]) -> list[dict[int, float]]:
-        """For each text the needles in it, by number, and how much they count there (1.0 as typed)."""
+    def found(self, texts: Iterable[str]) -> list[Said]:
+        """What each line says of the question; the lines of all texts in a row."""
+        # One long text: what is done once a text costs more than to look for the words.
+        whole = folded(index_text_in_place("\n".join(texts)))
+        lines: list[dict[int, float]] = [{} for _ in range(whole.count("\n") + 1)]
         if self._pattern is None:
-            return [{} for _ in texts]
-        words = [set(self._pattern.findall(folded(index_text(text)))) for text in texts]
-        stems = self._stems(set().union(*words))
-        agree = {word: self._agreeing(word, stems.get(word, word)) for word in set().union(*words)}
-        return [_best(agree[word] for word in said) for said in words]
+            return list(lines)
+        places: list[tuple[int, str]] = []
+        line = end = 0
+        for match in self._pattern.finditer(whole):
+            line += whole.count("\n", end, match.start())
+            end = match.start()
+            places.append((line, match[0]))
+        words = {word for _, word in places}
+        stems = self._stems(words)
+        agree = {word: self._agreeing(word, stems.get(word, word)) for word in words}
+        for line, word in places:
+            for number, weight in agree[word]:
+                if lines[line].get(number, 0.0) < weight:
+                    lines[line][number] = weight
+        return list(lines)
 
     def _agreeing(self, word: str, stem: str) -> list[tuple[int, float]]:
         begun = [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)]
         return [*self._by_stem.get(stem, ()), *begun]
 
-    def coverage(
-        self, found: Sequence[Mapping[int, float]], above: Sequence[Mapping[int, float]]
-    ) -> list[dict[int, float]]:
-        """For each of the passages of a document in order, how much of each needle is said in or near it; `above` is
-        said by the title and the headings of each."""
-        covered = []
-        for place, here in enumerate(found):
-            best = {number: _ABOVE * weight for number, weight in above[place].items()}
-            for distance, share in _NEAR.items():
-                for other in (place - distance, place + distance):
-                    if 0 <= other < len(found):
-                        for number, weight in found[other].items():
-                            best[number] = max(best.get(number, 0.0), share * weight)
-            for number, weight in here.items():
-                best[number] = max(best.get(number, 0.0), weight)
-            covered.append(best)
-        return covered
+    def coverage(self, said: Sequence[Said], above: Sequence[Said]) -> list[float]:
+        """For each of the passages of a document in order, the share of the question that is said in and near it, by
+        the rarity of its words: 0..1. `above` is what the title and the headings of each say."""
+        covered: list[dict[int, float]] = [{} for _ in said]
+        for place, here in enumerate(said):
+            if here:
+                for distance, share in _NEAR:
+                    if 0 <= place + distance < len(said):
+                        _raise(covered[place + distance], here, share)
+        for best, heading in zip(covered, above, strict=True):
+            if heading:
+                _raise(best, heading, _ABOVE)
+        return [self._share(best) if best else 0.0 for best in covered]
 
-    def share(self, covered: Mapping[int, float]) -> float:
-        """How much of the question that is, by rarity: 0..1."""
+    def _share(self, covered: Said) -> float:
         said = sum(self._needles[number].weight * weight for number, weight in covered.items())
         return said / self._mass if self._mass else 0.0
 
 
-def asks(text: str) -> bool:
-    """Whether a passage ends as a question does."""
-    return _BLOCK_ID.sub("", text).rstrip(" *_)\"'”»").endswith(("?", "？"))
+def together(said: Iterable[Said]) -> dict[int, float]:
+    """What several lines say."""
+    best: dict[int, float] = {}
+    for one in said:
+        if one:
+            _raise(best, one, 1.0)
+    return best
 
 
-def worth(share: float, text: str) -> float:
-    """The share of a passage as it counts for the ranking."""
-    return share * _QUESTION if asks(text) else share
+def _raise(best: dict[int, float], said: Said, share: float) -> None:
+    for number, weight in said.items():
+        if best.get(number, 0.0) < share * weight:
+            best[number] = share * weight
+
+
+def _asks(line: str) -> bool:
+    return ("?" in line or "\uff1f" in line) and _BLOCK_ID.sub("", line).rstrip(" *_)\"'”»").endswith(("?", "\uff1f"))
 
 
 def folded(text: str) -> str:
     """In lower case and without accents, as the index compares; CJK text stays as it is."""
     text = text.lower()
-    return text if text.isascii() else text.translate(_FOLDED)
+    return text if text.isascii() else _BEYOND_ASCII.sub(lambda run: run[0].translate(_FOLDED), text)
+
+
+_ACCENTS = frozenset(map(chr, range(0x300, 0x332)))
 
 
 class _Folded(dict[int, str]):
     """What a character becomes, worked out when it is first met (for `str.translate`)."""
 
     def __missing__(self, code: int) -> str:
-        base = unicodedata.normalize("NFD", chr(code))[0] if code < 0x1100 else chr(code)
-        self[code] = "" if unicodedata.category(base) == "Mn" else base
+        base = unicodedata.normalize("NFD", chr(code))[0]
+        # FTS5 takes the accents off Latin letters alone (`й` is another letter than `и`), and unites `ς` and `σ`.
+        other = chr(code).casefold()
+        self[code] = "" if base in _ACCENTS else base if base.isascii() else other if len(other) == 1 else chr(code)
         return self[code]
 
 
 _FOLDED = _Folded()
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def _pattern(needles: Sequence[Needle]) -> "re.Pattern[str] | None":
     """Words that may agree with a needle: those that begin as a stem does, but for the end that stemming may change
-    (`happy` and `happi`, `hoping` and `hope`)."""
+    (`happy` and `happi`, `hoping` and `hope`, `stability` and `stabl`)."""
     starts = {folded(needle.text) for needle in needles if needle.prefix}
     for needle in needles:
-        starts.update(stem[:-1] if len(stem) > 2 and stem[-1] in "ei" else stem for stem in needle.stems)
+        stems = (stem[:-1] if len(stem) > 2 and stem[-1] in "ei" else stem for stem in needle.stems)
+        starts.update(stem[:-1] if stem.endswith("bl") else stem for stem in stems)
     starts.discard("")
     if not starts:
         return None
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, sorted(starts)))})[^\W_]*")
-
-
-def _best(agreeing: Iterable[Iterable[tuple[int, float]]]) -> dict[int, float]:
-    best: dict[int, float] = {}
-    for pairs in agreeing:
-        for number, weight in pairs:
-            best[number] = max(best.get(number, 0.0), weight)
-    return best

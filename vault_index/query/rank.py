@@ -7,10 +7,11 @@ counts: where somebody asks in other words than the note's, a few shared words a
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from vault_index.query.factors import Factors
-from vault_index.query.passages import Passage, Spotter, split, worth
+from vault_index.query.passages import Passage, Said, Spotter, split, together, worth
 from vault_index.store.rows import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.3, 0.5, 0.3, 0.35
@@ -53,8 +54,8 @@ class Ranked:
     parts: Parts
     coverage: float
     """The share of the question that is said in and around it, by rarity."""
-    matched: Mapping[int, float]
-    """The words of the question it says itself, by number, and how much they count (1.0 as typed)."""
+    matched: Said
+    """The words of the question it says itself."""
     score: float
 
 
@@ -90,24 +91,38 @@ def weights(*, text: bool, vector: bool, coverage: float = 1.0) -> Weights:
 class Scorer:
     """Scores chunks of one answer; the best of each channel is the measure of the others."""
 
-    def __init__(self, evidence: Mapping[int, Evidence]) -> None:
-        self._best_text = max((e.bm25 or 0.0 for e in evidence.values()), default=0.0) or 1.0
-        self._best_name = max((e.name or 0.0 for e in evidence.values()), default=0.0) or 1.0
+    def __init__(self, evidence: Mapping[int, Evidence], weights: Weights) -> None:
+        self._text = (
+            weights.text / weights.total / (max((e.bm25 or 0.0 for e in evidence.values()), default=0.0) or 1.0)
+        )
+        self._name = (
+            weights.name / weights.total / (max((e.name or 0.0 for e in evidence.values()), default=0.0) or 1.0)
+        )
+        self._vector = weights.vector / weights.total
+        self._passage = weights.passage / weights.total
 
-    def parts(self, evidence: Evidence, share: float, weights: Weights) -> Parts:
-        total = weights.total
+    def parts(self, evidence: Evidence, share: float) -> Parts:
         return Parts(
-            text=weights.text * max((evidence.bm25 or 0.0) / self._best_text, 0.0) / total,
-            vector=weights.vector * max(evidence.cosine or 0.0, 0.0) / total,
-            name=weights.name * max((evidence.name or 0.0) / self._best_name, 0.0) / total,
-            passage=weights.passage * share / total,
+            text=self._text * max(evidence.bm25 or 0.0, 0.0),
+            vector=self._vector * max(evidence.cosine or 0.0, 0.0),
+            name=self._name * max(evidence.name or 0.0, 0.0),
+            passage=self._passage * share,
+        )
+
+    def of_chunk(self, evidence: Evidence) -> float:
+        """What the channels say, whatever its passages are."""
+        return (
+            self._text * (evidence.bm25 or 0.0)
+            + self._vector * (evidence.cosine or 0.0)
+            + self._name * (evidence.name or 0.0)
         )
 
 
 def order(evidence: Mapping[int, Evidence], weights: Weights) -> list[int]:
     """Chunk ids, best first, as far as the channels alone can tell; ties in the order of the ids."""
-    scorer = Scorer(evidence)
-    return sorted(evidence, key=lambda id_: (-scorer.parts(evidence[id_], 0.0, weights).total, id_))
+    scorer = Scorer(evidence, weights)
+    scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
+    return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
 
 
 def rank(
@@ -120,28 +135,52 @@ def rank(
     factors: Factors,
 ) -> Ranking:
     """The passages of `chunks`, best first; ties in the order of the chunks, so that equal indexes answer equally."""
-    scorer = Scorer(evidence)
-    said = [place for group in _by_document(chunks) for place in _said(_places(group), spotter)]
-    scale = weights(text=text, vector=vector, coverage=max((share for _, _, share in said), default=0.0))
+    places = _places(chunks, spotter)
+    best = max((place.coverage for place in places), default=0.0)
+    scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=best))
+    products = {chunk.chunk_id: factors.product(chunk) for chunk in chunks}
     ranked = []
-    for place, matched, share in said:
+    for place in _worth_showing(places):
         of_chunk = evidence[place.chunk.chunk_id]
-        parts = scorer.parts(of_chunk, worth(share, place.passage.text), scale)
-        score = min(parts.total * factors.product(place.chunk), 1.0)
-        ranked.append(Ranked(place.chunk, place.passage, of_chunk, parts, share, matched, score))
+        parts = scorer.parts(of_chunk, place.worth)
+        score = min(parts.total * products[place.chunk.chunk_id], 1.0)
+        ranked.append(Ranked(place.chunk, place.passage, of_chunk, parts, place.coverage, place.said, score))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
-    ranked.sort(key=lambda hit: (-hit.score, -worth(hit.coverage, hit.passage.text), hit.chunk.chunk_id))
-    return Ranking(evidence, _worth_showing(ranked), factors)
+    ranked.sort(key=lambda hit: (-hit.score, -worth(hit.coverage, hit.passage), hit.chunk.chunk_id))
+    return Ranking(evidence, ranked, factors)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
     chunk: ChunkRecord
     passage: Passage
+    said: Said
+    coverage: float
 
     @property
-    def line(self) -> int:
-        return self.chunk.start_line + self.passage.first
+    def worth(self) -> float:
+        return worth(self.coverage, self.passage)
+
+
+def _places(chunks: Sequence[ChunkRecord], spotter: Spotter) -> list[_Place]:
+    """The passages of the chunks, with what they say of the question."""
+    names = {chunk.chunk_id: " ".join((chunk.title, *chunk.headings)) for chunk in chunks}
+    lines = spotter.found([*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())])
+    above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
+    starts = dict(zip(names, accumulate((chunk.text.count("\n") + 1 for chunk in chunks), initial=0), strict=False))
+    places: list[_Place] = []
+    for group in _by_document(chunks):
+        found = _passages(group)
+        said = [
+            together(lines[starts[chunk.chunk_id] + passage.first : starts[chunk.chunk_id] + passage.last + 1])
+            for chunk, passage in found
+        ]
+        shares = spotter.coverage(said, [above[chunk.chunk_id] for chunk, _ in found])
+        places += [
+            _Place(chunk, passage, here, share)
+            for (chunk, passage), here, share in zip(found, said, shares, strict=True)
+        ]
+    return places
 
 
 def _by_document(chunks: Iterable[ChunkRecord]) -> Iterable[list[ChunkRecord]]:
@@ -151,37 +190,36 @@ def _by_document(chunks: Iterable[ChunkRecord]) -> Iterable[list[ChunkRecord]]:
     return groups.values()
 
 
-def _places(chunks: Sequence[ChunkRecord]) -> list[_Place]:
-    """The passages of chunks of one document, in its order. Chunks overlap: what stands in two belongs to the first
-    one given."""
-    places: dict[tuple[int, str], _Place] = {}
+def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]]:
+    """The passages of chunks of one document, in its order. Chunks overlap: lines that stand in two belong to the first
+    one given. (Parts of one long line share its number, and are told apart by their chunk.)"""
+    if len(chunks) == 1:
+        return [(chunks[0], passage) for passage in split(chunks[0].text)]
+    owned: set[tuple[int, int]] = set()
+    found: dict[tuple[int, int], tuple[ChunkRecord, Passage]] = {}
     for chunk in chunks:
+        part = chunk.chunk_id if chunk.start_line == chunk.end_line else 0
         for passage in split(chunk.text):
-            place = _Place(chunk, passage)
-            places.setdefault((place.line, passage.text), place)
-    return [places[key] for key in sorted(places)]
+            lines = [(chunk.start_line + line, part) for line in range(passage.first, passage.last + 1)]
+            own = [place for place in lines if place not in owned]
+            if own and len(own) < len(lines):
+                first, last = (line - chunk.start_line for line, _ in (own[0], own[-1]))
+                passage = replace(passage, first=first, last=last)
+            if own:
+                found[own[0]] = chunk, passage
+                owned.update(own)
+    return [found[place] for place in sorted(found)]
 
 
-def _said(places: Sequence[_Place], spotter: Spotter) -> list[tuple[_Place, Mapping[int, float], float]]:
-    """Each place with the words of the question it says, and the share of the question that is said around it."""
-    names = [(place.chunk.title, *place.chunk.headings) for place in places]
-    each = dict.fromkeys(names)
-    found = spotter.found([*(place.passage.text for place in places), *map("\n".join, each)])
-    above = dict(zip(each, found[len(places) :], strict=True))
-    here = found[: len(places)]
-    covered = spotter.coverage(here, [above[name] for name in names])
-    return list(zip(places, here, map(spotter.share, covered), strict=True))
-
-
-def _worth_showing(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Without passages that say little beside the best one of their chunk."""
-    best: dict[int, float] = {}
-    shown = []
-    for hit in ranked:
-        first = best.get(hit.chunk.chunk_id)
-        if first is None:
-            best[hit.chunk.chunk_id] = hit.coverage
-        elif hit.coverage <= _SECOND * first:
-            continue
-        shown.append(hit)
-    return shown
+def _worth_showing(places: Sequence[_Place]) -> list[_Place]:
+    """The best passage of each chunk, and those that say not much less than it."""
+    best: dict[int, _Place] = {}
+    for place in places:
+        first = best.setdefault(place.chunk.chunk_id, place)
+        if place.worth > first.worth:
+            best[place.chunk.chunk_id] = place
+    return [
+        place
+        for place in places
+        if place is (first := best[place.chunk.chunk_id]) or place.coverage > _SECOND * first.coverage
+    ]
