@@ -29,8 +29,9 @@ from vault_index.terms import mostly_cjk
 Mode = Literal["hybrid", "text", "vector"]
 
 _DEPTH = 100  # chunks a channel names, at least
-_READ = 60  # chunks whose passages are looked at, at least
+_READ = 60  # chunks whose passages are looked at beyond what is wanted
 _DAY = 86_400.0
+_AS_LISTED = RankingConfig(recency_memories=0.0, recency_sessions=0.0, outdated=0.0)  # what is in order stays so
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,10 @@ class Searcher:
         with self._reader.snapshot():
             ranking = self.rank(asked, options)
             chosen = self._choose(ranking.hits, options, disk)
+            if len(chosen) < options.limit and len(ranking.evidence) > options.offset + options.limit + _READ:
+                # A long document, or files that are gone, took the places: what stands behind them is looked at, too.
+                ranking = self.rank(asked, options, deep=True)
+                chosen = self._choose(ranking.hits, options, disk)
             results = self._present(asked, ranking, chosen, options)
         return SearchResult(
             query=text,
@@ -125,8 +130,8 @@ class Searcher:
         )
         return Asked(query, needles, spelling, question, degraded, options.as_of or time.time())
 
-    def rank(self, asked: Asked, options: SearchOptions) -> Ranking:
-        """Everything that was found, best first. Call it within a snapshot."""
+    def rank(self, asked: Asked, options: SearchOptions, *, deep: bool = False) -> Ranking:
+        """What was found, best first: passages of the best chunks, or, `deep`, of all. Call it within a snapshot."""
         question = asked.question
         wanted = options.offset + options.limit
         states = question.filters.states
@@ -138,12 +143,15 @@ class Searcher:
         if question.match or question.vector:
             evidence = candidates(self._reader, question, max(_DEPTH, 4 * wanted), hidden)
         else:
-            evidence = self._newest(question, wanted + len(hidden), hidden)
+            evidence = self._newest(question, max(_DEPTH, 4 * wanted) + len(hidden), hidden)
         text, vector = bool(question.match), question.vector is not None
-        first = order(evidence, weights(text=text, vector=vector))[: max(_READ, 2 * wanted)]
+        first = order(evidence, weights(text=text, vector=vector))
+        if not deep:
+            first = first[: wanted + _READ]
         records = self._reader.chunks(first)
         chunks = [records[chunk_id] for chunk_id in first]
-        factors = self._factors(asked.now, chunks)
+        listed = not (question.match or question.vector)
+        factors = Factors(_AS_LISTED, asked.now, {}, {}) if listed else self._factors(asked.now, chunks)
         spotter = Spotter(asked.needles, self._reader.stems)
         return rank(chunks, evidence, spotter, text=text, vector=vector, factors=factors)
 

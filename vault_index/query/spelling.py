@@ -9,6 +9,8 @@ from vault_index.query.tree import Term
 from vault_index.store.reader import IndexReader
 from vault_index.terms import index_words
 
+_PHRASES = re.compile('(["“„][^"“”„]*["“”„])')
+
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
@@ -20,11 +22,16 @@ class Spelling:
     """What is read instead of words, or pairs of words, that no text holds."""
 
     def corrected(self, text: str) -> str:
-        """`text` as it was meant."""
+        """`text` as it was meant; phrases are taken at their word, and no word becomes the key of a filter."""
+        parts = _PHRASES.split(text)
+        parts[::2] = [self._meant(part) for part in parts[::2]]
+        return "".join(parts)
+
+    def _meant(self, text: str) -> str:
         for typed, meant in self.corrections.items():
             written = r"\s+".join(map(re.escape, typed.split()))
             # What is meant holds letters and spaces alone: nothing that a replacement would read as more.
-            text = re.sub(rf"(?<![^\W_]){written}(?![^\W_])", meant, text, flags=re.IGNORECASE)
+            text = re.sub(rf"(?<![^\W_]){written}(?![^\W_]|:\S)", meant, text, flags=re.IGNORECASE)
         return text
 
 
