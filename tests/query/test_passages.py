@@ -1,0 +1,232 @@
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.query.readers import needles, reader_of
+from vault_index.query.passages import Passage, Spotter, split, worth
+from vault_index.store.reader import IndexReader
+
+FILES = {
+    "a.md": "He was running to the café, then to Docker and useEffect.\n",
+    "b.md": "数据库迁移失败了。東京タワー。한국어 문서.\n",
+    "c.md": "Новый край, λόγος and stability, a probability of reliability. A heron.\n",
+    "d.md": "A heron and a stable of happy horses, hoping, µmeter.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+    with reader_of(tmp_path_factory.mktemp("passages"), FILES) as opened:
+        yield opened
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    return [(passage.first, passage.last) for passage in split(text)]
+
+
+# --- where passages begin and end ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one\n\ntwo\n\n\nthree", [(0, 0), (2, 2), (5, 5)]),
+        ("a paragraph that is\nwrapped over\nthree lines\n\nnext", [(0, 2), (4, 4)]),
+        ("- one\n- two\n  goes on\n* three\n1. four\n2) five", [(0, 0), (1, 2), (3, 3), (4, 4), (5, 5)]),
+        ("Intro:\n- one\n  - nested", [(0, 0), (1, 1), (2, 2)]),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", [(0, 0), (1, 1), (2, 2)]),
+        ("# Title\n\nText\n## More\nlines", [(2, 2), (4, 4)]),
+        ("# Title\nText right below", [(1, 1)]),
+        ("# Only\n## headings", [(0, 0), (1, 1)]),
+        ("#tag is no heading", [(0, 0)]),
+        ("```\ncode\nmore\n```", [(0, 3)]),
+        ("one\r\n\r\ntwo\r\nlines\r\n", [(0, 0), (2, 3)]),
+        ("one\n \t\ntwo\n\u3000\nthree", [(0, 0), (2, 2), (4, 4)]),
+        ("第一行\n第二行\n\n第三行", [(0, 1), (3, 3)]),
+        ("\n\nlate", [(2, 2)]),
+        ("", [(0, 0)]),
+        ("\n \n", [(0, 0)]),
+    ],
+)
+def test_lines_that_belong_together_are_a_passage(text: str, expected: list[tuple[int, int]]) -> None:
+    assert places(text) == expected
+
+
+LINE = st.sampled_from(
+    ["", "  ", "text", "- item", "1. item", "| cell |", "# heading", "## 題", "    code", "```", "終"]
+)
+
+
+@given(st.lists(LINE | st.text(max_size=12), max_size=25).map("\n".join) | st.text(max_size=80))
+def test_passages_are_apart_in_order_and_leave_out_headings_alone(text: str) -> None:
+    lines = text.split("\n")
+    found = places(text)
+    covered = [line for first, last in found for line in range(first, last + 1)]
+    assert covered == sorted(set(covered))
+    assert covered[0] >= 0
+    assert covered[-1] < len(lines)
+    said = {number for number, line in enumerate(lines) if line.strip()}
+    headings = {number for number in said if lines[number].startswith(("# ", "## "))}
+    if said - headings:
+        assert said - headings <= set(covered)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Where is it?", True),
+        ("**Where is it?**", True),
+        ("Ana: where is it? ^block-1", True),
+        ("そこですか？", True),
+        ("Where is it?\nIn the shed.", False),
+        ("Is it? Yes.", False),
+        ("It is.", False),
+        ("", False),
+    ],
+)
+def test_a_question_is_known_by_its_end(text: str, asks: bool) -> None:
+    assert split(text)[0].asks is asks
+
+
+def test_a_question_is_worth_less_than_the_answer() -> None:
+    assert worth(0.5, Passage(0, 0, asks=True)) < worth(0.5, Passage(0, 0, asks=False)) == 0.5
+
+
+# --- what they say of a question -------------------------------------------------------------------------------------
+
+
+def said(reader: IndexReader, question: str, text: str) -> list[set[str]]:
+    """The words of the question that each line says."""
+    looked_for = needles(reader, question)
+    return [{looked_for[number].text for number in line} for line in Spotter(looked_for, reader.stems).found([text])]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("run", "He was running."),
+        ("running", "They run; he RUNS"),
+        ("cafe", "Zwei Cafés"),
+        ("café", "two cafes"),
+        ("café", "two cafe\u0301s"),
+        ("happy", "happiness, happily"),
+        ("hope", "hoping"),
+        ("stability", "stability"),
+        ("probability", "probably"),
+        ("reliable", "of some reliability"),
+        ("effect", "call useEffect here"),
+        ("useEffect", "the effect of it"),
+        ("useeffect", "useEffect(() => {})"),
+        ("path", "a snake_path_name"),
+        ("data*", "the database"),
+        ("数据", "数据库"),
+        ("数据库", "一个数据库"),
+        ("数", "有数据"),
+        ("了", "迁移失败了"),
+        ("塔", "塔"),
+        ("タワー", "東京タワーに行く"),
+        ("文", "한국어 文"),
+        ("한국", "한국어 문서"),
+        ("어", "한국어"),
+        ("край", "Новый край"),
+        ("НОВЫЙ", "новый"),
+        ("λόγος", "Ο ΛΌΓΟΣ"),
+        ("μmeter", "µmeter"),
+        ("docker", "`docker`, not podman"),
+    ],
+)
+def test_a_word_is_found_in_all_its_forms(reader: IndexReader, question: str, text: str) -> None:
+    first, second = said(reader, question, f"{text}\nnothing")
+    assert first
+    assert not second
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("run", "a rune"),
+        ("docker", "undocker"),
+        ("край", "краи"),
+        ("data", "databases"),
+        ("数据", "据数"),
+        ("stable", "a stab"),
+    ],
+)
+def test_another_word_is_not_found(reader: IndexReader, question: str, text: str) -> None:
+    assert said(reader, question, text) == [set()]
+
+
+def test_every_word_of_the_index_is_found_by_itself(reader: IndexReader) -> None:
+    words = [word for words in reader.vocabulary().of_lengths(2, 40) for word in words]
+    assert len(words) > 20
+    assert [word for word in words if not said(reader, f'"{word}"', word)[0]] == []
+
+
+def test_a_word_stands_on_its_line(reader: IndexReader) -> None:
+    text = "\n".join(["useEffect 数据库", "", "heron\r", "the heron useEffect", "東京\u2028docker"])
+    assert said(reader, "effect heron docker", text) == [{"effect"}, set(), {"heron"}, {"effect", "heron"}, {"docker"}]
+
+
+def test_what_was_corrected_counts_less(reader: IndexReader) -> None:
+    typed, meant = needles(reader, "docker"), needles(reader, "dokcer")
+    (exact,) = Spotter(typed, reader.stems).found(["docker"])
+    (corrected,) = Spotter(meant, reader.stems).found(["docker"])
+    assert exact == {0: 1.0}
+    assert 0 < corrected[0] < 1
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_any_text_can_be_looked_at(reader: IndexReader, text: str, question: str) -> None:
+    lines = Spotter(needles(reader, f'heron "{question}"'), reader.stems).found([text])
+    assert len(lines) == text.count("\n") + 1
+    assert all(0 < weight <= 1 for line in lines for weight in line.values())
+
+
+def test_no_question_finds_nothing(reader: IndexReader) -> None:
+    spotter = Spotter((), reader.stems)
+    assert spotter.found(["a\nb"]) == [{}, {}]
+    assert spotter.coverage([{}, {}], [{}, {}]) == [0.0, 0.0]
+
+
+# --- what is said around them ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def spotter(reader: IndexReader) -> Spotter:
+    return Spotter(needles(reader, "docker heron"), reader.stems)
+
+
+def test_coverage_falls_with_the_distance(spotter: Spotter) -> None:
+    shares = spotter.coverage([{}, {}, {}, {0: 1.0, 1: 1.0}, {}, {}, {}], [{}] * 7)
+    assert shares[3] == pytest.approx(1.0)
+    assert shares[3] > shares[2] == shares[4] > shares[1] == shares[5] > shares[0] == shares[6] == 0
+
+
+def test_a_title_counts_for_all_its_passages_and_less_than_the_passage(spotter: Spotter) -> None:
+    above = spotter.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5)
+    assert len(set(above)) == 1
+    assert 0 < above[0] < 1
+
+
+def test_a_word_said_twice_is_not_two_words(spotter: Spotter) -> None:
+    once = spotter.coverage([{0: 1.0}, {}, {}], [{}] * 3)
+    again = spotter.coverage([{0: 1.0}, {}, {}], [{0: 1.0}] * 3)
+    both = spotter.coverage([{0: 1.0, 1: 1.0}, {}, {}], [{}] * 3)
+    assert once[0] == again[0] < both[0]
+
+
+def test_a_rare_word_counts_more_than_a_common_one(reader: IndexReader, spotter: Spotter) -> None:
+    docker, heron = spotter.coverage([{0: 1.0}], [{}]), spotter.coverage([{1: 1.0}], [{}])
+    assert docker > heron  # one text holds the first, two the second
+
+
+SAID = st.dictionaries(st.integers(0, 1), st.floats(0.01, 1.0), max_size=2)
+
+
+@given(st.lists(st.tuples(SAID, SAID), max_size=8))
+def test_coverage_is_a_share(spotter: Spotter, passages: list[tuple[dict[int, float], dict[int, float]]]) -> None:
+    shares = spotter.coverage([here for here, _ in passages], [above for _, above in passages])
+    assert len(shares) == len(passages)
+    assert all(0 <= share <= 1 + 1e-9 for share in shares)
