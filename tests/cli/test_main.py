@@ -37,6 +37,19 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
     ("argv", "method", "params", "answer"),
     [
         (["search", "a", "b", "--limit", "2"], "search", {"query": "a b", "limit": 2}, answers.search()),
+        (
+            ["search", "a", "--no-fuzzy", "--threshold", ".8", "--as-of", "2026-05", "--include-expired", "--explain"],
+            "search",
+            {
+                "query": "a",
+                "fuzzy": False,
+                "threshold": 0.8,
+                "as_of": "2026-05",
+                "include_expired": True,
+                "explain": True,
+            },
+            answers.search(),
+        ),
         (["search", "a", "--source", "s"], "search", {"query": "a", "source": "s"}, answers.search()),
         (["get", "x", "y:1-2", "--full"], "get", {"ref": ["x", "y:1-2"], "full": True}, answers.texts()),
         (["list", "--sort", "title"], "list", {"sort": "title"}, answers.documents()),

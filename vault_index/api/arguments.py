@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from vault_index.errors import UsageError
 from vault_index.sources.vault import VaultSource
@@ -39,6 +39,26 @@ class FilterOptions(TypedDict, total=False):
     before: str | None
 
 
+class AskOptions(FilterOptions, total=False):
+    """How a question is read and ranked, beside the filters; None is what the configuration says.
+
+    `fuzzy` reads words that no text holds as words that are spelled almost so; `threshold` is how alike they must be,
+    from 0.5 to 1. `as_of` asks as on that day: what was created later is left out, what was not over yet is not.
+    """
+
+    mode: Literal["hybrid", "text", "vector"]
+    match: Literal["any", "all"] | None
+    per_document: int | None
+    fuzzy: bool | None
+    threshold: float | None
+    include_expired: bool
+    include_superseded: bool
+    as_of: str | None
+
+
+ASKING = AskOptions.__annotations__.keys() - FilterOptions.__annotations__.keys()
+"""Options of a question that are no filters."""
+
 FILTER_KEYS = {"tags": "tag", "any_tag": "anytag", "state": "is"}
 """Filters that are called otherwise in a query."""
 
@@ -61,6 +81,15 @@ def at_least(low: int, name: str, value: int | None, default: int) -> int:
     number = default if value is None else value
     if number < low:
         raise UsageError(f"{name} must be at least {low}, not {number}", f"leave {name} out for the default")
+    return number
+
+
+def between(low: float, high: float, name: str, value: float | None, default: float) -> float:
+    number = default if value is None else value
+    if not low <= number <= high:
+        raise UsageError(
+            f"{name} must be from {low:g} to {high:g}, not {number:g}", f"leave {name} out for the default"
+        )
     return number
 
 

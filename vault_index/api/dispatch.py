@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from vault_index.api.arguments import FilterOptions
+from vault_index.api.arguments import AskOptions, FilterOptions
 from vault_index.api.index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
@@ -20,6 +20,9 @@ _OTHER_CALLS = {
     "stats": {"agents": "agents"},
     "status": {"privacy": "privacy"},
 }
+
+# Parameters that stand for several, by the name they are gathered under.
+_GATHERED: Mapping[str, type] = {"filters": FilterOptions, "options": AskOptions}
 
 
 def dispatch(
@@ -43,7 +46,7 @@ def dispatch(
 @cache
 def _parameters(name: str) -> frozenset[str]:
     names = frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self", "progress"}
-    return names - {"filters"} | FilterOptions.__annotations__.keys() if "filters" in names else names
+    return (names - _GATHERED.keys()).union(*(kind.__annotations__ for kind in map(_GATHERED.get, names) if kind))
 
 
 def to_json(value: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 from vault_index.answers import (
     AgentList,
@@ -28,13 +28,14 @@ from vault_index.answers import (
     WatchStatus,
 )
 from vault_index.api.arguments import (
+    ASKING,
     FILTER_KEYS,
     LISTS,
+    AskOptions,
     FilterOptions,
     Names,
     at_least,
     names,
-    one_of,
     places_in,
     whole,
 )
@@ -52,6 +53,7 @@ TYPE_CHECKING = False  # spares the import of the query modules; type checkers k
 if TYPE_CHECKING:
     from vault_index.query.listing import Records
     from vault_index.query.references import Place
+    from vault_index.query.search import Searcher, SearchOptions
 
 
 class VaultIndex:
@@ -160,32 +162,14 @@ class VaultIndex:
         *,
         limit: int | None = None,
         offset: int = 0,
-        mode: Literal["hybrid", "text", "vector"] = "hybrid",
-        match: Literal["any", "all"] | None = None,
-        per_document: int | None = None,
-        **filters: Unpack[FilterOptions],
+        explain: bool = False,
+        **options: Unpack[AskOptions],
     ) -> SearchResult:
-        """The passages that answer `query`, best first. The filters are those of the query language."""
-        from vault_index.query.search import Searcher, SearchOptions
-
-        settings = self.config.search
-        options = SearchOptions(
-            limit=at_least(1, "limit", limit, settings.limit),
-            offset=at_least(0, "offset", offset, 0),
-            mode=one_of("mode", mode, "hybrid", ("hybrid", "text", "vector")),
-            match=one_of("match", match, settings.match, ("any", "all")),
-            per_document=at_least(1, "per_document", per_document, settings.per_document),
-            filters=self._filters(**filters),
-        )
+        """The passages that answer `query`, best first. The filters among the options are those of the query language;
+        with `explain` each hit says why it is where it is, and the answer how the query was read."""
+        wanted = self._search_options(options, limit=limit, offset=offset, explain=explain)
         with self._pool.lend() as connections:
-            searcher = Searcher(
-                connections.reader,
-                connections.cache,
-                self._by_name,
-                lambda space, text: self._embedders.embed_query(connections.cache, space, text),
-                self.config.ranking,
-            )
-            return searcher.search(query, options)
+            return self._searcher(connections).search(query, wanted)
 
     def get(
         self,
@@ -371,6 +355,31 @@ class VaultIndex:
         return privacy(self.home)
 
     # --- arguments ---------------------------------------------------------------------------------------------
+
+    def _searcher(self, connections: Connections) -> "Searcher":
+        from vault_index.query.search import Searcher
+
+        return Searcher(
+            connections.reader,
+            connections.cache,
+            self._by_name,
+            lambda space, text: self._embedders.embed_query(connections.cache, space, text),
+            self.config.ranking,
+        )
+
+    def _search_options(
+        self, asked: AskOptions, *, limit: int | None = None, offset: int = 0, explain: bool = False
+    ) -> "SearchOptions":
+        from vault_index.api.asking import search_options
+
+        filters: dict[str, Any] = {name: value for name, value in asked.items() if name not in ASKING}
+        options = search_options(asked, self.config.search, self._filters(**filters))
+        return replace(
+            options,
+            limit=at_least(1, "limit", limit, options.limit),
+            offset=at_least(0, "offset", offset, 0),
+            explain=explain,
+        )
 
     def _resolve(self, connections: Connections, ref: str, source: Names) -> "Place":
         from vault_index.query.references import resolve

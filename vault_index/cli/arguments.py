@@ -12,6 +12,16 @@ def natural(text: str) -> int:
     return _whole(text, 0)
 
 
+def likeness(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0.5 <= share <= 1.0:
+        raise argparse.ArgumentTypeError(f"must be a number from 0.5 to 1, not {text!r}")
+    return share
+
+
 def names(text: str) -> list[str]:
     """Values between commas."""
     found = [name.strip() for name in text.split(",")]

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from vault_index.cli.arguments import add_filters, natural, positive
+from vault_index.cli.arguments import add_filters, likeness, natural, positive
 from vault_index.cli.call import ask
 from vault_index.cli.options import Options
 
@@ -17,6 +17,17 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--limit", metavar="N", type=positive, help="how many hits (default: 10)")
     parser.add_argument("--offset", metavar="N", type=natural, help="leave out the first N hits")
+    parser.add_argument("--explain", action="store_true", help="say why each hit is where it is")
+    _add_asking(parser)
+    add_filters(parser)
+
+
+def run_search(options: Options, args: dict[str, Any]) -> int:
+    return ask(options, "search", {**args, "query": " ".join(args["query"])})
+
+
+def _add_asking(parser: argparse.ArgumentParser) -> None:
+    """How a question is read and ranked."""
     parser.add_argument(
         "--mode",
         choices=("hybrid", "text", "vector"),
@@ -26,8 +37,19 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         "--match", choices=("any", "all"), help="any: one word may be enough (the default); all: every word is needed"
     )
     parser.add_argument("--per-document", metavar="N", type=positive, help="the most hits of one document (default: 3)")
-    add_filters(parser)
-
-
-def run_search(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "search", {**args, "query": " ".join(args["query"])})
+    parser.add_argument(
+        "--fuzzy",
+        action=argparse.BooleanOptionalAction,
+        help="read words that no text holds as words that are spelled almost so (the default), or as they are",
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="SHARE",
+        type=likeness,
+        help="how alike a word must be to be meant, from 0.5 to 1 (default: 0.7)",
+    )
+    parser.add_argument(
+        "--as-of", metavar="DATE", help="ask as on that day: without what was created later, with what held then"
+    )
+    parser.add_argument("--include-expired", action="store_true", help="show memories past `expires`, too")
+    parser.add_argument("--include-superseded", action="store_true", help="show memories that were replaced, too")

@@ -39,6 +39,12 @@ def parse_time(text: str, *, now: datetime | None = None) -> float:
         raise UsageError(f"not a date: {text!r}", "write it like 2026-11-21, 2026-11 or 2026-11-21T14:30") from error
 
 
+def parse_day(text: str) -> float:
+    """The beginning of the day of a date or time, as `parse_time` reads it."""
+    moment = datetime.fromtimestamp(parse_time(text))
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+
+
 def _kind(value: str) -> str:
     kind = value.lower()
     return _one_of("kind", value, {"memories": "memory"}.get(kind, kind.removesuffix("s")), _KINDS)

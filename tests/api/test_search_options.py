@@ -1,0 +1,107 @@
+"""Options of a search that change how it is read, and as of when."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.api import dispatch
+from vault_index.config import find_home
+from vault_index.config.edit import set_value
+from vault_index.errors import UsageError
+
+OLD, NEW = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f", "6f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
+NOTES = {
+    "docker.md": "---\ncreated: 2026-01-10\n---\n# Docker\n\nContainers are built in layers.\n",
+    "heron.md": "---\ncreated: 2026-06-10\n---\n# Heron\n\nA heron stands in the water.\n",
+    "80-memory/until-may.md": "---\ncreated: 2026-02-01\nexpires: 2026-05-01\n---\nThe gate code is 4711.\n",
+    "80-memory/old.md": f"---\nid: {OLD}\ncreated: 2026-02-01\nsuperseded_by: {NEW}\n---\nThe ferry leaves at nine.\n",
+    "80-memory/new.md": f"---\nid: {NEW}\ncreated: 2026-04-01\nsupersedes: [{OLD}]\n---\nThe ferry leaves at ten.\n",
+    "80-memory/outdated.md": "---\ncreated: 2026-02-01\nvalid_until: 2026-03-01\n---\nThe bakery opens at six.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("options")
+    with opened(folder) as opened_index:
+        write(folder / "vault", NOTES)
+        opened_index.sync()
+        yield opened_index
+
+
+def found(index: VaultIndex, query: str, **options: object) -> list[str]:
+    return [hit.path for hit in index.search(query, **options).results]  # type: ignore[arg-type]
+
+
+def test_a_typing_error_is_mended_unless_that_is_not_wanted(index: VaultIndex) -> None:
+    assert index.search("dokcer").corrections == {"dokcer": "docker"}
+    assert found(index, "dokcer") == ["docker.md"]
+    assert found(index, "dokcer", fuzzy=False) == []
+    assert index.search("dokcer", fuzzy=False).corrections == {}
+
+
+def test_the_threshold_says_how_alike_a_word_must_be(index: VaultIndex) -> None:
+    assert found(index, "hern") == ["heron.md"]  # one letter of five
+    assert found(index, "hern", threshold=0.9) == []
+
+
+@pytest.mark.parametrize("threshold", [0.49, 1.01, -1, float("nan")])
+def test_a_threshold_out_of_range_is_refused(index: VaultIndex, threshold: float) -> None:
+    with pytest.raises(UsageError, match=re.escape("from 0.5 to 1")):
+        index.search("heron", threshold=threshold)
+
+
+def test_the_configuration_says_what_the_options_do_not(tmp_path: Path) -> None:
+    write(tmp_path / "vault", NOTES)
+    with opened(tmp_path) as index:
+        index.sync()
+    set_value(find_home(tmp_path / "home"), "search.fuzzy", "false")
+    with opened(tmp_path) as index:
+        assert found(index, "dokcer") == []
+        assert found(index, "dokcer", fuzzy=True) == ["docker.md"]
+
+
+def test_what_is_over_is_shown_when_asked_for(index: VaultIndex) -> None:
+    assert found(index, "gate code") == []
+    assert found(index, "gate code", include_expired=True) == ["80-memory/until-may.md"]
+    assert found(index, "ferry") == ["80-memory/new.md"]
+    assert set(found(index, "ferry", include_superseded=True)) == {"80-memory/new.md", "80-memory/old.md"}
+
+
+def test_as_of_a_day_nothing_later_is_known(index: VaultIndex) -> None:
+    assert found(index, "heron", as_of="2026-06-09") == []
+    assert found(index, "heron", as_of="2026-06-10") == ["heron.md"]
+    assert found(index, "heron", as_of="2026-06-10T09:30") == ["heron.md"]
+
+
+def test_as_of_a_day_holds_what_held_then(index: VaultIndex) -> None:
+    assert found(index, "gate code", as_of="2026-04-30") == ["80-memory/until-may.md"]
+    assert found(index, "gate code", as_of="2026-05-01") == []
+    assert found(index, "ferry", as_of="2026-03-01") == ["80-memory/old.md"]
+    assert found(index, "ferry", as_of="2026-04-02") == ["80-memory/new.md"]
+
+
+def test_as_of_a_day_the_factors_are_of_that_day(index: VaultIndex) -> None:
+    def factors(as_of: str) -> set[str]:
+        explain = index.search("bakery", as_of=as_of, explain=True).results[0].explain
+        assert explain is not None
+        return set(explain.factors)
+
+    assert "outdated" not in factors("2026-02-20")
+    assert "outdated" in factors("2026-03-02")
+
+
+def test_no_date_is_a_usage_error(index: VaultIndex) -> None:
+    with pytest.raises(UsageError, match="not a date"):
+        index.search("heron", as_of="soon")
+
+
+def test_the_daemon_takes_the_same_options(index: VaultIndex) -> None:
+    options = {"fuzzy": False, "threshold": 0.8, "as_of": "2026-06-09", "include_expired": True, "tags": None}
+    assert dispatch(index, "search", {"query": "heron", **options})["results"] == []
+    with pytest.raises(UsageError, match="no parameter 'fuzy'"):
+        dispatch(index, "search", {"query": "heron", "fuzy": True})
