@@ -1,8 +1,18 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_index.terms import index_text, index_words, is_prefix, mostly_cjk, query_parts, query_phrase
+from vault_index.terms import (
+    index_text,
+    index_text_in_place,
+    index_words,
+    is_prefix,
+    mostly_cjk,
+    query_parts,
+    query_phrase,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +88,10 @@ def test_any_text_is_taken(text: str) -> None:
     assert isinstance(index_text(text), str)
     assert isinstance(index_words(text), list)
     assert all(query_parts(word) for word in text.split())
+
+
+@given(st.text(alphabet="aB1Zz S3.\n数库-_éÉ", max_size=14) | st.text(max_size=20))
+def test_the_words_of_the_index_stand_on_their_lines(text: str) -> None:
+    word = re.compile(r"[^\W_]+")
+    for line, in_place in zip(text.split("\n"), index_text_in_place(text).split("\n"), strict=True):
+        assert set(word.findall(index_text(line))) <= set(word.findall(in_place))

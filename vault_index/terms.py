@@ -14,6 +14,7 @@ _CJK = (
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _CJK_RUN = re.compile(f"[{_CJK}]+")
+_AFTER_DIGIT = re.compile(r"[0-9][A-Z]")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 # Bytes as what they are, to see at once that a text has no hump.
 _KINDS = bytes(
@@ -22,7 +23,7 @@ _KINDS = bytes(
     else ord(" ")
     for byte in range(256)
 )
-_COMPOUND = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]+")
+_COMPOUND = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]))[^\W_]+")
 _REST = re.compile(r"[A-Za-z0-9]*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD = re.compile(r"\w+")
@@ -41,7 +42,9 @@ def index_text_in_place(text: str) -> str:
     # To tell that a word is no compound is many times faster than to look for compounds.
     words = _with_grams(text).split(" ")
     return " ".join(
-        word if word.islower() or word.istitle() or word.isupper() else _COMPOUND.sub(_with_parts, word)
+        word
+        if word.islower() or ((word.istitle() or word.isupper()) and not _AFTER_DIGIT.search(word))
+        else _COMPOUND.sub(_with_parts, word)
         for word in words
     )
 
