@@ -1,0 +1,152 @@
+from collections.abc import Collection, Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.query.records import chunk_record
+from vault_index.config.schema import RankingConfig
+from vault_index.query.factors import Factors
+from vault_index.query.needles import Needle
+from vault_index.query.passages import Spotter
+from vault_index.query.rank import Evidence, Ranked, order, rank, weights
+from vault_index.store.rows import ChunkRecord
+
+NOW = 1e9
+NEEDLES = tuple(Needle(word, {word: 1.0}, False, 1.0, known=True) for word in ("heron", "lake"))
+
+
+def as_written(words: Collection[str]) -> Mapping[str, str]:
+    return {word: word for word in words}
+
+
+def ranked(
+    chunks: Sequence[ChunkRecord],
+    evidence: Mapping[int, Evidence] | None = None,
+    *,
+    text: bool = True,
+    vector: bool = False,
+    config: RankingConfig | None = None,
+) -> Sequence[Ranked]:
+    evidence = evidence or {chunk.chunk_id: Evidence(bm25=1.0) for chunk in chunks}
+    factors = Factors(config or RankingConfig(), NOW, {}, {})
+    return rank(chunks, evidence, Spotter(NEEDLES, as_written), text=text, vector=vector, factors=factors).hits
+
+
+def focus(hits: Sequence[Ranked]) -> list[tuple[int, int]]:
+    return [(hit.chunk.start_line + hit.passage.first, hit.chunk.start_line + hit.passage.last) for hit in hits]
+
+
+def test_the_passage_that_says_most_is_the_hit() -> None:
+    hits = ranked([chunk_record("- bread\n- soup\n- a heron on the lake\n- tea", start_line=5)])
+    assert focus(hits)[0] == (7, 7)
+    assert hits[0].matched.keys() == {0, 1}
+    assert hits[0].coverage == pytest.approx(1.0)
+
+
+def test_two_passages_of_a_chunk_are_two_hits_where_each_says_enough() -> None:
+    far_apart = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- the lake of the heron"])
+    assert focus(ranked([chunk_record(far_apart)])) == [(1, 1), (6, 6)]
+    weak = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- a lake"])
+    assert focus(ranked([chunk_record(weak)])) == [(1, 1)]
+
+
+def test_an_answer_comes_before_its_question() -> None:
+    hits = ranked([chunk_record("- Is a heron on the lake?\n- Yes, the heron is on the lake.")])
+    assert focus(hits)[0] == (2, 2)
+
+
+def test_lines_of_two_overlapping_chunks_come_once() -> None:
+    lines = [f"- heron {number} of the lake" for number in range(8)]
+    first = chunk_record("\n".join(lines[:5]), 1)
+    second = chunk_record("\n".join(lines[3:]), 2, start_line=4)
+    found = focus(ranked([first, second]))
+    assert sorted(found) == [(line, line) for line in range(1, 9)]
+
+
+def test_a_paragraph_cut_in_two_is_not_shown_twice() -> None:
+    lines = [f"the heron {number} of the lake" for number in range(8)]
+    first = chunk_record("\n".join(lines[:5]), 1)
+    second = chunk_record("\n".join(lines[3:]), 2, start_line=4)
+    assert focus(ranked([first, second])) == [(1, 5), (6, 8)]
+    assert sorted(focus(ranked([second, first]))) == [(1, 3), (4, 8)]
+
+
+def test_parts_of_one_long_line_are_told_apart() -> None:
+    chunks = [chunk_record(f"heron {number} lake", number, start_line=3) for number in (1, 2)]
+    assert [hit.chunk.chunk_id for hit in ranked(chunks)] == [1, 2]
+
+
+def test_what_stands_in_the_chunk_before_counts_for_the_first_line_of_the_next() -> None:
+    above, below = chunk_record("A heron there.", 1), chunk_record("A lake there.", 2, start_line=2)
+    alone = chunk_record("A lake there.", 3, document_id=2, path="other.md")
+    hits = {hit.chunk.chunk_id: hit for hit in ranked([alone, above, below])}
+    assert hits[2].coverage > hits[3].coverage
+
+
+def test_a_title_counts_for_the_passages_below() -> None:
+    titled = chunk_record("A lake there.", 2, document_id=2, title="Heron")
+    hits = ranked([chunk_record("A lake there.", 1), titled])
+    assert [hit.chunk.chunk_id for hit in hits] == [2, 1]
+    assert hits[0].matched.keys() == {1}
+
+
+def test_of_equal_passages_the_one_that_still_holds_is_first() -> None:
+    outdated = chunk_record("A heron.", 1, document_id=1, valid_until=NOW - 1)
+    valid = chunk_record("A heron.", 2, document_id=2, valid_until=NOW + 1)
+    assert [hit.chunk.chunk_id for hit in ranked([outdated, valid])] == [2, 1]
+    assert [hit.chunk.chunk_id for hit in ranked([outdated, valid], config=RankingConfig(outdated=0.0))] == [1, 2]
+
+
+def test_an_old_memory_comes_after_an_equal_new_one() -> None:
+    old = chunk_record("A heron.", 1, document_id=1, kind="memory", updated=0.0)
+    new = chunk_record("A heron.", 2, document_id=2, kind="memory", updated=NOW)
+    assert [hit.chunk.chunk_id for hit in ranked([old, new])] == [2, 1]
+
+
+def test_no_factor_lifts_a_weak_passage_over_an_exact_one() -> None:
+    exact = chunk_record("A heron on the lake.", 1, document_id=1, kind="memory", updated=0.0, valid_until=1.0)
+    weak = chunk_record("A lake and many other things.", 2, document_id=2, kind="memory", updated=NOW)
+    evidence = {1: Evidence(bm25=8.0, cosine=0.6), 2: Evidence(bm25=3.0, cosine=0.3)}
+    assert [hit.chunk.chunk_id for hit in ranked([exact, weak], evidence, vector=True)] == [1, 2]
+
+
+def test_meaning_counts_more_where_no_text_says_the_words() -> None:
+    assert weights(text=True, vector=True, coverage=0.1).vector > weights(text=True, vector=True).vector
+    assert weights(text=True, vector=False, coverage=0.1).vector == 0
+
+
+def test_in_the_vector_channel_alone_meaning_ranks_and_words_choose_the_line() -> None:
+    said = chunk_record("- tea\n- a heron on the lake", 1, document_id=1)
+    meant = chunk_record("- a bird by the water", 2, document_id=2)
+    evidence = {1: Evidence(cosine=0.2), 2: Evidence(cosine=0.4)}
+    hits = ranked([said, meant], evidence, text=False, vector=True)
+    assert [(hit.chunk.chunk_id, hit.score) for hit in hits] == [(2, 0.4), (1, 0.2)]
+    assert hits[1].passage.first == 1
+
+
+@given(
+    st.dictionaries(
+        st.integers(1, 8),
+        st.builds(
+            Evidence, *[st.none() | st.floats(lowest, highest) for lowest, highest in ((0, 40), (-1, 1), (0, 40))]
+        ),
+        max_size=8,
+    ),
+    st.lists(st.sampled_from(["heron", "the lake", "- lake heron", "# heron", "", "tea?"]), min_size=1, max_size=9),
+    st.booleans(),
+    st.booleans(),
+)
+def test_scores_are_shares_in_falling_order_and_every_chunk_has_a_hit(
+    evidence: dict[int, Evidence], lines: list[str], text: bool, vector: bool
+) -> None:
+    chunks = [
+        chunk_record("\n".join(lines), number, document_id=number)
+        for number in order(evidence, weights(text=True, vector=True))
+    ]
+    hits = ranked(chunks, evidence, text=text, vector=vector) if chunks else []
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert {hit.chunk.chunk_id for hit in hits} == set(evidence)
+    assert len({(hit.chunk.chunk_id, hit.passage.first) for hit in hits}) == len(hits)
