@@ -1,0 +1,117 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.store.rows import document_row
+from vault_index.models import Filters, Link
+from vault_index.store.reader import IndexReader
+from vault_index.store.rows import DocumentRow
+from vault_index.store.writer import IndexWriter
+
+NEWER = "b" * 32
+
+
+def row(path: str, *texts: str, created: float = 0.0, **fields: object) -> DocumentRow:
+    return replace(document_row(path, texts, created=created), **fields)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[IndexWriter]:
+    opened = IndexWriter(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reader(writer: IndexWriter, tmp_path: Path) -> Iterator[IndexReader]:
+    opened = IndexReader(tmp_path / "index.db")
+    yield opened
+    opened.close()
+
+
+def put(writer: IndexWriter, *rows: DocumentRow) -> None:
+    for one in rows:
+        writer.put_document(one, (), None, {})
+    writer.count_words()
+
+
+def paths(reader: IndexReader, chunk_ids: list[int] | set[int]) -> list[str]:
+    records = reader.chunks(list(chunk_ids))
+    return [records[chunk_id].path for chunk_id in chunk_ids]
+
+
+def test_stems_are_those_of_the_index_the_second_time_as_well(reader: IndexReader) -> None:
+    for _ in range(2):
+        assert reader.stems({"running", "cafés", "数据", "x\u19b0y"}) == {
+            "running": "run", "cafés": "cafe", "数据": "数据",
+        }  # fmt: skip
+    assert reader.stems(set()) == {}
+
+
+def test_matches_are_counted_by_text(writer: IndexWriter, reader: IndexReader) -> None:
+    put(writer, row("a.md", "A heron, a heron.", "Herons!", "Tea."))
+    assert [reader.count_matches(match) for match in ("heron", '"tea"', '"te"*', "coffee")] == [2, 1, 1, 0]
+
+
+def test_bm25_of_some_texts_is_that_of_a_search(writer: IndexWriter, reader: IndexReader) -> None:
+    put(writer, row("a.md", "A heron.", "A heron by the lake, among many reeds.", "Tea."))
+    found = dict(reader.text_candidates("heron OR lake", 10, Filters()))
+    every = [chunk.chunk_id for chunk in reader.chunks_of(reader.documents_by_path("a.md")[0].id)]
+    assert len(found) == 2
+    assert dict(reader.bm25("heron OR lake", every)) == pytest.approx(found)
+    assert reader.bm25("heron", []) == []
+
+
+def test_the_newest_documents_come_first_each_with_its_first_text(writer: IndexWriter, reader: IndexReader) -> None:
+    put(
+        writer,
+        row("old.md", "old", "more", created=1.0),
+        row("new.md", "new", "more", created=3.0),
+        row("b.md", "tea", created=2.0),
+        row("a.md", "tea", created=2.0),
+    )
+    assert paths(reader, reader.newest_chunks(Filters(), 9)) == ["new.md", "a.md", "b.md", "old.md"]
+    assert paths(reader, reader.newest_chunks(Filters(), 2)) == ["new.md", "a.md"]
+    assert paths(reader, reader.newest_chunks(Filters(before=3.0), 1)) == ["a.md"]
+    assert paths(reader, reader.newest_chunks(Filters(), 9, excluded="tea")) == ["new.md", "old.md"]
+
+
+@pytest.mark.parametrize(
+    ("now", "hidden"),
+    [(50.0, set()), (99.0, set()), (100.0, {"expires.md"}), (150.0, {"expires.md"}), (200.0, {"expires.md", "old.md"})],
+)
+def test_what_is_over_is_hidden_from_that_moment_on(
+    writer: IndexWriter, reader: IndexReader, now: float, hidden: set[str]
+) -> None:
+    put(
+        writer,
+        row("expires.md", "text", expires=100.0),
+        row("old.md", "text", "more", superseded_by=NEWER.upper()),
+        row("new.md", "text", created=200.0, uid=NEWER),
+        row("plain.md", "text"),
+    )
+    assert set(paths(reader, reader.hidden_chunks(now))) == hidden
+    assert set(paths(reader, reader.hidden_chunks(now, expired=False))) == hidden - {"expires.md"}
+    assert set(paths(reader, reader.hidden_chunks(now, superseded=False))) == hidden - {"old.md"}
+    assert reader.hidden_chunks(now, expired=False, superseded=False) == set()
+
+
+def test_superseded_by_what_is_not_there_is_superseded(writer: IndexWriter, reader: IndexReader) -> None:
+    put(writer, row("old.md", "text", superseded_by="c" * 32))
+    assert paths(reader, reader.hidden_chunks(0.0)) == ["old.md"]
+
+
+def test_other_documents_that_link_are_counted(writer: IndexWriter, reader: IndexReader) -> None:
+    link = Link("Target", "", "", 1)
+    put(
+        writer,
+        row("target.md", "text", links=(link,)),
+        row("a.md", "text", links=(link, replace(link, line=2))),
+        row("b.md", "text", links=(link,)),
+        row("lonely.md", "text"),
+    )
+    ids = {path: reader.documents_by_path(path)[0].id for path in ("target.md", "a.md", "lonely.md")}
+    assert reader.backlink_counts(ids.values()) == {ids["target.md"]: 2}
+    assert reader.backlink_counts([]) == {}
