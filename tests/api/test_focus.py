@@ -1,0 +1,158 @@
+"""Hits point at the lines that answer."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.answers import Hit
+
+GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
+LIST = f"# Shopping\n\n{GROCERIES}\n- the good olive oil from Crete\n{GROCERIES}\n"
+TABLE = """# Ports
+
+| service | port |
+|---------|------|
+| postgres | 5432 |
+| redis | 6379 |
+| nginx | 443 |
+"""
+TALK = """# Saturday
+
+Ana: Shall we go somewhere on Saturday?
+
+Ben: Why not. What about the lake?
+
+Ana: Which ferry goes to the lake?
+
+Ben: The one at nine, from the north pier.
+
+Ana: Fine. I bring bread.
+"""
+PROSE = """---
+title: Journal
+tags: [day]
+---
+
+Morning fog over the fields, nothing else to say.
+
+In the afternoon a kingfisher sat
+on the fence behind
+the mill.
+
+Evening: soup, and early to bed.
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("focus")
+    with opened(folder) as opened_index:
+        write(folder / "vault", {"list.md": LIST, "table.md": TABLE, "talk.md": TALK, "prose.md": PROSE})
+        (folder / "vault" / "windows.md").write_bytes(
+            PROSE.replace("kingfisher", "woodpecker").replace("\n", "\r\n").encode()
+        )
+        opened_index.sync()
+        yield opened_index
+
+
+def best(index: VaultIndex, query: str) -> Hit:
+    return index.search(query).results[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "focus"),
+    [
+        ("which olive oil", "list.md", (8, 8)),
+        ("redis port", "table.md", (6, 6)),
+        ("when does the ferry leave the north pier", "talk.md", (9, 9)),
+        ("who brings bread", "talk.md", (11, 11)),
+        ("kingfisher", "prose.md", (8, 10)),
+        ("fence mill kingfisher", "prose.md", (8, 10)),
+        ("woodpecker", "windows.md", (8, 10)),
+        ("early to bed", "prose.md", (12, 12)),
+    ],
+)
+def test_the_focus_is_on_the_lines_that_answer(
+    index: VaultIndex, query: str, path: str, focus: tuple[int, int]
+) -> None:
+    hits = [hit for hit in index.search(query).results if hit.path == path]
+    assert hits[0].focus == focus
+    assert hits[0].lines[0] <= focus[0] <= focus[1] <= hits[0].lines[1]
+
+
+def test_a_focus_can_be_opened(index: VaultIndex) -> None:
+    hit = best(index, "woodpecker")
+    text = index.get(f"{hit.path}:{hit.focus[0]}-{hit.focus[1]}").results[0].content
+    assert " ".join(text.split()) == "In the afternoon a woodpecker sat on the fence behind the mill."
+
+
+def test_a_snippet_shows_the_lines_that_answer(index: VaultIndex) -> None:
+    assert "the good olive oil from Crete" in best(index, "olive oil").snippet
+    assert "\r" not in best(index, "woodpecker").snippet
+
+
+def test_two_lines_of_a_list_are_two_hits_where_each_says_enough(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        filler = "\n".join(f"- thing {number}" for number in range(6))
+        write(tmp_path / "vault", {"a.md": f"- a heron at the lake\n{filler}\n- one more heron, same lake\n{filler}\n"})
+        index.sync()
+        assert [hit.focus for hit in index.search("heron lake").results] == [(1, 1), (8, 8)]
+        assert [hit.focus for hit in index.search("heron lake", per_document=1).results] == [(1, 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"- heron number {number} flew over the lake towards the reeds" for number in range(150)),
+        "\n".join(f"heron number {number} flew over the lake towards the reeds" for number in range(150)),
+        "```\n" + "\n".join(f"print('heron {number}', lake, reeds, other)" for number in range(150)) + "\n```",
+        "\n\n".join(f"The heron number {number} flew over the lake and towards the reeds." for number in range(150)),
+    ],
+    ids=["list", "wrapped", "code", "paragraphs"],
+)
+def test_no_line_is_shown_twice_though_texts_overlap(tmp_path: Path, text: str) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"a.md": text})
+        index.sync()
+        hits = index.search("heron lake", per_document=500, limit=500).results
+        assert len({hit.lines for hit in hits}) > 2
+        lines = [line for hit in hits for line in range(hit.focus[0], hit.focus[1] + 1)]
+        assert len(lines) == len(set(lines))
+
+
+def test_equal_texts_are_one_hit_that_names_them_all(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        same = "The heron stands in the water.\n"
+        write(tmp_path / "vault", {"a.md": same, "b/copy.md": same, "c.md": same, "d.md": "Another heron.\n"})
+        index.sync()
+        hits = {hit.path: hit.also for hit in index.search("heron").results}
+        assert hits.keys() - {"d.md"} == {"a.md"}
+        assert set(hits["a.md"]) == {"b/copy.md", "c.md"}
+        assert hits["d.md"] == ()
+
+
+def test_a_long_document_leaves_room_for_others(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        sections = "\n\n".join(f"## Heron {number}\n\nThe heron, heron {number}." for number in range(80))
+        others = {f"{number}.md": f"Of birds and fish, and of a heron {number}.\n" for number in range(8)}
+        write(tmp_path / "vault", {"long.md": sections, **others})
+        index.sync()
+        paths = [hit.path for hit in index.search("heron", limit=10, per_document=3).results]
+        assert len(paths) == 10
+        assert paths.count("long.md") == 3
+
+
+def test_a_canvas_answers_with_its_card(tmp_path: Path) -> None:
+    cards = [
+        f'{{"id":"{n}","type":"text","text":"Card {n}\\\\nabout {w}\\\\nand more"}}'
+        for n, w in enumerate(("tea", "herons", "soup"))
+    ]
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"board.canvas": '{"nodes":[\n' + ",\n".join(cards) + '\n],"edges":[]}'})
+        index.sync()
+        hit = best(index, "herons")
+        assert "herons" in hit.snippet
+        assert hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1]
