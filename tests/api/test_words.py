@@ -1,0 +1,154 @@
+"""Words of a question: their forms, typing errors, languages, and questions of many words or none that tells."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.errors import UsageError
+
+NOTES = {
+    "docker.md": "# Containers\n\nWe run docker on every host.\n",
+    "dock.md": "# Harbour\n\nThe docks are closed in winter.\n",
+    "kube.md": "# Cluster\n\nA kubernetes cluster with three nodes.\n",
+    "react.md": "# Hooks\n\nFetch the data in useEffect.\n",
+    "run.md": "He was running late to the café at the corner.\n",
+    "zh.md": "# 运维\n\n数据库迁移失败了。\n\n每天晚上两点备份数据库。\n\n我家有一只猫\n",
+    "ja.md": "東京タワーに行きました。\n",
+    "ko.md": "김치볶음밥 만드는 법\n",
+    "ru.md": "Новый край света.\n",
+    "bread.md": "# Bread\n\nThe dough rests overnight at eighteen degrees, with a pinch of cardamom.\n",
+}
+LONG = (
+    "I remember that somebody of the team told me a while ago, when we were all sitting together and talking about"
+    " food and about the weather, how many degrees the dough needs overnight and why the cardamom is in it, or not"
+)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("words")
+    with opened(folder, provider="local") as opened_index:
+        write(folder / "vault", NOTES)
+        opened_index.sync()
+        yield opened_index
+
+
+def found(index: VaultIndex, query: str, **options: object) -> list[str]:
+    return [hit.path for hit in index.search(query, **options).results]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("run", "run.md"),
+        ("cafe", "run.md"),
+        ("CAFÉ", "run.md"),
+        ("useeffect", "react.md"),
+        ("effect", "react.md"),
+        ("kuber*", "kube.md"),
+        ("数据库", "zh.md"),
+        ("迁移", "zh.md"),
+        ("猫", "zh.md"),
+        ("了", "zh.md"),
+        ("タワー", "ja.md"),
+        ("東京", "ja.md"),
+        ("塔 東", "ja.md"),
+        ("볶음밥", "ko.md"),
+        ("법", "ko.md"),
+        ("край", "ru.md"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_a_word_is_found_as_it_is_typed(index: VaultIndex, query: str, path: str, mode: str) -> None:
+    answer = index.search(query, mode=mode)  # type: ignore[arg-type]
+    assert path in [hit.path for hit in answer.results][:2]
+    assert answer.corrections == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "focus"), [("猫", (7, 7)), ("备份", (5, 5)), ("迁移失败", (3, 3)), ("数据库什么时候备份？", (5, 5))]
+)
+def test_a_chinese_word_or_question_finds_its_line(index: VaultIndex, query: str, focus: tuple[int, int]) -> None:
+    hit = index.search(query).results[0]
+    assert (hit.path, hit.focus) == ("zh.md", focus)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "path"),
+    [
+        ("dokcer", "docker", "docker.md"),
+        ("kuberntes", "kubernetes", "kube.md"),
+        ("useEfect", "useeffect", "react.md"),
+        ("kuber netes", "kubernetes", "kube.md"),
+        ("runing dokcer", "docker", "docker.md"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_a_typing_error_is_mended_and_named(index: VaultIndex, typed: str, meant: str, path: str, mode: str) -> None:
+    answer = index.search(typed, mode=mode)  # type: ignore[arg-type]
+    assert answer.results[0].path == path
+    assert meant in answer.corrections.values()
+
+
+def test_without_corrections_a_typing_error_finds_nothing_by_text(index: VaultIndex) -> None:
+    answer = index.search("dokcer", mode="text", fuzzy=False)
+    assert answer.results == ()
+    assert answer.corrections == {}
+
+
+@pytest.mark.parametrize("query", ["dokcer host", "dokcer AND host", "(dokcer OR tea) AND host"])
+def test_what_must_be_there_is_looked_for_as_it_was_meant(index: VaultIndex, query: str) -> None:
+    assert found(index, query, mode="text", match="all") == ["docker.md"]
+
+
+@pytest.mark.parametrize("query", ['"dokcer"', '"run dokcer"', 'dokcer "dokcer on every"', "dokc*"])
+def test_phrases_and_prefixes_are_taken_at_their_word(index: VaultIndex, query: str) -> None:
+    assert found(index, query, mode="text") == []
+
+
+def test_a_correction_does_not_outrank_what_was_typed(index: VaultIndex) -> None:
+    # `docks` is in a text; `dokcer` is mended to `docker`.
+    assert found(index, "docks dokcer", mode="text") == ["dock.md", "docker.md"]
+    assert index.search("docks", mode="text").corrections == {}
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_a_long_question_has_the_best_hit_of_its_rare_words(index: VaultIndex, mode: str) -> None:
+    assert len(LONG.split()) > 30
+    hits = index.search(LONG, mode=mode).results  # type: ignore[arg-type]
+    few = index.search("dough overnight cardamom degrees", mode=mode).results  # type: ignore[arg-type]
+    assert (hits[0].path, hits[0].focus) == (few[0].path, few[0].focus) == ("bread.md", (3, 3))
+
+
+@pytest.mark.parametrize("query", ["the", "the who", "with"])
+def test_words_that_say_nothing_are_looked_for_where_there_are_no_others(index: VaultIndex, query: str) -> None:
+    assert found(index, query, mode="text")
+
+
+ASKED = st.text(max_size=40) | st.lists(
+    st.sampled_from(
+        ["dokcer", "docker", '"', "(", ")", "-", "OR", "AND", "NOT", "tag:x", "is:expired", "数", "猫", "run*", "[a:b]"]
+    ),
+    max_size=7,
+).map(" ".join)
+
+
+@settings(max_examples=60)
+@given(ASKED, st.sampled_from(["hybrid", "text", "vector"]), st.sampled_from(["any", "all"]), st.booleans())
+def test_whatever_is_asked_the_answer_is_in_order(
+    index: VaultIndex, query: str, mode: str, match: str, fuzzy: bool
+) -> None:
+    try:
+        hits = index.search(query, mode=mode, match=match, fuzzy=fuzzy, per_document=2).results  # type: ignore[arg-type]
+    except UsageError as error:
+        assert error.hint  # noqa: PT017 - a filter that cannot be read may be refused, with a reason
+        return
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert len({(hit.path, hit.focus) for hit in hits}) == len(hits)
+    assert all(hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1] for hit in hits)
