@@ -194,3 +194,72 @@ def test_anything_that_can_be_typed_is_answered(index: VaultIndex, query: str) -
         index.search(query, mode="text")
     except UsageError as error:
         assert error.hint  # noqa: PT017 - a filter that cannot be read may be refused, with a reason
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    """300 notes, of which three have a tag and say less of what is asked than the others."""
+    folder = tmp_path_factory.mktemp("crowd")
+    with opened(folder, provider="local") as opened_index:
+        others = {f"{number:03}.md": f"The river, the river and birds {number}.\n" for number in range(297)}
+        rare = {
+            f"rare {n}.md": f"---\ntags: rare\n---\nOn a {n} day we saw a river.\n" for n in ("cold", "wet", "late")
+        }
+        write(folder / "vault", {**others, **rare})
+        opened_index.sync()
+        yield opened_index
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
+@pytest.mark.parametrize("query", ["birds of the river tag:rare", "river tag:rare", 'river "we saw"', "river -birds"])
+def test_filters_that_leave_little_still_find_it(crowd: VaultIndex, query: str, mode: str) -> None:
+    assert set(found(crowd, query, mode=mode)) == {"rare cold.md", "rare wet.md", "rare late.md"}
+
+
+def test_filters_alone_list_the_newest_first(index: VaultIndex) -> None:
+    assert found(index, "path:cooking") == ["cooking/soup.md", "cooking/bread.md"]
+    assert found(index, "path:cooking", limit=1, offset=1) == ["cooking/bread.md"]
+    assert found(index, "", tags="food/bread") == ["cooking/bread.md"]
+    assert found(index, "-sourdough kind:note") == ["2026-06-07 log.md"]
+    assert set(found(index, "-sourdough")) == {"2026-06-07 log.md", "80-memory/a.md"}
+
+
+def test_a_list_of_the_newest_is_not_reordered_by_factors(tmp_path: Path) -> None:
+    dated = "---\ncreated: {0}\nupdated: {0}\n{1}---\nText.\n"
+    with opened(tmp_path) as index:
+        files = {
+            "80-memory/new.md": dated.format("2025-06-01", "valid_until: 2025-07-01\n"),
+            "note.md": dated.format("2025-01-01", "").replace("Text", "A note"),
+            "80-memory/old.md": dated.format("2024-01-01", "").replace("Text", "A memory"),
+            "old.md": dated.format("2023-01-01", "").replace("Text", "Another note"),
+        }
+        write(tmp_path / "vault", files)
+        index.sync()
+        assert found(index, "after:2000") == list(files)
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("log is:expired", {"80-memory/b.md"}),
+        ("is:expired", {"80-memory/b.md"}),
+        ("log is:superseded", {"80-memory/c.md"}),
+        ("log kind:memory -is:expired", {"80-memory/a.md"}),
+    ],
+)
+def test_what_is_over_is_shown_where_it_is_asked_for(index: VaultIndex, query: str, paths: set[str]) -> None:
+    assert set(found(index, query, mode="text")) == paths
+
+
+@pytest.mark.parametrize("query", ["heron", "-tea"])
+def test_the_next_hits_take_the_places_of_files_that_are_gone(tmp_path: Path, query: str) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, {f"{number:02}.md": f"The heron number {number}.\n" for number in range(60)})
+        index.sync()
+        first = set(found(index, query, limit=50))
+        for path in first:
+            (vault / path).unlink()
+        left = found(index, query, limit=4)
+        assert len(left) == 4
+        assert not first & set(left)
