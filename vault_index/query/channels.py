@@ -7,7 +7,6 @@ from vault_index.models import Filters, Vector
 from vault_index.query.rank import Evidence
 from vault_index.store.reader import IndexReader
 
-_COSINES = 12
 _WIDER = 2
 _NAMES = 50  # documents called so, at most
 
@@ -41,10 +40,8 @@ def candidates(reader: IndexReader, question: Question, depth: int, hidden: Coll
         bm25 = dict(found)
     if question.vector is not None and question.space_id is not None:
         cosine = dict(reader.vector_candidates(question.space_id, question.vector, depth, filters, **conditions))
-        # A look-up costs as much as comparing a hundred vectors in a row: the best by words have it, others need not.
-        others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine][:_COSINES]
-        farthest = min(cosine.values(), default=0.0)
-        cosine = dict.fromkeys(bm25, farthest) | reader.cosines(question.space_id, question.vector, others) | cosine
+        others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
+        cosine |= reader.cosines(question.space_id, question.vector, others)
     if question.narrow:
         bm25 = dict(reader.bm25(question.match, {*bm25, *cosine}))
     called = _called(reader, question, {*bm25, *cosine}) if question.match else {}

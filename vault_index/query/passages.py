@@ -10,7 +10,7 @@ this measured better than BM25 with neighbours as columns (docs/recall.md).
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_index.query.needles import Needle
 from vault_index.terms import index_text_in_place
@@ -30,8 +30,7 @@ Said = Mapping[int, float]
 """Words of the question that a text says, by number, and how much they count there (1.0 as typed)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """Some lines of a chunk, counted from 0; the last one included."""
 
     first: int

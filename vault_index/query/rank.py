@@ -7,8 +7,9 @@ counts: where somebody asks in other words than the note's, a few shared words a
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from vault_index.query.factors import Factors
 from vault_index.query.passages import Passage, Said, Spotter, split, together, worth
@@ -20,8 +21,7 @@ _SECOND = 0.5
 """Another passage of the same chunk is a hit of its own if it says more than so much of what the best one says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
     """What the channels say of one chunk; None where a channel was not asked or did not name it."""
 
     bm25: float | None = None
@@ -64,6 +64,8 @@ class Ranking:
     """Everything that was found, in order: what an answer is cut from."""
 
     evidence: Mapping[int, Evidence]
+    chunks: Sequence[ChunkRecord]
+    """Those whose passages were looked at."""
     hits: Sequence[Ranked]
     factors: Factors
 
@@ -147,11 +149,10 @@ def rank(
         ranked.append(Ranked(place.chunk, place.passage, of_chunk, parts, place.coverage, place.said, score))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
     ranked.sort(key=lambda hit: (-hit.score, -worth(hit.coverage, hit.passage), hit.chunk.chunk_id))
-    return Ranking(evidence, ranked, factors)
+    return Ranking(evidence, chunks, ranked, factors)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     chunk: ChunkRecord
     passage: Passage
     said: Said
@@ -171,16 +172,20 @@ def _places(chunks: Sequence[ChunkRecord], spotter: Spotter) -> list[_Place]:
     places: list[_Place] = []
     for group in _by_document(chunks):
         found = _passages(group)
-        said = [
-            together(lines[starts[chunk.chunk_id] + passage.first : starts[chunk.chunk_id] + passage.last + 1])
-            for chunk, passage in found
-        ]
+        said = [_said(lines, starts[chunk.chunk_id], passage) for chunk, passage in found]
         shares = spotter.coverage(said, [above[chunk.chunk_id] for chunk, _ in found])
         places += [
             _Place(chunk, passage, here, share)
             for (chunk, passage), here, share in zip(found, said, shares, strict=True)
         ]
     return places
+
+
+def _said(lines: Sequence[Said], start: int, passage: Passage) -> Said:
+    """What a passage says, of a chunk whose first line is number `start` of `lines`."""
+    if passage.first == passage.last:
+        return lines[start + passage.first]
+    return together(lines[start + passage.first : start + passage.last + 1])
 
 
 def _by_document(chunks: Iterable[ChunkRecord]) -> Iterable[list[ChunkRecord]]:
@@ -192,19 +197,21 @@ def _by_document(chunks: Iterable[ChunkRecord]) -> Iterable[list[ChunkRecord]]:
 
 def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]]:
     """The passages of chunks of one document, in its order. Chunks overlap: lines that stand in two belong to the first
-    one given. (Parts of one long line share its number, and are told apart by their chunk.)"""
+    one given. (Where lines of the text are none of the file, as parts of a long line and cards of a canvas, they are told
+    apart by their chunk.)"""
     if len(chunks) == 1:
         return [(chunks[0], passage) for passage in split(chunks[0].text)]
     owned: set[tuple[int, int]] = set()
     found: dict[tuple[int, int], tuple[ChunkRecord, Passage]] = {}
     for chunk in chunks:
-        part = chunk.chunk_id if chunk.start_line == chunk.end_line else 0
+        of_file = 0 < chunk.end_line - chunk.start_line == chunk.text.count("\n")
+        part = 0 if of_file else chunk.chunk_id
         for passage in split(chunk.text):
             lines = [(chunk.start_line + line, part) for line in range(passage.first, passage.last + 1)]
             own = [place for place in lines if place not in owned]
             if own and len(own) < len(lines):
                 first, last = (line - chunk.start_line for line, _ in (own[0], own[-1]))
-                passage = replace(passage, first=first, last=last)
+                passage = passage._replace(first=first, last=last)
             if own:
                 found[own[0]] = chunk, passage
                 owned.update(own)
