@@ -77,6 +77,13 @@ def test_parts_of_one_long_line_are_told_apart() -> None:
     assert [hit.chunk.chunk_id for hit in ranked(chunks)] == [1, 2]
 
 
+def test_cards_of_a_canvas_with_more_lines_than_its_file_are_told_apart() -> None:
+    card = "\n\n".join(["a heron on the lake", "tea", "tea", "tea", "the lake of the heron"])
+    chunks = [chunk_record(card, number, start_line=number, end_line=number + 1) for number in (1, 2, 3)]
+    assert {hit.chunk.chunk_id for hit in ranked(chunks)} == {1, 2, 3}
+    assert len(ranked(chunks)) == 6
+
+
 def test_what_stands_in_the_chunk_before_counts_for_the_first_line_of_the_next() -> None:
     above, below = chunk_record("A heron there.", 1), chunk_record("A lake there.", 2, start_line=2)
     alone = chunk_record("A lake there.", 3, document_id=2, path="other.md")

@@ -197,8 +197,8 @@ def _by_document(chunks: Iterable[ChunkRecord]) -> Iterable[list[ChunkRecord]]:
 
 def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]]:
     """The passages of chunks of one document, in its order. Chunks overlap: lines that stand in two belong to the first
-    one given. (Where lines of the text are none of the file, as parts of a long line and cards of a canvas, they are told
-    apart by their chunk.)"""
+    one given. (Where lines of the text are none of the file, as in parts of a long line and cards of a canvas, they are
+    told apart by their chunk.)"""
     if len(chunks) == 1:
         return [(chunks[0], passage) for passage in split(chunks[0].text)]
     owned: set[tuple[int, int]] = set()
