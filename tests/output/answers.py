@@ -78,6 +78,54 @@ def search(*hits: answers.Hit, **changes: Any) -> dict[str, Any]:
     return jsonable(answers.SearchResult(**(values | changes)))
 
 
+def explanation(*words: str, **changes: Any) -> answers.Explanation:
+    """Of a passage that says the first of the words as typed, the second as corrected and the third not at all."""
+    values: dict[str, Any] = {
+        "channels": {"text": answers.ChannelEvidence(3, 12.1), "vector": answers.ChannelEvidence(1, 0.61)},
+        "coverage": 0.72,
+        "matched": words[:1],
+        "corrected": words[1:2],
+        "missing": words[2:],
+        "parts": {"text": 0.25, "vector": 0.31, "path": 0.0, "passage": 0.17},
+        "factors": {"recency": 0.98},
+    }
+    return answers.Explanation(**(values | changes))
+
+
+def reading(word: str = "wal", **changes: Any) -> answers.QueryReading:
+    values: dict[str, Any] = {
+        "words": (answers.WordReading(word, 3.21, 12, ()), answers.WordReading("dokcer", 6.5, 7, ("docker", word))),
+        "required": f'"{word} mode"',
+        "excluded": word,
+        "filters": ("kind:memory", f"tag:{word}"),
+    }
+    return answers.QueryReading(**(values | changes))
+
+
+def why(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "query": "wal mode",
+        "mode": "hybrid",
+        "id": "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
+        "source": "vault",
+        "path": "30-code/wal.md",
+        "title": "WAL",
+        "lines": (27, 27),
+        "found": False,
+        "rank": 12,
+        "limit": 10,
+        "confidence": "high",
+        "degraded": (),
+        "corrections": {},
+        "reasons": (
+            answers.Reason("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),
+        ),
+        "hit": hit(explain=explanation("wal", "dokcer", "journal")),
+        "reading": reading(),
+    }
+    return jsonable(answers.Why(**(values | changes)))
+
+
 def record(number: int = 0, **changes: Any) -> answers.DocumentRecord:
     known = asdict(hit(number))
     fields = answers.DocumentRecord.__dataclass_fields__
@@ -173,6 +221,11 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
     return [
         ("search", search(found, query=words, degraded=(words,), corrections={words: words})),
         ("search", search(query=words, confidence="none")),
+        ("search", search(hit(explain=explanation(words, words, words)), query=words, reading=reading(words))),
+        ("why", why(query=words, path=words, title=words, degraded=(words,), corrections={words: words},
+                    reasons=(answers.Reason("filtered", words, words),), reading=reading(words),
+                    hit=hit(title=words, snippet=words, explain=explanation(words, words, words)))),
+        ("why", why(id=None, title=None, lines=None, rank=None, hit=None, reading=None, path=words)),
         ("search", search(query=words)),
         ("get", texts(text(title=words, path=words, content=words, next=words, metadata={words: [words]}))),
         ("list", documents(listed)),

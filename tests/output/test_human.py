@@ -41,7 +41,7 @@ def test_lines_fit_the_width(method: str, answer: dict[str, Any], width: int) ->
 def test_a_hit_says_where_it_is_and_what_it_says() -> None:
     lines = shown("search", answers.search(answers.hit())).split("\n")
     assert lines[0] == "0.93  Use WAL mode for the index › Consequences"
-    assert lines[1].startswith("      30-code/databases/sqlite-wal-0.md:20-31 · 5f0c3f0e · #sqlite")
+    assert lines[1].startswith("      30-code/databases/sqlite-wal-0.md:27 · 5f0c3f0e · #sqlite")
     assert "      WAL lets readers run while the daemon writes" in lines[2:4][0] + lines[3]
     assert lines[-1] == "1 hit · hybrid · 8 ms"
 

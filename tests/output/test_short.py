@@ -82,3 +82,8 @@ def test_metadata_is_flat_and_without_what_is_empty() -> None:
     plain = {"target": "Note", "heading": "", "text": "x", "line": 4, "embed": False}
     values = {"links": [link, plain, plain], "frontmatter": {"a": [1, 2], "b": True}, "expires": None, "tags": []}
     assert short.metadata(values) == [("links", "Note#Part, Note"), ("frontmatter", "a: 1, 2; b: true")]
+
+
+def test_words_are_marked_whatever_their_accents() -> None:
+    assert short.matches("Cafés were closed.", short.query_words("cafe")) == [(0, 5)]
+    assert short.matches("a cafe", short.query_words("Café")) == [(2, 6)]

@@ -6,12 +6,15 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from vault_index.answers import WHEN_ASKED
 from vault_index.api.arguments import AskOptions, FilterOptions
 from vault_index.api.index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
 
-READING_METHODS = frozenset({"search", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor"})
+READING_METHODS = frozenset(
+    {"search", "why", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor"}
+)
 WRITING_METHODS = frozenset({"sync", "rebuild", "embed"})
 
 # Options of a command that ask for another answer, and the call that gives it.
@@ -50,9 +53,12 @@ def _parameters(name: str) -> frozenset[str]:
 
 
 def to_json(value: Any) -> Any:
-    """Dataclasses as objects with their fields in order, tuples as lists."""
+    """Dataclasses as objects with their fields in order, tuples as lists; what was not asked for is left out."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+        known = ((field, getattr(value, field.name)) for field in fields(value))
+        return {
+            field.name: to_json(item) for field, item in known if item is not None or WHEN_ASKED not in field.metadata
+        }
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

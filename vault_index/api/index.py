@@ -1,5 +1,6 @@
 """`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ from vault_index.answers import (
     Texts,
     Timeline,
     WatchStatus,
+    Why,
 )
 from vault_index.api.arguments import (
     ASKING,
@@ -170,6 +172,30 @@ class VaultIndex:
         wanted = self._search_options(options, limit=limit, offset=offset, explain=explain)
         with self._pool.lend() as connections:
             return self._searcher(connections).search(query, wanted)
+
+    def why(self, query: str, ref: str, *, limit: int | None = None, **options: Unpack[AskOptions]) -> Why:
+        """Why `search` finds the passage at `ref` (a reference as `get` takes it, or a path of a file) or does not.
+
+        Raises NotFoundError where there is neither a document nor a file.
+        """
+        from vault_index.query.why import why, why_not_indexed
+
+        wanted = self._search_options(options, limit=limit)
+        with self._pool.lend() as connections:
+            try:
+                place = self._resolve(connections, self._inside(ref), None)
+            except NotFoundError:
+                left_out = why_not_indexed(self.sources, query, ref, wanted)
+                if left_out is None:
+                    raise
+                return left_out
+            return why(self._searcher(connections), connections.reader, query, place, wanted)
+
+    def _inside(self, ref: str) -> str:
+        """A reference; an absolute path as it is called inside its source."""
+        if not os.path.isabs(ref):
+            return ref
+        return next((inside for source in self.sources if (inside := source.relative(ref))), ref)
 
     def get(
         self,

@@ -18,6 +18,7 @@ COMMANDS = (
     Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
     Command("watch", "watch", "keep the index up to date and answer queries (the daemon)"),
     Command("search", "search", "find passages"),
+    Command("why", "search", "say why a passage is found, or why not"),
     Command("get", "get", "print documents or parts of them"),
     Command("related", "around", "find documents that are linked with one, or near it in meaning"),
     Command("timeline", "around", "list what was created before and after a document"),

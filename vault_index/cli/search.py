@@ -1,4 +1,4 @@
-"""`search`: passages that answer a query."""
+"""`search` and `why`: passages that answer a query, and why one does or does not."""
 
 import argparse
 from typing import Any
@@ -24,6 +24,24 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 def run_search(options: Options, args: dict[str, Any]) -> int:
     return ask(options, "search", {**args, "query": " ".join(args["query"])})
+
+
+def add_why(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Say why a search finds the passage at a place, or why not: its number and what its score is made of, or what "
+        "leaves it out. Takes the options of search."
+    )
+    parser.add_argument("query", metavar="QUERY", help="as search takes it, in quotes if it has several words")
+    parser.add_argument(
+        "ref", metavar="PATH[:LINE]", help="a path, with a line or lines (10-42); or an id, or [[Note#Heading]]"
+    )
+    parser.add_argument("--limit", metavar="N", type=positive, help="how many hits the answer has (default: 10)")
+    _add_asking(parser)
+    add_filters(parser)
+
+
+def run_why(options: Options, args: dict[str, Any]) -> int:
+    return ask(options, "why", args)
 
 
 def _add_asking(parser: argparse.ArgumentParser) -> None:

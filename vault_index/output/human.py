@@ -7,6 +7,7 @@ from rich.text import Text
 
 from vault_index.output.around import AROUND
 from vault_index.output.clean import clean_all
+from vault_index.output.explain import explanation_lines, reading_lines
 from vault_index.output.page import Page
 from vault_index.output.reports import REPORTS
 from vault_index.output.short import (
@@ -28,7 +29,7 @@ Record = Mapping[str, Any]
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
-    shapes = {"search": _search, "get": _get, "list": _list, "tags": _tags, **AROUND, **REPORTS, **STATES}
+    shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, **AROUND, **REPORTS, **STATES}
     shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
     return page.text()
 
@@ -43,7 +44,10 @@ def _search(page: Page, result: Record) -> None:
         page.line((f"Read “{_one(old)}” as “{_one(new)}”.", "yellow"))
     for reason in result["degraded"]:
         page.line((f"Degraded: {_one(reason)}", "yellow"))
-    if result["confidence"] == "none":
+    reading = reading_lines(result.get("reading"))
+    for line in reading:
+        page.line((_one(line), "dim"), hang=2)
+    if result["confidence"] == "none" and not (hits and reading):
         page.line((f"Nothing in the vault answers “{query}”.", "bold"))
         if hits:
             page.line((f"{counted(len(hits), 'passage')} came nearest; --json shows them.", "dim"))
@@ -54,16 +58,42 @@ def _search(page: Page, result: Record) -> None:
         page.line((f"Nothing found for “{query}”.", "bold"))
         _what_else(page)
         return
-    if result["corrections"] or result["degraded"]:
+    if result["corrections"] or result["degraded"] or reading:
         page.gap()
     words = query_words(result["query"], result["corrections"])
     ids = short_ids(hit["id"] for hit in hits)
     for hit in hits:
         _hit(page, hit, ids[hit["id"]], words)
         page.gap()
-    weak = " · weak matches" if result["confidence"] == "low" else ""
+    weak = {"low": " · weak matches", "none": " · none of them answers"}.get(result["confidence"], "")
     took = duration(result["took_ms"] / 1000)
     page.line((f"{counted(len(hits), 'hit')} · {result['mode']} · {took}{weak}", "dim"))
+
+
+def _why(page: Page, result: Record) -> None:
+    for old, new in result["corrections"].items():
+        page.line((f"Read “{_one(old)}” as “{_one(new)}”.", "yellow"))
+    for reason in result["degraded"]:
+        page.line((f"Degraded: {_one(reason)}", "yellow"))
+    page.line(
+        ("Found: " if result["found"] else "Not found: ", "bold green" if result["found"] else "bold yellow"),
+        (_one(result["title"] or ""), "bold"),
+        (f"{' · ' if result['title'] else ''}{_one(place(result))}", "cyan"),
+        hang=2,
+    )
+    for reason in result["reasons"]:
+        page.line(f"- {_one(reason['message'])}", hang=2)
+        if reason["hint"]:
+            page.line((_one(reason["hint"]), "dim"), indent=2)
+    if result["hit"]:
+        page.gap()
+        hit = result["hit"]
+        _hit(page, hit, short_ids([hit["id"]])[hit["id"]], query_words(result["query"], result["corrections"]))
+    reading = reading_lines(result["reading"])
+    if reading:
+        page.gap()
+    for line in reading:
+        page.line((_one(line), "dim"), hang=2)
 
 
 def _what_else(page: Page) -> None:
@@ -80,7 +110,7 @@ def _hit(page: Page, hit: Record, short: str, words: tuple[str, ...]) -> None:
         limit=2,
     )
     tags = "".join(f" #{_one(tag)}" for tag in hit["tags"])
-    where = page.link(_one(place(hit)), _one(hit["link"]), "cyan")
+    where = page.link(_one(place({**hit, "lines": hit["focus"]})), _one(hit["link"]), "cyan")
     page.line(where, (f" · {short}", "dim"), (f" ·{tags}" if tags else "", "magenta"), indent=6)
     source = " ".join((hit["snippet"] or hit["digest"] or "").split())
     if source:
@@ -93,6 +123,8 @@ def _hit(page: Page, hit: Record, short: str, words: tuple[str, ...]) -> None:
         page.line((f"also in {', '.join(_one(other) for other in hit['also'])}", "dim"), indent=6, limit=1)
     if hit["changed_since_index"]:
         page.line(("changed since it was indexed", "yellow"), indent=6)
+    for line in explanation_lines(hit.get("explain")):
+        page.line((_one(line), "dim"), indent=6, hang=2)
 
 
 # --- documents -------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from vault_index.output.explain import explanation_lines, reading_lines
 from vault_index.output.short import lines, metadata, moment, place, short_ids, when
 
 Record = Mapping[str, Any]
@@ -11,7 +12,10 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def render_markdown(method: str, result: Record) -> str:
-    shapes = {"search": _search, "list": _list, "related": _related, "timeline": _timeline, "get": _get, "tags": _tags}
+    shapes = {
+        "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
+        "tags": _tags,
+    }  # fmt: skip
     return shapes.get(method, _plain)(result)
 
 
@@ -23,6 +27,7 @@ def _search(result: Record) -> str:
         notes.insert(0, f"Nothing in the vault answers “{_text(result['query'])}”.")
     elif not hits:
         notes.append(f"Nothing found for “{_text(result['query'])}”.")
+    notes += _bullets(reading_lines(result.get("reading")))
     ids = short_ids(hit["id"] for hit in hits)
     return "\n\n".join([*notes, *(_hit(hit, ids[hit["id"]]) for hit in hits)])
 
@@ -31,7 +36,23 @@ def _hit(hit: Record, short: str) -> str:
     title = " › ".join(dict.fromkeys([hit["title"], *hit["headings"]]))
     tags = "".join(f" #{tag}" for tag in hit["tags"])
     body = _quoted(hit["snippet"] or hit["digest"])
-    return f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(short)}{tags}\n\n{body}".rstrip()
+    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(short)}{tags}"
+    return "\n\n".join(filter(None, [head, body, *_bullets(explanation_lines(hit.get("explain")))]))
+
+
+def _why(result: Record) -> str:
+    verdict = "Found" if result["found"] else "Not found"
+    title = f" **{_text(result['title'])}**" if result["title"] else ""
+    reasons = [
+        f"{reason['message']} ({reason['hint']})" if reason["hint"] else reason["message"]
+        for reason in result["reasons"]
+    ]
+    hit = result["hit"]
+    shown = [_hit(hit, short_ids([hit["id"]])[hit["id"]])] if hit else []
+    notes = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
+    notes += [f"Read as: {_text(old)} → {_text(new)}." for old, new in result["corrections"].items()]
+    read = _bullets(reading_lines(result["reading"]))
+    return "\n\n".join([*notes, f"{verdict}:{title} {_code(place(result))}", *_bullets(reasons), *shown, *read])
 
 
 def _get(result: Record) -> str:
@@ -144,6 +165,12 @@ def _code(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+
+
+def _bullets(lines: Iterable[str]) -> list[str]:
+    """One list, if there is anything to list."""
+    listed = "\n".join(f"- {_text(line)}" for line in lines)
+    return [listed] if listed else []
 
 
 def _comment(text: str) -> str:

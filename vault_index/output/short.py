@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from unicodedata import combining, normalize
 
 _ID_LENGTH = 8  # prefixes are looked up in the whole index, not only in this answer
 _WORD = re.compile(r"\w+")
@@ -50,7 +51,7 @@ def query_words(query: str, corrections: Mapping[str, str] | None = None) -> tup
     plain = re.sub(r"(?:^|(?<=\s))-(?:\"[^\"]*\"|\w+)", " ", _FILTER.sub(" ", query))
     words = [word for word in _WORD.findall(plain) if word not in ("AND", "OR", "NOT")]
     words += _WORD.findall(" ".join((corrections or {}).values()))
-    kept = (word.casefold() for word in words if len(word) > 2 or _WIDE.search(word))
+    kept = (_folded(word) for word in words if len(word) > 2 or _WIDE.search(word))
     return tuple(dict.fromkeys(word for word in kept if word not in _FILLERS))
 
 
@@ -62,10 +63,18 @@ def matches(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     if stems:
         for found in _WORD.finditer(text):
             for part in re.finditer(r"[^\W_]+", found[0]):
-                folded = part[0].casefold()
+                folded = _folded(part[0])
                 if any(folded.startswith(stem) and len(folded) <= len(stem) + 4 for stem in stems):
                     spans.append((found.start() + part.start(), found.start() + part.end()))
     return sorted(span for span in spans if span[1] <= len(text))
+
+
+def _folded(word: str) -> str:
+    """Without case and accents, as the index compares; CJK characters stay as they are."""
+    word = word.casefold()
+    if word.isascii() or _WIDE.search(word):
+        return word
+    return "".join(character for character in normalize("NFD", word) if not combining(character))
 
 
 def _stem(word: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import toon_format
 
+from vault_index.output.explain import explanation_lines, reading_lines
 from vault_index.output.short import lines, moment, passage, place, query_words, short_ids, when
 
 _PASSAGE = 60
@@ -21,7 +22,7 @@ Record = Mapping[str, Any]
 
 def render_toon(method: str, result: Record) -> str:
     """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both."""
-    shapes = {"search": _search, "list": _list, "related": _related, "timeline": _timeline, "get": _get}
+    shapes = {"search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get}
     shape = shapes.get(method, _plain)
     return toon_format.encode(_printable(shape(result)))
 
@@ -39,13 +40,34 @@ def _search(result: Record) -> dict[str, Any]:
             "text": passage(" ".join(_summary(hit).split()), words, _PASSAGE),
             "tokens": hit["tokens"],
             "also": "|".join(hit["also"]),
+            "why": "; ".join(explanation_lines(hit.get("explain"))),
         }
         for hit in hits
     )
     answer = {key: result[key] for key in ("degraded", "corrections") if result[key]}
     if result["confidence"] != "high":
         answer["confidence"] = result["confidence"]
+    if reading := reading_lines(result.get("reading")):
+        answer["reading"] = reading
     return {**answer, "results": _table(rows)}
+
+
+def _why(result: Record) -> dict[str, Any]:
+    hit = result["hit"]
+    answer = {
+        "found": result["found"],
+        "rank": result["rank"],
+        "place": place(result),
+        "title": result["title"],
+        "confidence": "" if result["confidence"] == "high" else result["confidence"],
+        "degraded": result["degraded"],
+        "corrections": result["corrections"],
+        "reasons": _table(result["reasons"]),
+        "hit": {"score": round(hit["score"], 2), "focus": place({**hit, "lines": hit["focus"]})} if hit else None,
+        "why": explanation_lines(hit.get("explain")) if hit else None,
+        "reading": reading_lines(result["reading"]),
+    }
+    return {key: value for key, value in answer.items() if value not in (None, "", [], {})}
 
 
 def _summary(hit: Record) -> str:

@@ -1,10 +1,18 @@
-"""Why a hit is where it is: what each channel said, which words matched, and what the score is made of."""
+"""Why a hit is where it is: how the query was read, what each channel said, and what the score is made of."""
 
+import re
 from collections.abc import Mapping, Sequence
 
-from vault_index.answers import ChannelEvidence, Explanation
-from vault_index.query.needles import Needle
+from vault_index.answers import ChannelEvidence, Explanation, QueryReading, WordReading
+from vault_index.query.needles import Needle, ranking_expression
+from vault_index.query.parse import ParsedQuery
 from vault_index.query.rank import Ranked, Ranking
+from vault_index.query.singles import single_filters
+from vault_index.query.spelling import Spelling
+from vault_index.query.tree import Term
+from vault_index.store.reader import IndexReader
+
+_ONE_WORD = re.compile(r'"(\w+)"')
 
 
 def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> Explanation:
@@ -37,3 +45,28 @@ def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, ChannelEvidence]:
         for channel, named in scores.items()
         if (own := named.get(hit.chunk.chunk_id)) is not None
     }
+
+
+def reading(reader: IndexReader, query: ParsedQuery, needles: Sequence[Needle], spelling: Spelling) -> QueryReading:
+    """How a query was read, with what the index says of its words."""
+    return QueryReading(
+        words=tuple(_word(reader, needle, spelling.forms.get(needle.text, {})) for needle in needles),
+        required=as_words(query.required),
+        excluded=as_words(query.excluded),
+        filters=tuple(written for written, _ in single_filters(query.filters)),
+    )
+
+
+def as_words(expression: str) -> str:
+    """An FTS5 expression as people write it: quotes around phrases alone."""
+    return _ONE_WORD.sub(r"\1", expression)
+
+
+def _word(reader: IndexReader, needle: Needle, meant: Mapping[str, float]) -> WordReading:
+    term = Term(needle.text, "prefix" if needle.prefix else "word", 0)
+    return WordReading(
+        text=needle.text,
+        rarity=round(needle.weight, 2),
+        texts=reader.count_matches(ranking_expression([term], {needle.text: meant})),
+        meant=tuple(sorted(meant, key=lambda form: -meant[form])),
+    )

@@ -25,7 +25,6 @@ def to_hit(
     explain: Explanation | None,
 ) -> Hit:
     chunk = hit.chunk
-    first, last = (min(chunk.start_line + line, chunk.end_line) for line in (hit.passage.first, hit.passage.last))
     return Hit(
         id=chunk.uid,
         kind=chunk.kind,
@@ -39,7 +38,7 @@ def to_hit(
         type=chunk.type,
         digest=chunk.digest,
         snippet=snippet(chunk.text, hit.passage.first),
-        focus=(first, last),
+        focus=focus(hit),
         tokens=chunk.tokens,
         created=iso_time(chunk.created),
         updated=iso_time(chunk.updated),
@@ -54,6 +53,13 @@ def to_hit(
         link=link,
         explain=explain,
     )
+
+
+def focus(hit: Ranked) -> tuple[int, int]:
+    """The first and last line of the passage, in the file."""
+    chunk = hit.chunk
+    first, last = (min(chunk.start_line + line, chunk.end_line) for line in (hit.passage.first, hit.passage.last))
+    return first, last
 
 
 def to_record(

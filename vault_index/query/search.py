@@ -12,7 +12,7 @@ from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
 from vault_index.query.channels import Question, candidates
 from vault_index.query.confidence import confidence
-from vault_index.query.explain import explanation
+from vault_index.query.explain import explanation, reading
 from vault_index.query.factors import Factors
 from vault_index.query.freshness import Disk, Source
 from vault_index.query.needles import Needle, ranking_expression, rarest, read_needles
@@ -83,27 +83,45 @@ class Searcher:
     def search(self, text: str, options: SearchOptions) -> SearchResult:
         """The passages that answer `text`. Raises UsageError for a filter that cannot be read."""
         started = time.perf_counter()
-        disk = Disk(self._sources)
         asked = self.understand(text, options)
         with self._reader.snapshot():
-            ranking = self.rank(asked, options)
-            chosen = self._choose(ranking.hits, options, disk)
-            if len(chosen) < options.limit and len(ranking.evidence) > options.offset + options.limit + _READ:
-                # A long document, or files that are gone, took the places: what stands behind them is looked at, too.
-                ranking = self.rank(asked, options, deep=True)
-                chosen = self._choose(ranking.hits, options, disk)
-            results = self._present(asked, ranking, chosen, options)
+            answer = self.answer(asked, options)
+            results = self.present(asked, answer.ranking, answer.chosen, options)
+            read = reading(self._reader, asked.query, asked.needles, asked.spelling) if options.explain else None
         return SearchResult(
             query=text,
             mode=options.mode,
-            confidence=confidence(asked.needles, ranking.hits, vector=asked.question.vector is not None)
-            if results
-            else "none",
-            degraded=(*asked.degraded, *disk.missing()),
+            confidence=self.confidence(asked, answer),
+            degraded=(*asked.degraded, *answer.disk.missing()),
             corrections=asked.spelling.corrections,
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=results,
+            reading=read,
         )
+
+    def answer(self, asked: Asked, options: SearchOptions) -> "Answer":
+        """The hits that are shown. Call it within a snapshot."""
+        disk = Disk(self._sources)
+        ranking = self.rank(asked, options)
+        chosen = self._choose(ranking.hits, options, disk)
+        if len(chosen) < options.limit and len(ranking.evidence) > options.offset + options.limit + _READ:
+            # A long document, or files that are gone, took the places: what stands behind them is looked at, too.
+            ranking = self.rank(asked, options, deep=True)
+            chosen = self._choose(ranking.hits, options, disk)
+        return Answer(ranking, chosen, disk)
+
+    def everything(self, asked: Asked, options: SearchOptions, answer: "Answer") -> "Answer":
+        """`answer` with all that was found behind it. Call it within the same snapshot."""
+        ranking = self.rank(asked, options, deep=True)
+        chosen = self._choose(ranking.hits, replace(options, offset=0, limit=len(ranking.hits)), answer.disk)
+        rest = [one for one in chosen if not any(one.same_place(shown.hit) for shown in answer.chosen)]
+        return Answer(ranking, [*answer.chosen, *rest], answer.disk)
+
+    def confidence(self, asked: Asked, answer: "Answer") -> Literal["high", "low", "none"]:
+        """Whether the answer is one."""
+        if not answer.chosen:
+            return "none"
+        return confidence(asked.needles, answer.ranking.hits, vector=asked.question.vector is not None)
 
     def understand(self, text: str, options: SearchOptions) -> Asked:
         """Read the query, mend its typing errors, embed it."""
@@ -188,10 +206,10 @@ class Searcher:
         except VaultIndexError as error:
             return None, None, (f"vector: {error.message}",)
 
-    def _choose(self, hits: Sequence[Ranked], options: SearchOptions, disk: Disk) -> list["_Chosen"]:
+    def _choose(self, hits: Sequence[Ranked], options: SearchOptions, disk: Disk) -> list["Chosen"]:
         """The hits that are shown: of files that are there, a few of each document, each text once."""
-        chosen: list[_Chosen] = []
-        by_text: dict[tuple[str, int], _Chosen] = {}
+        chosen: list[Chosen] = []
+        by_text: dict[tuple[str, int], Chosen] = {}
         per_document: Counter[int] = Counter()
         for hit in hits:
             changed = disk.changed(hit.chunk)
@@ -205,13 +223,14 @@ class Searcher:
             if full or per_document[hit.chunk.document_id] >= options.per_document:
                 continue
             per_document[hit.chunk.document_id] += 1
-            chosen.append(_Chosen(hit, changed, []))
+            chosen.append(Chosen(hit, changed, []))
             by_text[hit.chunk.text, hit.passage.first] = chosen[-1]
         return chosen[options.offset :]
 
-    def _present(
-        self, asked: Asked, ranking: Ranking, chosen: Sequence["_Chosen"], options: SearchOptions
+    def present(
+        self, asked: Asked, ranking: Ranking, chosen: Sequence["Chosen"], options: SearchOptions
     ) -> tuple[Hit, ...]:
+        """Hits as they are answered."""
         if not chosen:
             return ()
         records = [one.hit.chunk for one in chosen]
@@ -232,11 +251,29 @@ class Searcher:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
+    """A hit that is shown."""
+
     hit: Ranked
     changed: bool
+    """Whether its file changed since it was indexed."""
     also: list[str]
     """Paths of other documents that say the same."""
+
+    def same_place(self, other: Ranked) -> bool:
+        return (self.hit.chunk.chunk_id, self.hit.passage.first) == (other.chunk.chunk_id, other.passage.first)
+
+    def same_text(self, other: Ranked) -> bool:
+        return (self.hit.chunk.text, self.hit.passage.first) == (other.chunk.text, other.passage.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits that are shown, and what they were chosen from."""
+
+    ranking: Ranking
+    chosen: Sequence[Chosen]
+    disk: Disk
 
 
 def as_of_day(filters: Filters, day: float) -> Filters:

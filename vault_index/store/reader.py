@@ -238,6 +238,12 @@ class IndexReader:
         total = self._all(f"SELECT count(*) FROM document{where}", values)[0][0]
         return [_stored_document(row) for row in rows], int(total)
 
+    def allows(self, filters: Filters, document_id: int) -> bool:
+        """Whether the filters let a document through."""
+        condition, values = document_condition(filters)
+        where = f" AND {condition}" if condition else ""
+        return bool(self._all(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
+
     def documents_by_id(self, prefix: str, limit: int = 10) -> list[StoredDocument]:
         """Documents whose id begins with `prefix` (lower case)."""
         # An id holds no character after `g`: the range is a prefix search that the index can answer.

@@ -1,0 +1,196 @@
+"""`why` says what leaves a passage out, one reason for each thing that does, and agrees with `search`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.answers import Why
+from vault_index.api import dispatch
+from vault_index.errors import NotFoundError
+
+SECTIONS = "\n\n".join(f"## Section {number}\n\nThe heron number {number}." for number in range(6))
+NOTES = {
+    "birds.md": f"# Birds\n\n{SECTIONS}\n",
+    "lake.md": "---\ntags: [water]\ncreated: 2026-03-01\n---\n# Lake\n\nA heron stands in the lake.\n\nBoats, too.\n",
+    "copy.md": "A kingfisher waits.\n",
+    "original.md": "A kingfisher waits.\n",
+    "pond.md": "---\ncreated: 2026-05-01\n---\nA frog and a toad.\n",
+    "80-memory/expired.md": "---\nexpires: 2026-01-01\n---\nThe heron left.\n",
+    "80-memory/replaced.md": "---\nsuperseded_by: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\n---\nThe heron came.\n",
+    ".vaultignore": "drafts/\n",
+    "drafts/heron.md": "A heron, perhaps.\n",
+    "picture.txt": "No markdown.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    folder = tmp_path_factory.mktemp("why")
+    with opened(folder) as opened_index:
+        write(folder / "vault", NOTES)
+        opened_index.sync()
+        yield opened_index
+
+
+def codes(answer: Why) -> list[str]:
+    return [reason.code for reason in answer.reasons]
+
+
+def test_every_hit_of_a_search_is_found_with_its_number_and_score(index: VaultIndex) -> None:
+    hits = index.search("heron lake", explain=True).results
+    assert len(hits) > 3
+    for number, hit in enumerate(hits, start=1):
+        answer = index.why("heron lake", f"{hit.path}:{hit.focus[0]}")
+        assert (answer.found, answer.rank, codes(answer)) == (True, number, ["found"])
+        assert answer.hit is not None
+        assert (answer.hit.score, answer.hit.explain) == (hit.score, hit.explain)
+
+
+def test_of_a_document_the_best_passage_counts(index: VaultIndex) -> None:
+    answer = index.why("heron lake", "lake.md")
+    assert answer.rank == 1
+    assert answer.lines is None
+    assert answer.hit is not None
+    assert answer.hit.focus == (7, 7)
+
+
+def test_a_hit_behind_the_limit_has_its_number(index: VaultIndex) -> None:
+    second = index.search("heron lake", limit=2).results[1]
+    answer = index.why("heron lake", f"{second.path}:{second.focus[0]}", limit=1)
+    assert (answer.found, answer.rank, codes(answer)) == (False, 2, ["beyond_limit"])
+
+
+def test_other_passages_of_a_document_may_take_its_places(index: VaultIndex) -> None:
+    shown = {hit.focus[0] for hit in index.search("heron number").results if hit.path == "birds.md"}
+    assert len(shown) == 3
+    hidden = next(line for line in range(5, 26, 4) if line not in shown)
+    answer = index.why("heron number", f"birds.md:{hidden}")
+    assert (answer.rank, codes(answer)) == (None, ["per_document"])
+    assert index.why("heron number", f"birds.md:{hidden}", per_document=6).found
+
+
+def test_the_same_text_is_named_by_another_hit(index: VaultIndex) -> None:
+    (hit,) = index.search("kingfisher").results
+    answer = index.why("kingfisher", hit.also[0])
+    assert (answer.found, codes(answer)) == (False, ["same_text"])
+    assert hit.path in answer.reasons[0].message
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "expected"),
+    [
+        ("heron kind:memory", "lake.md", ["filtered"]),
+        ("heron kind:memory tag:water tag:air", "lake.md", ["filtered", "filtered"]),
+        ("heron -tag:water", "lake.md", ["filtered"]),
+        ('"a heron flies" lake', "lake.md", ["required"]),
+        ("heron AND toad", "lake.md:7", ["required"]),
+        ("heron -stands", "lake.md", ["excluded"]),
+        ("heron -(stands OR toad)", "lake.md", ["excluded"]),
+        ("heron", "80-memory/expired.md", ["expired"]),
+        ("heron", "80-memory/replaced.md", ["superseded"]),
+        ("heron kind:note", "80-memory/expired.md", ["filtered", "expired"]),
+        ("heron", "pond.md", ["no_word"]),
+        ("heron", "lake.md:90", ["no_text"]),
+        ("heron", "lake.md:9", ["other_passage"]),
+        ("?!", "lake.md", ["nothing_asked"]),
+    ],
+)
+def test_what_leaves_a_passage_out_is_named(index: VaultIndex, query: str, path: str, expected: list[str]) -> None:
+    answer = index.why(query, path, mode="text")
+    assert (answer.found, answer.rank, answer.hit) == (False, None, None)
+    assert codes(answer) == expected
+
+
+def test_the_filter_that_does_not_hold_is_named_as_it_is_written(index: VaultIndex) -> None:
+    answer = index.why("heron tag:water OR tag:air [status:done] after:2026-04-01", "lake.md", kind="memory")
+    assert [reason.message.removesuffix(" does not hold for it.") for reason in answer.reasons] == [
+        "kind:memory", "[status:done]", "after:2026-04-01",
+    ]  # fmt: skip
+
+
+def test_the_word_that_is_missing_is_named(index: VaultIndex) -> None:
+    answer = index.why("heron toad lake", "lake.md", match="all")
+    assert [reason.message for reason in answer.reasons] == ["It does not hold toad, which is required."]
+
+
+def test_memories_that_are_over_are_found_when_asked_for(index: VaultIndex) -> None:
+    assert index.why("heron", "80-memory/expired.md", include_expired=True).rank is not None
+    assert index.why("heron", "80-memory/expired.md", as_of="2020-01-01").reasons[0].code == "created_later"
+    assert index.why("heron", "80-memory/replaced.md", include_superseded=True).rank is not None
+
+
+def test_typing_errors_are_read_as_in_a_search(index: VaultIndex) -> None:
+    answer = index.why("hern", "lake.md")
+    assert answer.corrections == {"hern": "heron"}
+    assert answer.rank is not None
+    assert answer.hit is not None
+    assert answer.hit.explain is not None
+    assert answer.hit.explain.corrected == ("hern",)
+    assert codes(index.why("hern", "lake.md", fuzzy=False)) == ["no_word", "degraded"]
+
+
+@pytest.mark.parametrize(("path", "code"), [("drafts/heron.md", "ignored"), ("picture.txt", "ignored")])
+def test_a_file_that_no_sync_reads_is_named_so(index: VaultIndex, path: str, code: str) -> None:
+    answer = index.why("heron", f"{path}:1")
+    assert (answer.found, answer.id, answer.path, codes(answer)) == (False, None, path, [code])
+    absolute = index.sources[0].absolute(path)
+    assert codes(index.why("heron", str(absolute))) == [code]
+
+
+def test_a_file_that_is_new_or_gone_asks_for_a_sync(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"old.md": "A heron.\n", "other.md": "Another heron.\n"})
+        index.sync()
+        write(tmp_path / "vault", {"new.md": "A new heron.\n"})
+        (tmp_path / "vault/old.md").unlink()
+        assert codes(index.why("heron", "new.md")) == ["not_yet"]
+        assert codes(index.why("heron", "old.md")) == ["gone"]
+
+
+def test_what_is_nowhere_is_not_found(index: VaultIndex) -> None:
+    with pytest.raises(NotFoundError):
+        index.why("heron", "nowhere.md")
+
+
+def test_vectors_that_are_missing_or_far_are_named(tmp_path: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        birds = {f"birds/{number}.md": f"The heron number {number} eats fish.\n" for number in range(120)}
+        write(tmp_path / "vault", {**birds, "tax.md": "The form for income is due in May.\n"})
+        index.sync()
+        answer = index.why("heron", "tax.md")
+        assert codes(answer) == ["no_word", "far"]
+        assert "its cosine is" in answer.reasons[1].message
+        write(tmp_path / "vault", {"new.md": "Invoices of the last quarter.\n"})
+        index.sync(embed=False)
+        assert codes(index.why("heron", "new.md")) == ["no_word", "pending"]
+
+
+def test_the_daemon_is_asked_in_the_same_words(index: VaultIndex) -> None:
+    answer = dispatch(index, "why", {"query": "heron kind:memory", "ref": "lake.md", "mode": "text"})
+    assert answer["reasons"][0]["code"] == "filtered"
+    assert answer["reading"]["filters"] == ["kind:memory"]
+
+
+def test_only_who_asks_is_explained(index: VaultIndex) -> None:
+    plain = dispatch(index, "search", {"query": "hern tag:water -toad"})
+    assert "reading" not in plain
+    assert "explain" not in plain["results"][0]
+    explained = dispatch(index, "search", {"query": "hern tag:water -toad", "explain": True})
+    (word,) = explained["reading"]["words"]
+    assert (word["text"], word["meant"]) == ("hern", ["heron"])
+    assert word["texts"] >= 7
+    assert (explained["reading"]["excluded"], explained["reading"]["filters"]) == ("toad", ["tag:water"])
+    assert explained["results"][0]["explain"]["channels"]["text"]["rank"] == 1
+
+
+def test_a_score_is_the_sum_of_its_parts_times_its_factors(index: VaultIndex) -> None:
+    for mode in ("hybrid", "text"):
+        for hit in index.search("heron lake", mode=mode, explain=True).results:
+            assert hit.explain is not None
+            score = sum(hit.explain.parts.values())
+            for factor in hit.explain.factors.values():
+                score *= factor
+            assert hit.score == pytest.approx(min(score, 1.0), abs=0.001)
