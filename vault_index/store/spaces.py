@@ -107,6 +107,17 @@ def cosines(connection: apsw.Connection, space_id: int, vector: Vector, chunk_id
     return {chunk_id: _cosine(distance) for chunk_id, distance in rows}
 
 
+def vectors(connection: apsw.Connection, space_id: int, chunk_ids: Sequence[int]) -> list[Vector]:
+    """The vectors of those of the given chunks that have one."""
+    table = _table(space_id)
+    rows = fetch_all(
+        connection,
+        f"SELECT embedding FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value",
+        (json.dumps(list(chunk_ids)),),
+    )
+    return [vector for (vector,) in rows]
+
+
 def _cosine(distance: float) -> float:
     return 1.0 - distance * distance / 2.0
 
