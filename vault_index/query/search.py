@@ -121,7 +121,7 @@ class Searcher:
         """Whether the answer is one."""
         if not answer.chosen:
             return "none"
-        return confidence(asked.needles, answer.ranking.hits, vector=asked.question.vector is not None)
+        return confidence(self._reader, asked.query, asked.question, asked.needles, answer.ranking.hits)
 
     def understand(self, text: str, options: SearchOptions) -> Asked:
         """Read the query, mend its typing errors, embed it."""
