@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -24,7 +25,7 @@ def test_half_of_the_weight_is_gone_after_the_half_life() -> None:
     new, old, ancient = (chunk_record(kind="memory", updated=NOW - age * DAY) for age in (0, 90, 1_000))
     assert factors(config).of(new) == {}
     assert factors(config).of(old) == {"recency": pytest.approx(0.9)}
-    assert factors(config).product(ancient) == pytest.approx(0.8, abs=1e-3)
+    assert math.prod(factors(config).of(ancient).values()) == pytest.approx(0.8, abs=1e-3)
 
 
 def test_an_old_memory_that_was_changed_lately_is_not_old() -> None:
@@ -34,7 +35,9 @@ def test_an_old_memory_that_was_changed_lately_is_not_old() -> None:
 
 def test_each_kind_has_a_weight_of_its_own() -> None:
     config = replace(OFF, recency_notes=0.1, recency_memories=0.2, recency_sessions=0.3)
-    products = [factors(config).product(chunk_record(kind=kind)) for kind in ("note", "memory", "session")]
+    products = [
+        math.prod(factors(config).of(chunk_record(kind=kind)).values()) for kind in ("note", "memory", "session")
+    ]
     assert products == sorted(products, reverse=True)
     assert len(set(products)) == 3
 
@@ -50,7 +53,7 @@ def test_what_is_outdated_counts_less_from_that_moment_on() -> None:
 @pytest.mark.parametrize("name", ["usage", "backlinks"])
 def test_what_is_opened_or_linked_more_counts_more(name: str) -> None:
     config = replace(OFF, **{name: 0.2})
-    products = [factors(config, accesses=n, backlinks=n).product(chunk_record()) for n in (0, 1, 5, 500)]
+    products = [math.prod(factors(config, accesses=n, backlinks=n).of(chunk_record()).values()) for n in (0, 1, 5, 500)]
     assert products == sorted(products)
     assert products[0] == pytest.approx(0.8)
     assert products[-1] < 1
@@ -83,6 +86,6 @@ def test_no_passage_gains_and_none_loses_more_than_the_weights(
         recency_memories=recency, half_life_days=half_life, outdated=outdated, usage=usage, backlinks=backlinks
     )
     record = chunk_record(kind="memory", created=created, updated=created, valid_until=valid_until)
-    product = factors(config, accesses=count, backlinks=count, now=now).product(record)
+    product = math.prod(factors(config, accesses=count, backlinks=count, now=now).of(record).values())
     least = (1 - recency) * (1 - outdated) * (1 - usage) * (1 - backlinks)
     assert least - 1e-9 <= product <= 1

@@ -13,7 +13,9 @@ from vault_index.query.rank import Evidence, Ranked, order, rank, weights
 from vault_index.store.rows import ChunkRecord
 
 NOW = 1e9
-NEEDLES = tuple(Needle(word, {word: 1.0}, False, 1.0, known=True) for word in ("heron", "lake"))
+NEEDLES = tuple(
+    Needle(word, {word: 1.0}, False, weight, known=True) for word, weight in (("heron", 2.0), ("lake", 1.0))
+)
 
 
 def as_written(words: Collection[str]) -> Mapping[str, str]:

@@ -29,7 +29,7 @@ def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> Exp
             "path": round(hit.parts.name, 4),
             "passage": round(hit.parts.passage, 4),
         },
-        factors={name: round(factor, 4) for name, factor in ranking.factors.of(hit.chunk).items()},
+        factors={name: round(factor, 4) for name, factor in hit.factors.items()},
     )
 
 

@@ -34,12 +34,6 @@ class Factors:
         }
         return {name: factor for name, factor in found.items() if factor != 1.0}
 
-    def product(self, chunk: ChunkRecord) -> float:
-        product = 1.0
-        for factor in self.of(chunk).values():
-            product *= factor
-        return product
-
     def _recency(self, chunk: ChunkRecord) -> float:
         """One half of the weight is gone after each half-life."""
         weight = {"memory": self.config.recency_memories, "session": self.config.recency_sessions}.get(

@@ -6,8 +6,9 @@ is said in and around a passage), and the sum is weighted. The less of the quest
 counts: where somebody asks in other words than the note's, a few shared words are chance.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,10 +16,11 @@ from vault_index.query.factors import Factors
 from vault_index.query.passages import Passage, Said, Spotter, split, together, worth
 from vault_index.store.rows import ChunkRecord
 
-TEXT, VECTOR, NAME, PASSAGE = 0.3, 0.5, 0.3, 0.35
+TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
 _MEANING_GAIN = 2.5
-_SECOND = 0.5
-"""Another passage of the same chunk is a hit of its own if it says more than so much of what the best one says."""
+_SECOND, _SILENT_SECOND = 0.4, 0.5
+"""Another passage of the same chunk is a hit of its own if it says more than so much of what the best one says; more is
+asked of one that says nothing itself, and only stands beside what does."""
 
 
 class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
@@ -57,17 +59,18 @@ class Ranked:
     matched: Said
     """The words of the question it says itself."""
     score: float
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """What the sum of the parts was multiplied with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Everything that was found, in order: what an answer is cut from."""
+    """What was found, in order: what an answer is cut from."""
 
     evidence: Mapping[int, Evidence]
-    chunks: Sequence[ChunkRecord]
-    """Those whose passages were looked at."""
     hits: Sequence[Ranked]
-    factors: Factors
+    coverage: float
+    """The best of the first chunks: it says how much meaning counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +138,27 @@ def rank(
     text: bool,
     vector: bool,
     factors: Factors,
+    behind: Ranking | None = None,
 ) -> Ranking:
-    """The passages of `chunks`, best first; ties in the order of the chunks, so that equal indexes answer equally."""
+    """The passages of `chunks`, best first; ties in the order of the chunks, so that equal indexes answer equally.
+
+    `behind` is a ranking of better chunks, which these only continue.
+    """
     places = _places(chunks, spotter)
-    best = max((place.coverage for place in places), default=0.0)
+    best = behind.coverage if behind else max((place.coverage for place in places), default=0.0)
+    highest = behind.hits[-1].score if behind and behind.hits else 1.0
     scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=best))
-    products = {chunk.chunk_id: factors.product(chunk) for chunk in chunks}
+    factors_of = {chunk.chunk_id: factors.of(chunk) for chunk in chunks}
     ranked = []
     for place in _worth_showing(places):
         of_chunk = evidence[place.chunk.chunk_id]
         parts = scorer.parts(of_chunk, place.worth)
-        score = min(parts.total * products[place.chunk.chunk_id], 1.0)
-        ranked.append(Ranked(place.chunk, place.passage, of_chunk, parts, place.coverage, place.said, score))
+        by = factors_of[place.chunk.chunk_id]
+        score = min(parts.total * math.prod(by.values()), highest)
+        ranked.append(Ranked(place.chunk, place.passage, of_chunk, parts, place.coverage, place.said, score, by))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
     ranked.sort(key=lambda hit: (-hit.score, -worth(hit.coverage, hit.passage), hit.chunk.chunk_id))
-    return Ranking(evidence, chunks, ranked, factors)
+    return Ranking(evidence, [*(behind.hits if behind else ()), *ranked], best)
 
 
 class _Place(NamedTuple):
@@ -228,5 +237,6 @@ def _worth_showing(places: Sequence[_Place]) -> list[_Place]:
     return [
         place
         for place in places
-        if place is (first := best[place.chunk.chunk_id]) or place.coverage > _SECOND * first.coverage
+        if place is (first := best[place.chunk.chunk_id])
+        or place.coverage > (_SECOND if place.said else _SILENT_SECOND) * first.coverage
     ]

@@ -28,8 +28,8 @@ from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
 
-_DEPTH = 100  # chunks a channel names, at least
-_READ = 60  # chunks whose passages are looked at beyond what is wanted
+_DEPTHS = (60, 240, 960, 3840)  # chunks a channel names, at least; vec0 names 4096 at most
+_BLOCK = 20  # chunks whose passages are compared with each other
 _DAY = 86_400.0
 _AS_LISTED = RankingConfig(recency_memories=0.0, recency_sessions=0.0, outdated=0.0)  # what is in order stays so
 
@@ -102,20 +102,59 @@ class Searcher:
     def answer(self, asked: Asked, options: SearchOptions) -> "Answer":
         """The hits that are shown. Call it within a snapshot."""
         disk = Disk(self._sources)
-        ranking = self.rank(asked, options)
-        chosen = self._choose(ranking.hits, options, disk)
-        if len(chosen) < options.limit and len(ranking.evidence) > options.offset + options.limit + _READ:
-            # A long document, or files that are gone, took the places: what stands behind them is looked at, too.
-            ranking = self.rank(asked, options, deep=True)
-            chosen = self._choose(ranking.hits, options, disk)
-        return Answer(ranking, chosen, disk)
+        wanted = options.offset + options.limit
+        depth = next((depth for depth in _DEPTHS if depth >= 3 * wanted), _DEPTHS[-1])
+        while True:
+            evidence = self.found(asked, options, depth)
+            answer = self._cut(asked, options, evidence, disk, wanted)
+            if len(answer.chosen) >= options.limit or len(evidence) < depth or depth == _DEPTHS[-1]:
+                return answer
+            # A long document, files that are gone, or texts that are equal took the places: what stands behind them?
+            depth = _DEPTHS[_DEPTHS.index(depth) + 1]
 
     def everything(self, asked: Asked, options: SearchOptions, answer: "Answer") -> "Answer":
         """`answer` with all that was found behind it. Call it within the same snapshot."""
-        ranking = self.rank(asked, options, deep=True)
-        chosen = self._choose(ranking.hits, replace(options, offset=0, limit=len(ranking.hits)), answer.disk)
-        rest = [one for one in chosen if not any(one.same_place(shown.hit) for shown in answer.chosen)]
-        return Answer(ranking, [*answer.chosen, *rest], answer.disk)
+        evidence = answer.ranking.evidence
+        whole = replace(options, offset=0, limit=_DEPTHS[-1])
+        return self._cut(asked, whole, evidence, answer.disk, _DEPTHS[-1])
+
+    def _cut(
+        self, asked: Asked, options: SearchOptions, evidence: Mapping[int, Evidence], disk: Disk, wanted: int
+    ) -> "Answer":
+        """The answer from what was found. Chunks are looked at a block at a time, as many as it takes: blocks do not
+        depend on what is wanted, so that pages do not overlap."""
+        text, vector = bool(asked.question.match), asked.question.vector is not None
+        ordered = self._spread(order(evidence, weights(text=text, vector=vector)), options.per_document)
+        spotter = Spotter(asked.needles, self._reader.stems)
+        ranking = Ranking(evidence, (), 0.0)
+        chosen: list[Chosen] = []
+        for start in range(0, len(ordered), _BLOCK):
+            records = self._reader.chunks(ordered[start : start + _BLOCK])
+            chunks = [records[chunk_id] for chunk_id in ordered[start : start + _BLOCK]]
+            ranking = rank(
+                chunks,
+                evidence,
+                spotter,
+                text=text,
+                vector=vector,
+                factors=self._factors(asked, chunks),
+                behind=ranking if start else None,
+            )
+            chosen = self._choose(ranking.hits, options, disk)
+            if len(chosen) >= wanted:
+                break
+        return Answer(ranking, chosen[options.offset : wanted], disk)
+
+    def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
+        """`ordered` with the chunks behind that are more of one document than can be shown."""
+        documents = self._reader.documents_of(ordered)
+        taken: Counter[int] = Counter()
+        first: list[int] = []
+        rest: list[int] = []
+        for chunk_id in ordered:
+            taken[documents[chunk_id]] += 1
+            (first if taken[documents[chunk_id]] <= per_document + 1 else rest).append(chunk_id)
+        return [*first, *rest]
 
     def confidence(self, asked: Asked, answer: "Answer") -> Literal["high", "low", "none"]:
         """Whether the answer is one."""
@@ -148,10 +187,9 @@ class Searcher:
         )
         return Asked(query, needles, spelling, question, degraded, options.as_of or time.time())
 
-    def rank(self, asked: Asked, options: SearchOptions, *, deep: bool = False) -> Ranking:
-        """What was found, best first: passages of the best chunks, or, `deep`, of all. Call it within a snapshot."""
+    def found(self, asked: Asked, options: SearchOptions, depth: int) -> Mapping[int, Evidence]:
+        """The chunks that the channels name, each at least `depth` if there are so many."""
         question = asked.question
-        wanted = options.offset + options.limit
         states = question.filters.states
         hidden = self._reader.hidden_chunks(
             asked.now,
@@ -159,19 +197,8 @@ class Searcher:
             superseded=not options.include_superseded and "superseded" not in states,
         )
         if question.match or question.vector:
-            evidence = candidates(self._reader, question, max(_DEPTH, 4 * wanted), hidden)
-        else:
-            evidence = self._newest(question, max(_DEPTH, 4 * wanted) + len(hidden), hidden)
-        text, vector = bool(question.match), question.vector is not None
-        first = order(evidence, weights(text=text, vector=vector))
-        if not deep:
-            first = first[: wanted + _READ]
-        records = self._reader.chunks(first)
-        chunks = [records[chunk_id] for chunk_id in first]
-        listed = not (question.match or question.vector)
-        factors = Factors(_AS_LISTED, asked.now, {}, {}) if listed else self._factors(asked.now, chunks)
-        spotter = Spotter(asked.needles, self._reader.stems)
-        return rank(chunks, evidence, spotter, text=text, vector=vector, factors=factors)
+            return candidates(self._reader, question, depth, hidden)
+        return self._newest(question, depth + len(hidden), hidden)
 
     def _newest(self, question: Question, limit: int, hidden: set[int]) -> dict[int, Evidence]:
         """A query of filters alone asks for everything they let through: the newest documents first."""
@@ -181,11 +208,13 @@ class Searcher:
         shown = [chunk_id for chunk_id in found if chunk_id not in hidden]
         return {chunk_id: Evidence(cosine=1.0 - place / (10 * limit)) for place, chunk_id in enumerate(shown)}
 
-    def _factors(self, now: float, chunks: Sequence[ChunkRecord]) -> Factors:
+    def _factors(self, asked: Asked, chunks: Sequence[ChunkRecord]) -> Factors:
+        if not (asked.question.match or asked.question.vector):
+            return Factors(_AS_LISTED, asked.now, {}, {})
         config = self._ranking
         return Factors(
             config,
-            now,
+            asked.now,
             self._cache.accesses([chunk.uid for chunk in chunks]) if config.usage else {},
             self._reader.backlink_counts({chunk.document_id for chunk in chunks}) if config.backlinks else {},
         )
@@ -207,9 +236,11 @@ class Searcher:
             return None, None, (f"vector: {error.message}",)
 
     def _choose(self, hits: Sequence[Ranked], options: SearchOptions, disk: Disk) -> list["Chosen"]:
-        """The hits that are shown: of files that are there, a few of each document, each text once."""
+        """The hits that are shown, from the first: of files that are there, a few of each document, each text and each
+        line once."""
         chosen: list[Chosen] = []
         by_text: dict[tuple[str, int], Chosen] = {}
+        lines: set[tuple[int, int]] = set()
         per_document: Counter[int] = Counter()
         for hit in hits:
             changed = disk.changed(hit.chunk)
@@ -219,13 +250,15 @@ class Searcher:
             if same is not None:
                 same.also.append(hit.chunk.path)
                 continue
-            full = len(chosen) >= options.offset + options.limit
-            if full or per_document[hit.chunk.document_id] >= options.per_document:
+            line = (hit.chunk.document_id, hit.chunk.start_line + hit.passage.first)
+            part = hit.chunk.start_line == hit.chunk.end_line  # of a line that is longer than a chunk
+            if (line in lines and not part) or per_document[hit.chunk.document_id] >= options.per_document:
                 continue
+            lines.add(line)
             per_document[hit.chunk.document_id] += 1
             chosen.append(Chosen(hit, changed, []))
             by_text[hit.chunk.text, hit.passage.first] = chosen[-1]
-        return chosen[options.offset :]
+        return chosen
 
     def present(
         self, asked: Asked, ranking: Ranking, chosen: Sequence["Chosen"], options: SearchOptions
