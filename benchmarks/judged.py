@@ -213,6 +213,14 @@ def figures(judged: JudgedSet, results: Results) -> Figures:
     }
 
 
+def shares_of_none(results: Mapping[str, Results]) -> dict[str, float]:
+    """How many of the queries of each kind were told that nothing answers them."""
+    return {
+        name: round(sum(answer.confidence == "none" for answer in answers.values()) / len(answers), 4)
+        for name, answers in results.items()
+    }
+
+
 def fallen(recorded: Figures, measured: Figures) -> list[tuple[str, str, float, float]]:
     """What fell by more than the tolerance: documents or passages, the class, its figure then and now."""
     return [

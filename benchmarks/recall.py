@@ -34,6 +34,7 @@ from benchmarks.judged import (
     passage_rankings,
     read_queries,
     read_set,
+    shares_of_none,
     worst,
 )
 from vault_index import VaultIndex
@@ -131,7 +132,8 @@ def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
     with open_index(judged, home / folder.name) as index:
         sync(index, folder.name)
         if options.record:
-            record(judged, ask_all(index, judged.queries))
+            none = off_topic(folder, None, options.sample).items()
+            record(judged, ask_all(index, judged.queries), {name: ask_all(index, queries) for name, queries in none})
             return
         runs = {str(channel): ask_timed(index, judged.queries, channel) for channel in _CHANNELS}
         print_tables(judged, runs)
@@ -143,9 +145,10 @@ def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
         print_worst(judged, runs["hybrid"], options.worst)
 
 
-def record(judged: JudgedSet, results: Results) -> None:
+def record(judged: JudgedSet, results: Results, others: Mapping[str, Results]) -> None:
     file = judged.folder / "recorded.json"
-    file.write_text(json.dumps(figures(judged, results), indent=2) + "\n", encoding="utf-8")
+    recorded = {**figures(judged, results), "none": shares_of_none({"judged": results, **others})}
+    file.write_text(json.dumps(recorded, indent=2) + "\n", encoding="utf-8")
     print(f"{file}: {file.read_text(encoding='utf-8')}", end="")
 
 

@@ -5,6 +5,7 @@ The measuring is that of `benchmarks/recall.py`; `make record-recall` writes the
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,20 +25,28 @@ from benchmarks.judged import (
     passage_rankings,
     read_queries,
     read_set,
+    shares_of_none,
     worst,
 )
+from vault_index import VaultIndex
 from vault_index.markdown.lines import split_lines
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "judged"
 JUDGED = read_set(FOLDER)
+CONFIDENCE_TOLERANCE = 0.05
 RECORDED: Figures = json.loads((FOLDER / "recorded.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
     with open_index(JUDGED, tmp_path_factory.mktemp("judged")) as index:
         index.sync()
-        return ask_all(index, JUDGED.queries)
+        yield index
+
+
+@pytest.fixture(scope="module")
+def results(index: VaultIndex) -> Results:
+    return ask_all(index, JUDGED.queries)
 
 
 @pytest.mark.parametrize("what", ["documents", "passages"])
@@ -46,6 +55,14 @@ def test_no_class_of_queries_is_answered_worse_than_recorded(results: Results, w
     falls = fallen({what: RECORDED[what]}, measured)
     assert measured[what].keys() == RECORDED[what].keys()
     assert not falls, "\n".join(_message(*fall, results) for fall in falls)
+
+
+def test_no_more_queries_are_told_wrongly_whether_there_is_an_answer(index: VaultIndex, results: Results) -> None:
+    """`none` for a query that has an answer, and another word for one that has none (docs/confidence.md)."""
+    off_topic = ask_all(index, read_queries(FOLDER / "offtopic.jsonl"))
+    measured, recorded = shares_of_none({"judged": results, "off-topic": off_topic}), RECORDED["none"]
+    assert measured["judged"] <= recorded["judged"] + CONFIDENCE_TOLERANCE
+    assert measured["off-topic"] >= recorded["off-topic"] - CONFIDENCE_TOLERANCE
 
 
 def _message(what: str, kind: str, then: float, now: float, results: Results) -> str:

@@ -66,6 +66,7 @@ def test_no_confidence_is_no_answer() -> None:
     assert text.startswith("Nothing in the vault answers “soup”.")
     assert "WAL" not in text
     assert "--json" in text
+    assert "other words" in text
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,8 @@ def _search(page: Page, result: Record) -> None:
     if result["confidence"] == "none" and not (hits and reading):
         page.line((f"Nothing in the vault answers “{query}”.", "bold"))
         if hits:
-            page.line((f"{counted(len(hits), 'passage')} came nearest; --json shows them.", "dim"))
-        else:
-            _what_else(page)
+            page.line((f"{counted(len(hits), 'passage')} came nearest; --explain or --json shows them.", "dim"))
+        _what_else(page)
         return
     if not hits:
         page.line((f"Nothing found for “{query}”.", "bold"))
