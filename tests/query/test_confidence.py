@@ -97,6 +97,10 @@ def test_a_name_is_an_answer_though_the_text_says_nothing_of_it(many_notes: Vaul
     assert many_notes.search("aardvark of unicorns with a griffin").confidence == "none"
 
 
+def test_what_stands_in_a_field_is_an_answer(fixtures: VaultIndex) -> None:
+    assert fixtures.search("bd-31").confidence != "none"
+
+
 def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
     words = ("left", "unicorn", "griffin", "wyvern", "dragon", "sphinx", "kraken")
     assert many_notes.search(" ".join(words)).confidence == "none"

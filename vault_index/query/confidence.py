@@ -11,10 +11,11 @@ from typing import Literal
 
 from vault_index.models import Filters
 from vault_index.query.channels import Question
-from vault_index.query.match import term_expression
+from vault_index.query.match import conditions
 from vault_index.query.needles import Needle
 from vault_index.query.parse import ParsedQuery
 from vault_index.query.rank import Ranked
+from vault_index.query.tree import group
 from vault_index.store.reader import IndexReader
 
 Confidence = Literal["high", "low", "none"]
@@ -49,7 +50,7 @@ def confidence(
         above = above_chance(first, chunks, _ground(reader, question))
     if above >= _SURE:
         return "high"
-    return "low" if above >= 0.0 or query.required or _is_name(reader, query, question.filters) else "none"
+    return "low" if above >= 0.0 or query.required or _holds_all(reader, query, question) else "none"
 
 
 def above_chance(hits: Sequence[Ranked], chunks: int, ground: float = 0.0) -> float:
@@ -74,11 +75,14 @@ def _says_all(hit: Ranked, words: int) -> bool:
     return words > 0 and sum(weight >= 1.0 for weight in hit.matched.values()) == words
 
 
-def _is_name(reader: IndexReader, query: ParsedQuery, filters: Filters) -> bool:
-    """Whether a document is called by all the words of `query`."""
-    telling = [term for term in query.terms if not term.stop]
-    every = " AND ".join(term_expression(term) for term in telling)
-    return bool(every) and bool(reader.name_candidates(every, 1, filters))
+def _holds_all(reader: IndexReader, query: ParsedQuery, question: Question) -> bool:
+    """Whether a document is called by all the words of `query`, or a chunk holds them, be it in a tag or a field."""
+    words = group("AND", [term for term in query.terms if not term.stop])
+    if words is None:
+        return False
+    every, _ = conditions(words, every=True)
+    called = reader.name_candidates(every, 1, question.filters)
+    return bool(called or reader.text_candidates(every, 1, question.filters, excluded=question.excluded))
 
 
 def _ground(reader: IndexReader, question: Question) -> float:
