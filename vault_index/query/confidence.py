@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_index.models import Filters
 from vault_index.query.channels import Question
-from vault_index.query.match import conditions
+from vault_index.query.match import conditions, term_expression
 from vault_index.query.needles import Needle
 from vault_index.query.parse import ParsedQuery
 from vault_index.query.rank import Ranked
@@ -77,12 +77,17 @@ def _says_all(hit: Ranked, words: int) -> bool:
 
 def _holds_all(reader: IndexReader, query: ParsedQuery, question: Question) -> bool:
     """Whether a document is called by all the words of `query`, or a chunk holds them, be it in a tag or a field."""
-    words = group("AND", [term for term in query.terms if not term.stop])
+    telling = [term for term in query.terms if not term.stop]
+    words = group("AND", telling)
     if words is None:
         return False
+    # A part of a word is enough for a name: in Chinese and Japanese a question names things without a space around.
+    called = " AND ".join(map(term_expression, telling))
     every, _ = conditions(words, every=True)
-    called = reader.name_candidates(every, 1, question.filters)
-    return bool(called or reader.text_candidates(every, 1, question.filters, excluded=question.excluded))
+    return bool(
+        reader.name_candidates(called, 1, question.filters)
+        or reader.text_candidates(every, 1, question.filters, excluded=question.excluded)
+    )
 
 
 def _ground(reader: IndexReader, question: Question) -> float:
