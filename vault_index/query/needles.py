@@ -9,10 +9,11 @@ from vault_index.query.tree import Term
 from vault_index.store.reader import IndexReader
 from vault_index.terms import holds_cjk, index_words
 
-_MOST_TERMS = 8
+_MOST_TERMS = 6
 """A question of thirty words finds its candidates by the rarest ones; looking for all costs several times as much."""
-_COMMON = 2.3
-"""The rarity of a word that one text in ten holds: it need not find candidates where `_ENOUGH` rarer ones do."""
+_COMMON = 3.2
+"""The rarity of a word that one text in twenty-five holds: it need not find candidates where `_ENOUGH` rarer ones
+do."""
 _ENOUGH = 2
 
 

@@ -119,6 +119,12 @@ class Spotter:
                 _raise(best, heading, _ABOVE)
         return [self._share(best) if best else 0.0 for best in covered]
 
+    def best_run(self, texts: Sequence[str], size: int) -> int:
+        """Where the `size` texts in a row begin (each a line) that say most of the question; the first of equals."""
+        said = self.found(texts)
+        shares = [self._share(together(said[start : start + size])) for start in range(max(len(texts) - size, 0) + 1)]
+        return shares.index(max(shares))
+
     def _share(self, covered: Said) -> float:
         said = sum(self._needles[number].weight * weight for number, weight in covered.items())
         return said / self._mass if self._mass else 0.0

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from vault_index.answers import DocumentRecord, Explanation, Hit
+from vault_index.query.focus import Focus
 from vault_index.query.rank import Ranked
 from vault_index.query.snippet import snippet
-from vault_index.store.rows import StoredDocument
+from vault_index.store.rows import ChunkRecord, StoredDocument
 
 
 def iso_time(seconds: float) -> str:
@@ -16,6 +17,7 @@ def iso_time(seconds: float) -> str:
 
 def to_hit(
     hit: Ranked,
+    place: Focus,
     *,
     tags: tuple[str, ...],
     link: str,
@@ -37,8 +39,8 @@ def to_hit(
         tags=tags,
         type=chunk.type,
         digest=chunk.digest,
-        snippet=snippet(chunk.text, hit.passage.first),
-        focus=focus(hit),
+        snippet=snippet(chunk.text, place.first, place.column),
+        focus=in_file(chunk, place.first, place.last),
         tokens=chunk.tokens,
         created=iso_time(chunk.created),
         updated=iso_time(chunk.updated),
@@ -55,11 +57,9 @@ def to_hit(
     )
 
 
-def focus(hit: Ranked) -> tuple[int, int]:
-    """The first and last line of the passage, in the file."""
-    chunk = hit.chunk
-    first, last = (min(chunk.start_line + line, chunk.end_line) for line in (hit.passage.first, hit.passage.last))
-    return first, last
+def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
+    """Lines of a chunk as lines of its file."""
+    return min(chunk.start_line + first, chunk.end_line), min(chunk.start_line + last, chunk.end_line)
 
 
 def to_record(

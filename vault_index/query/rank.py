@@ -97,12 +97,8 @@ class Scorer:
     """Scores chunks of one answer; the best of each channel is the measure of the others."""
 
     def __init__(self, evidence: Mapping[int, Evidence], weights: Weights) -> None:
-        self._text = (
-            weights.text / weights.total / (max((e.bm25 or 0.0 for e in evidence.values()), default=0.0) or 1.0)
-        )
-        self._name = (
-            weights.name / weights.total / (max((e.name or 0.0 for e in evidence.values()), default=0.0) or 1.0)
-        )
+        self._text = weights.text / weights.total / _best(one.bm25 for one in evidence.values())
+        self._name = weights.name / weights.total / _best(one.name for one in evidence.values())
         self._vector = weights.vector / weights.total
         self._passage = weights.passage / weights.total
 
@@ -121,6 +117,12 @@ class Scorer:
             + self._vector * (evidence.cosine or 0.0)
             + self._name * (evidence.name or 0.0)
         )
+
+
+def _best(scores: Iterable[float | None]) -> float:
+    """The highest score, by which the others are divided: 1 where all are next to nothing."""
+    best = max((score or 0.0 for score in scores), default=0.0)
+    return best if best > 1e-9 else 1.0
 
 
 def order(evidence: Mapping[int, Evidence], weights: Weights) -> list[int]:

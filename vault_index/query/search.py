@@ -14,6 +14,7 @@ from vault_index.query.channels import Question, candidates
 from vault_index.query.confidence import confidence
 from vault_index.query.explain import explanation, reading
 from vault_index.query.factors import Factors
+from vault_index.query.focus import focus
 from vault_index.query.freshness import Disk, Source
 from vault_index.query.needles import Needle, ranking_expression, rarest, read_needles
 from vault_index.query.parse import ParsedQuery, parse_query
@@ -269,9 +270,11 @@ class Searcher:
         records = [one.hit.chunk for one in chosen]
         tags = self._reader.tags_of([record.document_id for record in records])
         accesses = self._cache.accesses([record.uid for record in records])
+        spotter = Spotter(asked.needles, self._reader.stems)
         return tuple(
             to_hit(
                 one.hit,
+                focus(record.text, one.hit.passage, spotter),
                 tags=tags.get(record.document_id, ()),
                 link=source.link(record.path) if (source := self._sources.get(record.source)) else "",
                 accesses=accesses.get(record.uid, 0),

@@ -6,14 +6,15 @@ _HEADING = re.compile(r"#{1,6}\s")
 _SNIPPET_CHARACTERS = 240
 
 
-def snippet(text: str, line: int) -> str:
-    """At most about 240 characters of `text` around line `line` (from 0), as one line."""
+def snippet(text: str, line: int, column: int = 0) -> str:
+    """At most about 240 characters of `text` around line `line` (from 0), as one line; of a line that is longer, from
+    `column` on."""
     lines = text.split("\n")
     if line > 0 and _HEADING.match(lines[0]):
         lines[0] = ""  # shown beside the snippet
     middle = lines[line].strip() if line < len(lines) else ""
     if len(middle) >= _SNIPPET_CHARACTERS:
-        return _cut(middle)
+        return _cut(lines[line].rstrip(), column)
     first = last = line
     size = len(middle)
     while True:
@@ -27,5 +28,11 @@ def snippet(text: str, line: int) -> str:
             return " ".join(part for part in (piece.strip() for piece in lines[first : last + 1]) if part)
 
 
-def _cut(line: str) -> str:
-    return f"{line[:_SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
+def _cut(line: str, column: int) -> str:
+    start = max(min(column, len(line) - _SNIPPET_CHARACTERS), 0)
+    if 0 < start < column:
+        start = line.find(" ", start, column) + 1 or start  # not in the middle of a word
+    rest = line[start:].lstrip()
+    if len(rest) > _SNIPPET_CHARACTERS:
+        rest = f"{rest[:_SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"…{rest}" if start else rest

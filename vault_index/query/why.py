@@ -10,7 +10,7 @@ from vault_index.answers import Reason, Why
 from vault_index.config.schema import SourceConfig
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.query.explain import as_words, reading
-from vault_index.query.present import focus, iso_time
+from vault_index.query.present import in_file, iso_time
 from vault_index.query.rank import Ranked
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Asked, Chosen, Searcher, SearchOptions
@@ -107,7 +107,7 @@ class _Case:
         return None, None, self._not_found()
 
     def _is_inside(self, hit: Ranked) -> bool:
-        first, last = focus(hit)
+        first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)
         return hit.chunk.document_id == self.place.document.id and first <= self.lines[1] and last >= self.lines[0]
 
     def _counted(self, number: int) -> Reason:
@@ -124,7 +124,7 @@ class _Case:
             return Reason("gone", "The file is gone since it was indexed.", "run `vault-index sync`")
         for number, other in enumerate(self.everything.chosen, start=1):
             if other.same_text(own):
-                where = f"{other.hit.chunk.path}:{focus(other.hit)[0]}"
+                where = f"{other.hit.chunk.path}:{_first_line(other.hit)}"
                 return Reason(
                     "same_text", f"Hit {number} ({where}) says the same; this one is named there, under `also`."
                 )
@@ -158,7 +158,7 @@ class _Case:
         best = next((hit for hit in self.everything.ranking.hits if hit.chunk.chunk_id in ids), None)
         if best is None:  # they overlap, and the lines of this one were counted to the other
             return Reason("other_passage", "The section beside it holds these lines, too, and is found instead.")
-        line = focus(best)[0]
+        line = _first_line(best)
         return Reason(
             "other_passage",
             f"Line {line} of the same section says more of the question, and is found instead.",
@@ -321,3 +321,7 @@ def _parts(expression: str, operator: str) -> Iterator[str]:
                 yield expression[start:at]
                 start = at + len(joint)
     yield expression[start:]
+
+
+def _first_line(hit: Ranked) -> int:
+    return in_file(hit.chunk, hit.passage.first, hit.passage.last)[0]
