@@ -17,7 +17,7 @@ from vault_index.query.passages import Passage, Said, Spotter, split, together, 
 from vault_index.store.rows import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
-_MEANING_GAIN = 2.5
+_MEANING_GAIN = 2.0
 _SECOND, _SILENT_SECOND = 0.4, 0.5
 """Another passage of the same chunk is a hit of its own if it says more than so much of what the best one says; more is
 asked of one that says nothing itself, and only stands beside what does."""

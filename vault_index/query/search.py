@@ -176,7 +176,8 @@ class Searcher:
         needles = read_needles(self._reader, query.terms, spelling.forms) if query.terms else ()
         vector, space, degraded = self._query_vector(spelling.corrected(query.text), options.mode)
         by_words = options.mode != "vector" or vector is None
-        few = rarest(query.terms, needles)
+        # Where meaning finds candidates as well, a few words of a long question are enough to find the others.
+        few = rarest(query.terms, needles) if vector is not None else ()
         question = Question(
             match=ranking_expression(query.terms, spelling.forms) if by_words else "",
             narrow=ranking_expression(few, spelling.forms) if by_words and few else "",
