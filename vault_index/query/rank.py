@@ -18,9 +18,9 @@ from vault_index.store.rows import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
 _MEANING_GAIN = 2.0
-_SECOND, _SILENT_SECOND = 0.4, 0.5
-"""Another passage of the same chunk is a hit of its own if it says more than so much of what the best one says; more is
-asked of one that says nothing itself, and only stands beside what does."""
+_SECOND = 0.4
+"""Another passage of the same chunk is a hit of its own if it says something itself, and with what stands around it
+more than so much of what the best one says."""
 
 
 class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
@@ -239,6 +239,5 @@ def _worth_showing(places: Sequence[_Place]) -> list[_Place]:
     return [
         place
         for place in places
-        if place is (first := best[place.chunk.chunk_id])
-        or place.coverage > (_SECOND if place.said else _SILENT_SECOND) * first.coverage
+        if place is (first := best[place.chunk.chunk_id]) or (place.said and place.coverage > _SECOND * first.coverage)
     ]
