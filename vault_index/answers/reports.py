@@ -1,0 +1,191 @@
+"""What work was done, how things are, and what is wrong."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    scanned: int = 0
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    failed: tuple[Failure, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    cached: int = 0
+    pending: int = 0
+    seconds: float = 0.0
+    problems: tuple["Problem", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedPlan:
+    """What filling the vectors would cost, before anything is spent."""
+
+    provider: str
+    model: str
+    endpoint: str
+    chunks: int
+    cached: int
+    kept_local: int
+    """Chunks that `local_only` keeps from a remote embedder."""
+    tokens: int
+    """Of the texts that are not cached."""
+    price: float | None
+    """US dollars, None where the model has no known price."""
+    spent_today: int
+    daily_token_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReport:
+    embedded: int
+    cached: int
+    pending: int
+    seconds: float
+    problems: tuple["Problem", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedStatus:
+    provider: str
+    model: str
+    endpoint: str
+    dimensions: int
+    chunks: int
+    vectors: int
+    pending: int
+    kept_local: int
+    spent_today: int
+    daily_token_limit: int
+    building: str | None
+    """The model whose vectors are being built beside the serving ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOfClass:
+    """Questions made of one class of names, and the share whose note is among the first five hits."""
+
+    named_by: str
+    queries: int
+    recall_5: float
+
+
+@dataclass(frozen=True, slots=True)
+class HardToFind:
+    """A note that is not among the first five hits for one of its own names."""
+
+    query: str
+    named_by: str
+    """`title`, `alias`, `link` (the words another note links to it with) or `heading`."""
+    path: str
+    rank: int | None
+    """Null: not among the first twenty either."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReport:
+    """How well notes are found by what they are called."""
+
+    documents: int
+    queries: int
+    recall_5: float
+    classes: tuple[RecallOfClass, ...]
+    hard: tuple[HardToFind, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    healthy: bool
+    """Whether there are no problems."""
+    problems: tuple[Problem, ...]
+    recall: RecallReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonStatus:
+    running: bool = False
+    pid: int | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    name: str
+    kind: str
+    path: str
+    documents: int
+    chunks: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    documents: int
+    chunks: int
+    vectors: int
+    pending: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderStatus:
+    provider: str
+    model: str
+    dimensions: int
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatus:
+    backend: str | None = None
+    last_event: str | None = None
+    last_reconcile: str | None = None
+    missed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SentRecord:
+    """One line of the privacy ledger: what went to which server, never its text."""
+
+    day: str
+    endpoint: str
+    model: str
+    source: str
+    path: str
+    """The document, or `(queries)`."""
+    texts: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    results: tuple[SentRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    version: str
+    daemon: DaemonStatus
+    sources: tuple[SourceStatus, ...]
+    index: IndexStatus
+    embedder: EmbedderStatus
+    watch: WatchStatus
+    problems: tuple[Problem, ...] = field(default=())

@@ -1,0 +1,99 @@
+"""The upkeep of `VaultIndex`: bringing the index up to date, and telling how it is doing."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from vault_index.answers import (
+    DaemonStatus,
+    DoctorReport,
+    EmbedPlan,
+    EmbedReport,
+    EmbedStatus,
+    Privacy,
+    RecallReport,
+    Status,
+    SyncReport,
+    WatchStatus,
+)
+from vault_index.api.arguments import Names, places_in
+from vault_index.api.questions import Questions
+from vault_index.api.writing import no_progress
+from vault_index.indexer.sync import Progress
+
+
+class Upkeep(Questions):
+    """Sync, vectors and state."""
+
+    def sync(
+        self,
+        paths: Sequence[str | Path] | None = None,
+        *,
+        dry_run: bool = False,
+        embed: bool = True,
+        source: Names = None,
+        progress: Progress = no_progress,
+    ) -> SyncReport:
+        """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
+        if paths is None:
+            places = {name: [""] for name in self._sources_named(source)} or None
+        else:
+            places = places_in(self.sources, paths)
+        return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
+
+    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> SyncReport:
+        """Read every file again, in place: old rows stay searchable until their new ones are there."""
+        return self._write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
+
+    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> EmbedReport:
+        """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
+        return self._write.embed(rebuild=rebuild, progress=progress)
+
+    def embed_plan(self) -> EmbedPlan:
+        """What filling the vectors would send and cost."""
+        from vault_index.api.report import embed_plan
+
+        with self._pool.lend() as connections:
+            return embed_plan(connections, self.config, self._embedders)
+
+    def embed_status(self) -> EmbedStatus:
+        """How far the vectors are."""
+        from vault_index.api.report import embed_status
+
+        with self._pool.lend() as connections:
+            return embed_status(connections, self.config.embedding.daily_token_limit)
+
+    def embed_step(self) -> EmbedReport:
+        """Fill the vectors of one small batch."""
+        return self._write.embed_step()
+
+    def status(self, *, daemon: DaemonStatus | None = None, watch: WatchStatus | None = None) -> Status:
+        """How it is doing, and what is wrong. A daemon tells of itself."""
+        from vault_index.api.report import status
+
+        return status(
+            self._pool, self.home, self.config, self.sources, daemon or DaemonStatus(), watch or WatchStatus()
+        )
+
+    def doctor(self, *, recall: bool = False) -> DoctorReport:
+        """What is wrong; with `recall` also how well notes are found by what they are called."""
+        problems = self.status().problems
+        return DoctorReport(not problems, problems, self._self_test() if recall else None)
+
+    def _self_test(self) -> RecallReport:
+        from vault_index.query.selftest import DEPTH, self_test
+
+        with self._pool.lend() as connections:
+            space = connections.reader.serving_space()
+            remote = space is not None and space.space.provider != "local"
+            documents = connections.reader.document_names(time.time(), may_leave=remote)
+        return self_test(
+            documents,
+            lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],
+        )
+
+    def privacy(self) -> Privacy:
+        """What was sent to which server, and when; never the text."""
+        from vault_index.api.report import privacy
+
+        return privacy(self.home)
