@@ -22,6 +22,11 @@ from vault_index.answers.found import Reason as Reason
 from vault_index.answers.found import SearchResult as SearchResult
 from vault_index.answers.found import Why as Why
 from vault_index.answers.found import WordReading as WordReading
+from vault_index.answers.memories import FailedItem as FailedItem
+from vault_index.answers.memories import MemoryOutcome as MemoryOutcome
+from vault_index.answers.memories import MemoryOutcomes as MemoryOutcomes
+from vault_index.answers.memories import NearMemory as NearMemory
+from vault_index.answers.memories import StoredMemory as StoredMemory
 from vault_index.answers.reports import DaemonStatus as DaemonStatus
 from vault_index.answers.reports import DoctorReport as DoctorReport
 from vault_index.answers.reports import EmbedderStatus as EmbedderStatus

@@ -1,0 +1,1 @@
+"""Memory files: what stands in them, and how they are written. The indexer finds them as it finds any file."""
