@@ -1,0 +1,146 @@
+import subprocess
+import sys
+from contextlib import suppress
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.errors import UsageError
+from vault_index.memories.dates import leading_date, read_date
+
+TODAY = date(2026, 11, 21)  # a Saturday
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2027-02-01", "2027-02-01"),
+        (" 2027-02-01 ", "2027-02-01"),
+        ("20270201", "2027-02-01"),
+        ("2027/2/1", "2027-02-01"),
+        ("2027-02-01T10:00:00", "2027-02-01"),
+        ("2027-02-01T23:30:00-08:00", "2027-02-01"),
+        ("2027-02-01t10:00z", "2027-02-01"),
+        ("2027-02-01 10:00", "2027-02-01"),
+        ("2027-02", "2027-02-28"),
+        ("2027", "2027-12-31"),
+        ("today", "2026-11-21"),
+        ("Tomorrow", "2026-11-22"),
+        ("the day after tomorrow", "2026-11-23"),
+        ("yesterday", "2026-11-20"),
+        ("in 3 months", "2027-02-21"),
+        ("3 months", "2027-02-21"),
+        ("90 days", "2027-02-19"),
+        ("2 weeks", "2026-12-05"),
+        ("in a week", "2026-11-28"),
+        ("in a fortnight", "2026-12-05"),
+        ("two weeks from now", "2026-12-05"),
+        ("in 1 year and 2 months", "2028-01-21"),
+        ("in  18\tmonths", "2028-05-21"),
+        ("3 days ago", "2026-11-18"),
+        ("next week", "2026-11-28"),
+        ("next month", "2026-12-21"),
+        ("next year", "2027-11-21"),
+        ("friday", "2026-11-27"),
+        ("next friday", "2026-11-27"),
+        ("this Fri", "2026-11-27"),
+        ("on monday", "2026-11-23"),
+        ("saturday", "2026-11-28"),
+        ("last saturday", "2026-11-14"),
+        ("last friday", "2026-11-20"),
+        ("15 March 2027", "2027-03-15"),
+        ("March 15, 2027", "2027-03-15"),
+        ("the 5th of January 2027", "2027-01-05"),
+        ("Mon, 1 Feb 2027", "2027-02-01"),
+        ("Sept. 3", "2027-09-03"),
+        ("29 february 2028", "2028-02-29"),
+        ("March 2027", "2027-03-31"),
+        ("feb. 2028", "2028-02-29"),
+        ("november", "2026-11-30"),
+        ("May", "2027-05-31"),
+        ("end of march", "2027-03-31"),
+        ("Q1 2027", "2027-03-31"),
+        ("2027-Q2", "2027-06-30"),
+        ("q3", "2027-09-30"),
+        ("Q4", "2026-12-31"),
+        ("end of Q4 2027", "2027-12-31"),
+        ("next quarter", "2027-03-31"),
+        ("end of year", "2026-12-31"),
+        ("the end of next year", "2027-12-31"),
+        ("end of the month", "2026-11-30"),
+        ("end of next month", "2026-12-31"),
+        ("end of quarter", "2026-12-31"),
+        ("end of week", "2026-11-22"),
+        ("end of 2027", "2027-12-31"),
+    ],
+)
+def test_dates_as_people_write_them(text: str, day: str) -> None:
+    assert read_date(text, TODAY, option="--expires") == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "banana", "maybe later", "5", "12", "v2.0", "1.2.3", "soon", "never", "may be", "in", "in 5", "10:30",
+        "noon", "3m", "second", "friday 13", "5 march 2", "february 30", "31 april 2027", "2027-13-01", "2027-02-30",
+        "1767225600", "12 2027", "tomorrow or later", "the release", "in 99999 years", "in 9000 years", "9999 years",
+        "Q5 2027", "Q0", "spring 2027", "in -3 months", "0000", "in 1.5 years", "days", "next", "the end",
+        "in drei Monaten", "dans 3 mois", "\x00", "２０２７-02-01 x", "2027-02-01 or so",
+    ],
+)  # fmt: skip
+def test_what_is_no_date_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        read_date(text, TODAY, option="--expires")
+    assert raised.value.message.startswith("--expires: not a date")
+    assert "2027-02-01" in raised.value.hint
+    assert "in 3 months" in raised.value.hint
+
+
+@pytest.mark.parametrize("text", ["01/02/2027", "1.2.2027", "1-2-27", "13/02/2027"])
+def test_a_date_that_may_begin_with_day_or_month_is_not_guessed(text: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        read_date(text, TODAY, option="valid_until")
+    assert raised.value.message.startswith(f"valid_until: {text!r} may be read in two ways")
+    assert "2027-02-01" in raised.value.hint
+
+
+@given(st.dates(date(1970, 1, 1), date(2200, 1, 1)), st.integers(1, 400))
+def test_words_count_from_today_whatever_the_clock_says(today: date, days: int) -> None:
+    assert read_date(f"in {days} days", today, option="x") == (today + timedelta(days=days)).isoformat()
+
+
+WORDS = st.sampled_from("in a 3 31 0 9999 2027 days years months ago the end of next last may friday q1 30th".split())
+
+
+@given(st.text(max_size=40) | st.lists(WORDS, max_size=5).map(" ".join))
+def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
+    with suppress(UsageError):
+        assert date.fromisoformat(read_date(text, TODAY, option="x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("next friday, then delete it", "2026-11-27"),
+        ("March 2027 at the latest", "2027-03-31"),
+        ("March 15, 2027, when it ends", "2027-03-15"),
+        ("2027-02-01.", "2027-02-01"),
+        ("Q2 2027) because", "2027-06-30"),
+        ("the release in May", None),
+        ("we know more", None),
+        ("", None),
+    ],
+)
+def test_a_text_may_begin_with_a_date(text: str, day: str | None) -> None:
+    assert leading_date(text, TODAY) == day
+
+
+def test_iso_dates_periods_and_nonsense_do_not_import_the_library() -> None:
+    code = (
+        "import sys; from datetime import date; from vault_index.memories.dates import _read\n"
+        "for text in ('2027-02-01', 'Q1 2027', 'end of year', 'friday', 'banana'): _read(text, date(2026, 11, 21))\n"
+        "sys.exit('dateparser' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
