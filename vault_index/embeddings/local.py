@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnxruntime
 
+from vault_index.embeddings.vocabulary import read_pieces
 from vault_index.embeddings.wordpiece import WordPiece
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import Vector, VectorSpace
@@ -87,7 +88,7 @@ class _Model:
     def __init__(self) -> None:
         folder = files("vault_index.embeddings") / "model"
         try:
-            vocabulary = (folder / "vocab.txt").read_text("utf-8").splitlines()
+            vocabulary = read_pieces()
             with as_file(folder / "model.int8-nm.onnx") as path:
                 self._session = onnxruntime.InferenceSession(str(path), _options(), providers=["CPUExecutionProvider"])
         except Exception as error:  # the errors of onnxruntime have no base of their own

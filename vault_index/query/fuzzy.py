@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from vault_index.embeddings.vocabulary import is_english
 from vault_index.query.stopwords import is_stopword
 from vault_index.store.vocabulary import Vocabulary, plain
 
@@ -51,12 +52,13 @@ class _Candidate(NamedTuple):
 def doubtful(frequencies: Mapping[str, int], texts: int) -> dict[str, int]:
     """Which of these words may be typing errors: those that none, or next to none, of the texts hold.
 
-    Nothing with digits: what is near a version, a port or an error code is another one.
+    No English word, even if the notes do not know it: `basement` is not a slip for `pavement`. Nothing with digits:
+    what is near a version, a port or an error code is another one.
     """
     return {
         word: frequency
         for word, frequency in frequencies.items()
-        if frequency * _RARE <= texts and len(word) >= _SHORTEST and word.isalpha()
+        if frequency * _RARE <= texts and len(word) >= _SHORTEST and word.isalpha() and not is_english(word)
     }
 
 

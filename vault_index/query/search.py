@@ -21,6 +21,7 @@ from vault_index.query.parse import ParsedQuery, parse_query
 from vault_index.query.passages import Spotter
 from vault_index.query.present import to_hit
 from vault_index.query.rank import Evidence, Ranked, Ranking, order, rank, weights
+from vault_index.query.snippet import snippet
 from vault_index.query.spelling import AS_TYPED, Spelling, mend
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
@@ -31,6 +32,7 @@ Mode = Literal["hybrid", "text", "vector"]
 
 _DEPTHS = (60, 240, 960, 3840)  # chunks a channel names, at least; vec0 names 4096 at most
 _BLOCK = 20  # chunks whose passages are compared with each other
+_BESIDE = 2  # lines: with a blank one between
 _DAY = 86_400.0
 _AS_LISTED = RankingConfig(recency_memories=0.0, recency_sessions=0.0, outdated=0.0)  # what is in order stays so
 
@@ -239,10 +241,11 @@ class Searcher:
 
     def _choose(self, hits: Sequence[Ranked], options: SearchOptions, disk: Disk) -> list["Chosen"]:
         """The hits that are shown, from the first: of files that are there, a few of each document, each text and each
-        line once."""
+        line once, and none whose snippet a better one shows already."""
         chosen: list[Chosen] = []
         by_text: dict[tuple[str, int], Chosen] = {}
         lines: set[tuple[int, int]] = set()
+        of_chunk: dict[int, list[Chosen]] = {}
         per_document: Counter[int] = Counter()
         for hit in hits:
             changed = disk.changed(hit.chunk)
@@ -256,9 +259,13 @@ class Searcher:
             part = hit.chunk.start_line == hit.chunk.end_line  # of a line that is longer than a chunk
             if (line in lines and not part) or per_document[hit.chunk.document_id] >= options.per_document:
                 continue
+            others = of_chunk.setdefault(hit.chunk.chunk_id, [])
+            if any(other.shows(hit) for other in others):
+                continue
             lines.add(line)
             per_document[hit.chunk.document_id] += 1
             chosen.append(Chosen(hit, changed, []))
+            others.append(chosen[-1])
             by_text[hit.chunk.text, hit.passage.first] = chosen[-1]
         return chosen
 
@@ -297,11 +304,19 @@ class Chosen:
     also: list[str]
     """Paths of other documents that say the same."""
 
-    def same_place(self, other: Ranked) -> bool:
-        return (self.hit.chunk.chunk_id, self.hit.passage.first) == (other.chunk.chunk_id, other.passage.first)
-
     def same_text(self, other: Ranked) -> bool:
         return (self.hit.chunk.text, self.hit.passage.first) == (other.chunk.text, other.passage.first)
+
+    def shows(self, other: Ranked) -> bool:
+        """Whether `other` is the passage before or behind this one and has the same snippet: in a short section each
+        passage shows all of it."""
+        chunk, passage = self.hit.chunk, self.hit.passage
+        gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
+        return (
+            other.chunk.chunk_id == chunk.chunk_id
+            and gap <= _BESIDE
+            and snippet(chunk.text, passage.first) == snippet(chunk.text, other.passage.first)
+        )
 
 
 @dataclass(frozen=True, slots=True)

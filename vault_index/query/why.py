@@ -128,6 +128,9 @@ class _Case:
                 return Reason(
                     "same_text", f"Hit {number} ({where}) says the same; this one is named there, under `also`."
                 )
+            if other.shows(own):
+                where = f"{other.hit.chunk.path}:{_first_line(other.hit)}"
+                return Reason("same_snippet", f"Hit {number} ({where}) is of the same short section, and shows it.")
         before = self.options.per_document
         return Reason(
             "per_document",
