@@ -112,8 +112,8 @@ def test_words_count_from_today_whatever_the_clock_says(today: date, days: int) 
 
 
 WORDS = st.sampled_from(
-    ["in", "a", "3", "31", "0", "9999", "2027", "days", "years", "ago", "the", "end of", "next", "last", "may", "friday",
-     "q1", "30th", "and", "from now"]
+    ["in", "a", "3", "31", "0", "9999", "2027", "days", "years", "ago", "the", "end of", "next", "last", "may",
+     "friday", "q1", "30th", "and", "from now"]
 )  # fmt: skip
 
 
