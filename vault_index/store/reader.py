@@ -270,6 +270,25 @@ class IndexReader:
         )
         return [_stored_document(row) for row in (*by_name, *by_alias)]
 
+    def memories_by_identity(self, identity: bytes, source: str) -> list[StoredDocument]:
+        """Memories of one source that said the same when they were indexed, oldest first."""
+        rows = self._all(
+            f"SELECT {_DOCUMENT} FROM document WHERE identity = ? AND source = ? ORDER BY created, path",
+            (identity, source),
+        )
+        return [_stored_document(row) for row in rows]
+
+    def shared_ids(self) -> dict[str, list[str]]:
+        """The paths of memories that have one id, by that id."""
+        rows = self._all(
+            "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid HAVING count(*) > 1)"
+            " ORDER BY uid, source, path"
+        )
+        paths: dict[str, list[str]] = {}
+        for uid, path in rows:
+            paths.setdefault(uid, []).append(path)
+        return paths
+
     def chunks_of(self, document_id: int) -> list[ChunkRecord]:
         rows = self._all(
             f"SELECT {_CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"

@@ -49,6 +49,8 @@ class DocumentRow:
     aliases: tuple[str, ...]
     links: tuple[Link, ...]
     chunks: tuple[ChunkRow, ...]
+    identity: bytes | None = None
+    """Of a memory: equal for memories that say the same."""
 
 
 @dataclass(frozen=True, slots=True)

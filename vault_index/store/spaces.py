@@ -135,6 +135,16 @@ def pending(
     )
 
 
+def pending_in(connection: apsw.Connection, space_id: int, source: str, path: str) -> list[PendingChunk]:
+    """What the space lacks of one document."""
+    return _pending_chunks(
+        connection,
+        "pending JOIN chunk ON chunk.id = pending.chunk_id",
+        "pending.space_id = ? AND document.source = ? AND document.path = ? ORDER BY pending.chunk_id",
+        (space_id, source, path),
+    )
+
+
 def pending_in_new_space(connection: apsw.Connection, *, may_leave: bool) -> list[PendingChunk]:
     """What a space that does not exist yet would lack: everything."""
     return _pending_chunks(connection, "chunk", f"true{_MAY_LEAVE if may_leave else ''} ORDER BY chunk.id", ())

@@ -18,8 +18,8 @@ _PUT_DOCUMENT = """
 INSERT INTO document (
     id, uid, source, path, name, kind, title, content_hash, size, mtime_ns, ctime_ns, made_with, line_count, tokens,
     created, updated, type, digest, project, entered_by, expires, valid_until, confidence, superseded_by, stays_home,
-    frontmatter)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    frontmatter, identity)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     uid = excluded.uid, source = excluded.source, path = excluded.path, name = excluded.name, kind = excluded.kind,
     title = excluded.title, content_hash = excluded.content_hash, size = excluded.size, mtime_ns = excluded.mtime_ns,
@@ -27,7 +27,8 @@ ON CONFLICT (id) DO UPDATE SET
     tokens = excluded.tokens, created = excluded.created, updated = excluded.updated, type = excluded.type,
     digest = excluded.digest, project = excluded.project, entered_by = excluded.entered_by,
     expires = excluded.expires, valid_until = excluded.valid_until, confidence = excluded.confidence,
-    superseded_by = excluded.superseded_by, stays_home = excluded.stays_home, frontmatter = excluded.frontmatter
+    superseded_by = excluded.superseded_by, stays_home = excluded.stays_home, frontmatter = excluded.frontmatter,
+    identity = excluded.identity
 RETURNING id
 """
 
@@ -183,6 +184,11 @@ class IndexWriter:
         with translated(self._path):
             return spaces.pending(self._connection, space_id, after, limit, may_leave=may_leave)
 
+    def pending_in(self, space_id: int, source: str, path: str) -> list[PendingChunk]:
+        """The chunks of one document that lack a vector."""
+        with translated(self._path):
+            return spaces.pending_in(self._connection, space_id, source, path)
+
     def count_pending(self, space_id: int, *, may_leave: bool) -> int:
         with translated(self._path):
             return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
@@ -199,6 +205,7 @@ def _document_values(row: DocumentRow, replaces: int | None) -> tuple[object, ..
         row.stamp.mtime_ns, row.stamp.ctime_ns, row.made_with, row.line_count, sum(c.tokens for c in row.chunks),
         row.created, row.updated, row.type, row.digest, row.project, row.entered_by, row.expires, row.valid_until,
         row.confidence, row.superseded_by, row.stays_home, json.dumps(dict(row.frontmatter), ensure_ascii=False),
+        row.identity,
     )  # fmt: skip
 
 
