@@ -5,7 +5,8 @@
     │   └── ConfigError      2  config       the configuration is wrong
     ├── NotFoundError        3  not_found    no such document, memory or source
     ├── NotSetUpError        4  not_set_up   no configuration, or no index yet
-    ├── BusyError            5  busy         another process holds the lock, or changed the file meanwhile
+    ├── BusyError            5  busy         another process holds the lock
+    │   └── ConflictError    5  conflict     the file changed since it was read, and was left as it is
     ├── EmbedderError        6  embedder     the embedder cannot answer
     │   ├── EmbedderRefused  6               it never will as things are: key, quota, model, daily limit
     │   └── TextTooLong      6               one request was too large; the caller splits it
@@ -51,6 +52,10 @@ class NotSetUpError(VaultIndexError):
 class BusyError(VaultIndexError):
     code = "busy"
     exit_code = 5
+
+
+class ConflictError(BusyError):
+    code = "conflict"
 
 
 class EmbedderError(VaultIndexError):
