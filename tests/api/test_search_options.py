@@ -79,8 +79,8 @@ def test_as_of_a_day_nothing_later_is_known(index: VaultIndex) -> None:
 
 
 def test_as_of_a_day_holds_what_held_then(index: VaultIndex) -> None:
-    assert found(index, "gate code", as_of="2026-04-30") == ["80-memory/until-may.md"]
-    assert found(index, "gate code", as_of="2026-05-01") == []
+    assert found(index, "gate code", as_of="2026-05-01") == ["80-memory/until-may.md"]
+    assert found(index, "gate code", as_of="2026-05-02") == []
     assert found(index, "ferry", as_of="2026-03-01") == ["80-memory/old.md"]
     assert found(index, "ferry", as_of="2026-04-02") == ["80-memory/new.md"]
 

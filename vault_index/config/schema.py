@@ -149,6 +149,8 @@ class MemoryConfig:
 
     dir: str = setting("80-memory", "The folder of the memories inside the vault.")
     vault: str = setting("", "The source new memories are written to; empty for the first one.")
+    max_bytes: int = setting(10_240, "The longest text one memory may be given, in bytes.", low=1, high=1_048_576)
+    auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/` by itself.")
 
 
 @dataclass(frozen=True, slots=True)

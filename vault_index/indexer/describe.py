@@ -4,10 +4,12 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any
 
-from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.frontmatter import read_frontmatter, string_list
+from vault_index.markdown.identity import identity
+from vault_index.markdown.lines import split_lines
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.rows import ChunkRow, DocumentRow
 from vault_index.terms import index_text
@@ -58,8 +60,8 @@ def describe(
         digest=_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
         project=_text(front.get("project")),
         entered_by=_text(front.get("entered_by")),
-        expires=_first_time(front.get("expires")) if memory else None,
-        valid_until=_first_time(front.get("valid_until")) if memory else None,
+        expires=last_moment(front.get("expires")) if memory else None,
+        valid_until=last_moment(front.get("valid_until")) if memory else None,
         confidence=_text(front.get("confidence")) if memory else None,
         superseded_by=_text(front.get("superseded_by")) if memory else None,
         stays_home=stays_home,
@@ -68,7 +70,25 @@ def describe(
         aliases=parsed.aliases,
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, parsed, chunks)),
+        identity=memory_identity(raw.text, parsed) if memory else None,
     )
+
+
+def memory_identity(text: str, parsed: ParsedDocument) -> bytes:
+    """Equal for memories that say the same, whatever their tags, dates and names."""
+    front = parsed.frontmatter
+    lines = split_lines(text)
+    body = "\n".join(lines[read_frontmatter(lines).lines :])
+    title = parsed.title if parsed.title_in_text else ""
+    return identity(title, _text(front.get("subtitle")) or "", string_list(front.get("facts")), body)
+
+
+def last_moment(value: Any) -> float | None:
+    """When something ends that lasts until a time, or through a day."""
+    ends = _first_time(value)
+    if ends is None or len(str(value).strip()) > len("2027-02-01"):
+        return ends
+    return datetime.combine(datetime.fromtimestamp(ends), time(23, 59, 59)).timestamp()
 
 
 def _uid(own: Any, source: str, path: str) -> str:

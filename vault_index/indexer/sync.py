@@ -17,7 +17,7 @@ from vault_index.store.writer import IndexWriter
 
 log = logging.getLogger(__name__)
 
-ROWS_VERSION = 2
+ROWS_VERSION = 3
 """Raise it when the same file would give other rows than before: every document is read again."""
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
