@@ -9,6 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from vault_index.config.schema import SECTIONS, SourceConfig
+from vault_index.memories.tag_words import BUILT_IN
 
 FILE = Path(__file__).parent.parent / "docs" / "configuration.md"
 
@@ -47,6 +48,16 @@ VARIABLES = """\
 | `NO_COLOR` | no colours |
 """
 
+TAGS = """\
+## Tags of captured memories
+
+`capture` gives a memory the tags whose words stand in its text, as whole words in any case. `memory.capture_tags` adds
+to this table:
+
+| tag | words |
+|---|---|
+"""
+
 
 def reference() -> str:
     """The whole page."""
@@ -55,7 +66,10 @@ def reference() -> str:
     rows = [
         f"| `{_variable(name, field)}` | `{name}.{field.name}` |" for name, kind in SECTIONS for field in fields(kind)
     ]
-    return HEAD + "\n".join(sections) + "```\n\n" + VARIABLES + "\n".join(rows) + "\n"
+    tags = [f"| `{tag}` | {words} |" for tag, words in BUILT_IN.items()]
+    return "\n".join(
+        [HEAD + "\n".join(sections) + "```\n", VARIABLES + "\n".join(rows), "", TAGS + "\n".join(tags), ""]
+    )
 
 
 def _section(name: str, kind: type[Any], *, variables: bool, skip: tuple[str, ...] = ()) -> str:

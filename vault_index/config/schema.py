@@ -151,6 +151,11 @@ class MemoryConfig:
     vault: str = setting("", "The source new memories are written to; empty for the first one.")
     max_bytes: int = setting(10_240, "The longest text one memory may be given, in bytes.", low=1, high=1_048_576)
     auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/` by itself.")
+    capture_tags: tuple[str, ...] = setting(
+        (),
+        "Words that give a captured memory a tag, beside the built-in ones below, as `billing: invoice, stripe api`. "
+        "A built-in tag gets these words instead; without words it is not given.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,12 @@ def _check_texts(config: Config) -> None:
         raise ConfigError(
             f"memory.dir must be a folder inside the vault, not {config.memory.dir!r}.", 'The default is "80-memory".'
         )
+    for entry in config.memory.capture_tags:
+        tag, colon, _ = entry.partition(":")
+        if not colon or not tag.strip("# "):
+            raise ConfigError(
+                f"memory.capture_tags: {entry!r} names no tag.", 'Write a list as ["billing: invoice, stripe api"].'
+            )
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault not in names:
         near = nearest(config.memory.vault, names)
