@@ -1,0 +1,109 @@
+"""Whole files or none: drafts that are synced before they get their name, and names that are never taken twice."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+
+from vault_index.errors import BusyError
+
+_LOCK_SECONDS = 10.0
+_POLL_SECONDS = 0.01
+# What file systems without hard links answer: FAT, some network shares.
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+def make_folder(folder: str) -> None:
+    """With the folders around it, each synced into its parent."""
+    if os.path.isdir(folder):
+        return
+    parent = os.path.dirname(folder)
+    make_folder(parent)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder)
+        sync_folder(parent)
+
+
+@contextlib.contextmanager
+def draft(folder: str, data: bytes, like: os.stat_result | None = None) -> Iterator[str]:
+    """A synced file under a hidden name that nobody indexes; removed at the end unless it was moved away.
+
+    With the permissions of `like`, else those that new files get.
+    """
+    path = f"{folder}/.vault-index-{secrets.token_hex(8)}.tmp"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            if like is not None:
+                _make_alike(descriptor, like)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        yield path
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def move_without_overwriting(source: str, target: str) -> None:
+    """FileExistsError when there is something; then nothing happened."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
+        os.replace(source, target)
+    else:
+        os.unlink(source)
+    sync_folder(os.path.dirname(target))
+
+
+@contextlib.contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """Keep other writers of ours out of a folder for the moment between the last look at a file and its new name.
+
+    The kernel drops the lock however its holder dies. Where a file system has no locks, the look alone must do.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _lock(descriptor, folder)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder last; some file systems cannot."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, folder: str) -> None:
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise BusyError(f"Another process is writing in {folder}.", "Try again in a moment.") from None
+            time.sleep(_POLL_SECONDS)
+        except OSError:
+            return
+        else:
+            return
+
+
+def _make_alike(descriptor: int, like: os.stat_result) -> None:
+    with contextlib.suppress(OSError):  # only root may give files away
+        if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
+            os.fchown(descriptor, like.st_uid, like.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
