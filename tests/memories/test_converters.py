@@ -1,0 +1,375 @@
+"""Memories of other programs: every shape they are kept in, read to what it says."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+
+from vault_index.errors import UsageError
+from vault_index.memories.carried import Carried, settle
+from vault_index.memories.imports.folder import read_files
+from vault_index.memories.imports.json_records import read_json
+
+AGMEM_ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
+
+
+def one(record: Any) -> Carried:
+    batch = read_json(json.dumps([record]), "export.json")
+    assert not batch.failed
+    return batch.memories[0]
+
+
+def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Carried:
+    batch = read_files([(f"observations/{name}", text)])
+    assert not batch.failed
+    return batch.memories[0]
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------
+
+
+def test_llmemory_keeps_its_dates_author_and_number() -> None:
+    memory = one(
+        {
+            "id": 12,
+            "content": "The staging cluster runs PostgreSQL 16.",
+            "tags": "Docker, #PostgreSQL,project:my-api",
+            "created_at": "2026-01-09 04:37:20",
+            "expires_at": 1801440000,
+            "entered_by": "build-agent",
+        }
+    )
+    assert memory.body == "The staging cluster runs PostgreSQL 16."
+    assert memory.head == {
+        "type": "note",
+        "tags": ["docker", "postgresql", "project/my-api"],
+        "created": "2026-01-09T04:37:20+00:00",
+        "entered_by": "build-agent",
+        "expires": "2027-02-01T00:00:00+00:00",
+        "imported_id": 12,
+    }
+
+
+def test_agmem_keeps_its_id_and_how_often_it_was_used() -> None:
+    memory = one(
+        {
+            "id": AGMEM_ID,
+            "hash": "9f86d081884c7d65",
+            "content": "Node 22 resolves ESM paths wrongly in a monorepo. The way around it is long.",
+            "digest": "Node 22 ESM: path resolution bug",
+            "tags": ["node", "esm"],
+            "createdAt": "2026-01-09T04:37:20.607Z",
+            "updatedAt": "2026-01-10T04:37:20.607Z",
+            "accessCount": 7,
+        }
+    )
+    assert memory.head == {
+        "id": AGMEM_ID,
+        "type": "note",
+        "digest": "Node 22 ESM: path resolution bug",
+        "tags": ["node", "esm"],
+        "created": "2026-01-09T04:37:20+00:00",
+        "updated": "2026-01-10T04:37:20+00:00",
+    }
+    assert memory.accesses == 7
+
+
+def test_a_digest_that_repeats_the_content_says_nothing() -> None:
+    assert "digest" not in one({"content": "short", "digest": "short"}).head
+
+
+def test_mem0_in_the_wrappers_of_its_api_and_its_command_line() -> None:
+    record = {
+        "id": "m1",
+        "memory": "Alice likes vim.",
+        "user_id": "alice",
+        "categories": ["tools"],
+        "metadata": {"a": 1},
+    }
+    for data in ({"results": [record]}, {"status": "success", "data": [record]}, [record], record):
+        memory = read_json(json.dumps(data), "mem0.json").memories[0]
+        assert memory.body == "Alice likes vim."
+        assert memory.head["tags"] == ["tools"]
+        assert memory.head["user_id"] == "alice"
+        assert memory.head["metadata"] == {"a": 1}
+        assert memory.head["imported_id"] == "m1"
+
+
+def test_rows_of_opencodekits_table() -> None:
+    memory = one(
+        {
+            "id": 3,
+            "type": "bugfix",
+            "title": "Tokens expired early",
+            "subtitle": None,
+            "facts": '["clock skew, of 5 s", "leeway is 0"]',
+            "narrative": "The clocks differ.",
+            "concepts": '["auth", "jwt"]',
+            "files_read": '["src/auth.ts"]',
+            "files_modified": None,
+            "confidence": "medium",
+            "bead_id": "bd-7",
+            "supersedes": 1,
+            "superseded_by": None,
+            "valid_until": None,
+            "markdown_file": "2026-01-09-bugfix-tokens.md",
+            "created_at": "2026-01-09T04:37:20.607Z",
+            "created_at_epoch": 1767933440607,
+        }
+    )
+    assert memory.head == {
+        "type": "bugfix",
+        "title": "Tokens expired early",
+        "created": "2026-01-09T04:37:20+00:00",
+        "confidence": "medium",
+        "supersedes": ["1"],
+        "facts": ["clock skew, of 5 s", "leeway is 0"],
+        "concepts": ["auth", "jwt"],
+        "files_read": ["src/auth.ts"],
+        "bead_id": "bd-7",
+        "imported_id": 3,
+    }
+    assert "2026-01-09-bugfix-tokens" in memory.names
+
+
+@pytest.mark.parametrize(
+    ("given", "created"),
+    [
+        (1767933440, "2026-01-09T04:37:20+00:00"),
+        (1767933440.607, "2026-01-09T04:37:20+00:00"),
+        ("1767933440", "2026-01-09T04:37:20+00:00"),
+        (1767933440607, "2026-01-09T04:37:20+00:00"),
+        (1767933440607000, "2026-01-09T04:37:20+00:00"),
+        ("2026-01-09T04:37:20Z", "2026-01-09T04:37:20+00:00"),
+        ("2026-01-09T04:37:20+02:00", "2026-01-09T04:37:20+02:00"),
+        ("2026-01-09T04:37:20", "2026-01-09T04:37:20"),
+        ("2026-01-09", "2026-01-09"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_times_in_every_form(given: Any, created: str | None) -> None:
+    assert one({"content": "x", "createdAt": given}).head.get("created") == created
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("high", {"confidence": "high"}),
+        ("HIGH", {"confidence": "high"}),
+        (0.9, {"confidence": "high", "imported_confidence": 0.9}),
+        (0.5, {"confidence": "medium", "imported_confidence": 0.5}),
+        (0, {"confidence": "low", "imported_confidence": 0.0}),
+        ("certain", {"imported_confidence": "certain"}),
+        (None, {}),
+    ],
+)
+def test_confidence_as_a_word_or_a_number(given: Any, kept: dict[str, Any]) -> None:
+    head = one({"content": "x", "confidence": given}).head
+    assert {key: head[key] for key in head if "confidence" in key} == kept
+
+
+def test_a_type_we_do_not_have_is_a_note_and_remembered() -> None:
+    head = one({"content": "x", "type": "Refactor"}).head
+    assert (head["type"], head["imported_type"]) == ("note", "Refactor")
+
+
+def test_what_we_do_not_know_is_kept() -> None:
+    head = one({"content": "x", "priority": 3, "links": ["a"], "embedding": [0.1], "empty": ""}).head
+    assert head["priority"] == 3
+    assert head["links"] == ["a"]
+    assert "embedding" not in head
+    assert "empty" not in head
+
+
+def test_bad_records_are_named_by_their_place_and_the_others_read() -> None:
+    records = [{"content": "good"}, "text", {"id": 2}, {"content": "late", "created_at": "soon"}, {"content": {"a": 1}}]
+    batch = read_json(json.dumps(records), "export.json")
+    assert [memory.body for memory in batch.memories] == ["good"]
+    assert [failed.position for failed in batch.failed] == ["record 2", "record 3", "record 4", "record 5"]
+    assert "soon" in batch.failed[2].error
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1,", "7", '"text"', "{}", '{"a": 1}', "[" * 100_000])
+def test_what_is_no_json_of_memories_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"export\.json"):
+        read_json(text, "export.json")
+
+
+# --- observations of OpenCodeKit -------------------------------------------------------------------------------
+
+WITH_YAML = """\
+---
+type: decision
+created: 2026-01-09T04:37:20.607Z
+confidence: high
+valid_until: null
+superseded_by: null
+supersedes: 2026-01-01-decision-sessions.md
+bead_id: bd-12
+concepts: ["authentication", "jwt"]
+files: ["src/auth.ts", "src/login.ts"]
+---
+
+# 🎯 Use JWT for auth
+
+🟢 **Confidence:** high
+
+Tokens need no table.
+
+**Why:** fewer queries.
+"""
+
+
+def test_an_observation_with_a_yaml_head() -> None:
+    memory = observation(WITH_YAML)
+    assert memory.head == {
+        "type": "decision",
+        "title": "Use JWT for auth",
+        "created": "2026-01-09T04:37:20+00:00",
+        "confidence": "high",
+        "supersedes": ["2026-01-01-decision-sessions"],
+        "concepts": ["authentication", "jwt"],
+        "files_read": ["src/auth.ts", "src/login.ts"],
+        "bead_id": "bd-12",
+        "imported_id": "2026-01-09-decision-use-jwt",
+    }
+    assert memory.body == "Tokens need no table.\n\n**Why:** fewer queries."
+
+
+WITH_LINES = """\
+# Observation: Retry with jitter
+
+**Type:** pattern
+**Created:** 2026-01-09T04:37:20Z
+**Bead:** [optional bead-id]
+**Confidence**: medium
+**Concepts:** `retry`, `network`
+**Files:** `src/http.ts`, `src/retry.ts`
+
+---
+
+## Context
+
+Servers came back all at once.
+"""
+
+
+def test_an_observation_with_lines_for_a_head() -> None:
+    memory = observation(WITH_LINES, "retry.md")
+    assert memory.head == {
+        "type": "pattern",
+        "title": "Retry with jitter",
+        "created": "2026-01-09T04:37:20+00:00",
+        "confidence": "medium",
+        "concepts": ["retry", "network"],
+        "files_read": ["src/http.ts", "src/retry.ts"],
+        "imported_id": "retry",
+    }
+    assert memory.body == "## Context\n\nServers came back all at once."
+
+
+def test_the_name_of_the_file_tells_what_the_head_does_not() -> None:
+    memory = observation("Nothing but this.\n", "2026-01-09-bugfix-token-expiry.md")
+    assert memory.head == {
+        "type": "bugfix",
+        "title": "token expiry",
+        "created": "2026-01-09",
+        "imported_id": "2026-01-09-bugfix-token-expiry",
+    }
+
+
+def test_a_head_that_yaml_cannot_read_is_read_as_far_as_it_goes() -> None:
+    memory = observation("---\ntype: warning\ntitle: Careful: slow\nconfidence: low\n---\nIt is slow.\n", "slow.md")
+    assert (memory.head["type"], memory.head["title"], memory.head["confidence"]) == ("warning", "Careful: slow", "low")
+
+
+def test_lines_of_the_text_are_no_head() -> None:
+    memory = observation("# Title\n\n**Root cause:** a race\n**Type:** decision\n", "2026-01-09-bugfix-x.md")
+    assert memory.head["type"] == "bugfix"
+    assert memory.body == "**Root cause:** a race\n**Type:** decision"
+
+
+def test_an_observation_keeps_its_old_number() -> None:
+    memory = observation("---\nid: 7\ntype: learning\n---\nText.\n", "a.md")
+    assert memory.head["imported_id"] == 7
+    assert {"7", "#7", "a"} <= set(memory.names)
+
+
+def test_other_files_come_by_name_and_templates_stay() -> None:
+    batch = read_files(
+        [
+            ("handoffs/2026-01-01.md", "---\nphase: planned\n---\n# Handoff\n"),
+            ("_templates/observation.md", "**Type:** [decision | bugfix]\n"),
+            ("observations/2026-01-09-decision-use-jwt.md", WITH_YAML),
+            ("2026-01-09-pattern-loose.md", "---\ntype: pattern\n---\nOutside of the folder.\n"),
+            ("observations/broken.md", "---\ntype: decision\ncreated: someday\n---\nText.\n"),
+        ]
+    )
+    assert [(memory.path, memory.own) for memory in batch.memories] == [
+        ("handoffs/2026-01-01.md", True),
+        (None, False),
+        (None, False),
+    ]
+    assert [(failed.position, "someday" in failed.error) for failed in batch.failed] == [
+        ("observations/broken.md", True)
+    ]
+
+
+def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
+    files = [
+        ("decision/a.md", f"---\nid: {AGMEM_ID}\ntype: decision\n---\nText.\n"),
+        ("observations/2026-01-09-decision-b.md", WITH_YAML),
+        ("_templates/c.md", "Template.\n"),
+    ]
+    batch = read_files(files)
+    assert [(memory.path, memory.raw) for memory in batch.memories] == files
+
+
+# --- ids -------------------------------------------------------------------------------------------------------
+
+
+def test_ids_are_uuids_of_version_4_and_the_same_every_time() -> None:
+    records = [{"id": 1, "content": "a"}, {"id": 2, "content": "a"}, {"content": "b"}]
+    first, again = (settle(read_json(json.dumps(records), "x").memories) for _ in range(2))
+    ids = [memory.head["id"] for memory in first]
+    assert ids == [memory.head["id"] for memory in again]
+    assert len(set(ids)) == 3
+    assert {uuid.UUID(uid).version for uid in ids} == {4}
+
+
+def test_the_same_number_of_two_origins_is_two_memories() -> None:
+    work, home = (settle([one({"id": 1, "content": text})])[0].head["id"] for text in ("work", "home"))
+    assert work != home
+
+
+def test_supersedes_names_the_new_ids_on_both_sides() -> None:
+    records = [
+        {"id": 1, "content": "old"},
+        {"id": 2, "content": "new", "supersedes": 1},
+        {"id": 3, "content": "newest", "supersedes": ["#2", 99]},
+        {"id": 4, "content": "older still", "superseded_by": 1},
+    ]
+    old, new, newest, oldest = settle(read_json(json.dumps(records), "x").memories)
+    assert new.head["supersedes"] == [old.head["id"]]
+    assert old.head["superseded_by"] == new.head["id"]
+    assert old.head["supersedes"] == [oldest.head["id"]]
+    assert oldest.head["superseded_by"] == old.head["id"]
+    assert newest.head["supersedes"] == [new.head["id"]]
+    assert newest.head["imported_supersedes"] == ["99"]
+
+
+def test_observations_name_each_other_by_their_files() -> None:
+    files = [
+        ("observations/2026-01-01-decision-sessions.md", "---\ntype: decision\n---\n# Sessions\n\nIn a table.\n"),
+        ("observations/2026-01-09-decision-use-jwt.md", WITH_YAML),
+    ]
+    old, new = settle(read_files(files).memories)
+    assert new.head["supersedes"] == [old.head["id"]]
+    assert old.head["superseded_by"] == new.head["id"]
+
+
+def test_what_was_imported_earlier_is_known_by_its_old_name() -> None:
+    (memory,) = settle([one({"id": 2, "content": "new", "supersedes": 1})], {"1": AGMEM_ID})
+    assert memory.head["supersedes"] == [AGMEM_ID]

@@ -1,0 +1,98 @@
+"""A memory as a JSON record comes back byte for byte, whatever its file looks like."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.errors import UsageError
+from vault_index.memories.records import compose, file_of, from_record, is_own, to_record
+
+PLAIN = """\
+---
+id: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f
+type: decision
+title: Use WAL mode for the index
+tags: [sqlite, ops/storage]
+created: 2026-11-21T10:00:00+00:00
+expires: 2027-02-01
+facts: [readers never wait, 'one writer, at a time']
+reviewed: true
+weight: 3
+---
+WAL lets readers run while the daemon writes.
+"""
+
+
+def back(text: str, path: str = "note/a.md") -> str:
+    """The file again, after a way through JSON."""
+    return file_of(from_record(json.loads(json.dumps(to_record(path, text))), "record 1"))
+
+
+def test_a_record_has_every_key_in_order_and_the_text() -> None:
+    record = to_record("decision/use-wal.md", PLAIN)
+    assert list(record) == [
+        "path", "id", "type", "title", "tags", "created", "expires", "facts", "reviewed", "weight", "content"
+    ]  # fmt: skip
+    assert record["path"] == "decision/use-wal.md"
+    assert record["tags"] == ["sqlite", "ops/storage"]
+    assert record["reviewed"] is True
+    assert record["content"] == "WAL lets readers run while the daemon writes.\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN,
+        PLAIN.replace("\n", "\r\n"),
+        "\ufeff" + PLAIN,
+        PLAIN.rstrip("\n"),
+        "",
+        "\n",
+        "no frontmatter at all\n",
+        "---\n---\nnothing in it\n",
+        "---\ntitle: Foo: bar\n---\nbroken frontmatter\n",
+        "---\nid: 1\n# a comment\ntitle: \"quoted\"\ntags:\n  - block\n  - list # why\n---\n\nafter a blank line\n\n\n",
+        "---\npath: mine\ncontent: too\nraw: this\naccesses: 9\n---\nkeys that records have themselves\n",
+        "---\nzip: 007\nversion: '1.10'\nwhen: 2026-01-01 10:00:00\nnothing: null\n---\nvalues YAML reads otherwise\n",
+        "---\nnot: closed\n",
+    ],
+)  # fmt: skip
+def test_any_file_comes_back_byte_for_byte(text: str) -> None:
+    assert back(text) == text
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=60), st.text(st.characters(codec="utf-8"), max_size=60))
+def test_whatever_stands_in_the_head_and_the_body_comes_back(head: str, body: str) -> None:
+    text = f"---\n{head}\n---\n{body}"
+    assert back(text) == text
+
+
+def test_a_file_in_our_own_hand_needs_no_second_copy_of_itself() -> None:
+    assert "raw" not in to_record(
+        "note/a.md", compose({"id": "x", "title": "It's: a title", "tags": ["a b"]}, "Text.\n")
+    )
+    assert to_record("note/a.md", "---\ntitle:   loose\n---\n")["raw"] == "---\ntitle:   loose\n---\n"
+
+
+def test_bytes_that_are_no_utf8_survive() -> None:
+    text = b"caf\xe9 from long ago\n".decode("utf-8", "surrogateescape")
+    assert back(text).encode("utf-8", "surrogateescape") == b"caf\xe9 from long ago\n"
+
+
+def test_usage_travels_along() -> None:
+    record = to_record("note/a.md", PLAIN, accesses=3, accessed="2026-11-21T10:00:00+00:00")
+    memory = from_record(record, "record 1")
+    assert (memory.accesses, memory.accessed) == (3, "2026-11-21T10:00:00+00:00")
+
+
+def test_only_a_record_that_says_where_it_lies_is_ours() -> None:
+    assert is_own(to_record("note/a.md", PLAIN))
+    assert not is_own({"id": 12, "content": "from elsewhere"})
+    assert not is_own({"path": "note/a.md"})
+
+
+def test_a_content_that_is_no_text_is_refused() -> None:
+    with pytest.raises(UsageError, match="no text"):
+        from_record({"path": "note/a.md", "content": ["a"]}, "record 1")
