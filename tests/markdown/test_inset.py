@@ -1,0 +1,65 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.markdown.inset import inset
+from vault_index.markdown.parse import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# One\ntext\n## Two\n###### Six", "### One\ntext\n#### Two\n###### Six"),
+        ("## Goal\nx\n#### Deep", "### Goal\nx\n##### Deep"),
+        ("#### small enough", "#### small enough"),
+        ("#tag and #1", "#tag and #1"),
+        ("```\n# code\n```\n# heading", "```\n# code\n```\n### heading"),
+        ("Title\n=====\ntext", "Title\n\\=====\ntext"),
+        ("Title\n---\ntext", "Title\n***\ntext"),
+        ("Title\n-\ntext", "Title\n\\-\ntext"),
+        ("above\n\n---\n\nbelow", "above\n\n---\n\nbelow"),
+        ("a | b\n--- | ---\n1 | 2", "a | b\n--- | ---\n1 | 2"),
+        ("~~~py\nopen", "~~~py\nopen\n~~~"),
+        ("  ````\nopen", "  ````\nopen\n  ````"),
+        ("<!-- open\ntext", "\\<!-- open\ntext"),
+        ("<script>\nlet x", "\\<script>\nlet x"),
+        ("<div>\ntext", "<div>\ntext"),
+        ("a %% b", "a %\\% b"),
+        ("`%%time` and %%", "`%%time` and %\\%"),
+        ("```\n%%time\n```", "```\n%%time\n```"),
+        ("$$\nx = 1\n$$", "$$\nx = 1\n$$"),
+        ("$$x$$", "$$x$$"),
+        ("$$ open\n# x", "\\$$ open\n### x"),
+        ("$$\n# no heading\n$$\n# heading", "$$\n# no heading\n$$\n### heading"),
+        ("\n\n  indented\r\nline\r", "  indented\nline"),
+        ("", ""),
+    ],
+)
+def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
+    assert inset(text, 2) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Do:\n   ```bash\n   make\n```",
+        "- ```\n  open in a list",
+        "> ```\n> open in a quotation",
+        "- a\n  <!-- open in a list",
+        "* x\n\n      ```\n",
+    ],
+)
+def test_fences_in_lists_do_not_reach_out_either(text: str) -> None:
+    assert headings(f"## One\n\n{inset(text, 2)}\n\n## Two\n\nend") == ["One", "Two"]
+
+
+@given(st.text(alphabet="#`~-=<>!%$ \n\tab|*[]1.)", max_size=60))
+def test_whatever_is_said_the_next_turn_is_a_section_of_its_own(text: str) -> None:
+    tops = headings(f"## One\n\n{inset(text, 2)}\n\n## Two\n\nend")
+    assert tops == ["One", "Two"]
+
+
+def headings(markdown: str) -> list[str]:
+    """The outermost heading of every section, in order."""
+    tops = [block.headings[0] for block in parse(markdown, "name").blocks]
+    return list(dict.fromkeys(tops))

@@ -1,0 +1,266 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.sources.opencode.stores import Client, messages, one
+from vault_index.errors import BusyError, VaultIndexError
+from vault_index.sources.opencode.database import Database, UnknownSchemaError
+from vault_index.sources.opencode.model import Text
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    client = Client(tmp_path / "opencode.db")
+    yield client
+    client.close()
+
+
+def read(client: Client, problems: list[str] | None = None, session: str = "ses_a") -> list[str]:
+    store = Database(client.path)
+    try:
+        found = messages(store, session, problems)
+    finally:
+        store.close()
+    return [part.text for message in found for part in message.parts if isinstance(part, Text)]
+
+
+def test_it_reads_beside_a_client_in_the_middle_of_a_transaction(client: Client) -> None:
+    client.session()
+    client.user("first")
+    client.run("BEGIN IMMEDIATE")
+    client.user("second, not yet committed")
+    assert read(client) == ["first"]
+    client.run("COMMIT")
+    assert read(client) == ["first", "second, not yet committed"]
+
+
+def test_an_open_reader_keeps_no_client_from_writing(client: Client) -> None:
+    client.session()
+    client.user("first")
+    client.user("second")
+    store = Database(client.path)
+    reading = store.messages("ses_a", [])
+    next(reading)
+    client.user("third")
+    assert len(list(reading)) == 1  # the moment it began at
+    store.close()
+
+
+def test_nothing_can_be_written_through_it(client: Client) -> None:
+    store = Database(client.path)
+    with pytest.raises(apsw.ReadOnlyError):
+        store._connection.execute("DELETE FROM session")
+    store.close()
+
+
+def test_order_is_by_time_and_then_id(client: Client) -> None:
+    client.session()
+    client.user("wrapped", id_="msg_0001")  # ids begin anew every 795 days
+    client.user("later", id_="msg_fff1")
+    at = client.tick()
+    for id_ in ("msg_b", "msg_a"):
+        client.message("ses_a", at, {"role": "user", "time": {"created": at}}, id_)
+        client.part(id_, {"type": "text", "text": id_})
+    assert read(client) == ["wrapped", "later", "msg_a", "msg_b"]
+
+
+def test_what_is_broken_is_named_and_the_rest_is_read(client: Client) -> None:
+    client.session()
+    client.user("before")
+    broken = client.user("", id_="msg_broken")
+    client.part(broken, '{"type": "text", "te', "prt_bad")
+    client.part(broken, {"type": "text", "text": "beside it"})
+    client.message("ses_a", client.tick(), "not JSON", "msg_bad")
+    client.message("ses_a", client.tick(), {"role": "narrator"}, "msg_role")
+    client.message("ses_a", client.tick(), {"role": "user", "time": {}}, "msg_empty")
+    client.user("after")
+    problems: list[str] = []
+    assert read(client, problems) == ["before", "", "beside it", "after"]
+    assert [problem.split(" ")[:5] for problem in problems] == [
+        ["part", "prt_bad", "of", "message", "msg_broken"],
+        ["message", "msg_bad", "cannot", "be", "read"],
+        ["message", "msg_role", "has", "the", "unknown"],
+        ["message", "msg_empty", "has", "no", "parts"],
+    ]
+
+
+def test_text_that_is_no_unicode_is_named(client: Client) -> None:
+    client.session()
+    message = client.user("good")
+    client.run("INSERT INTO part (id, message_id, session_id, time_created, time_updated, data) VALUES"
+               " ('prt_z', ?, 'ses_a', 9e12, 0, CAST(x'7b22ff227d' AS TEXT))", message)  # fmt: skip
+    problems: list[str] = []
+    assert read(client, problems) == ["good"]
+    assert problems == [f"part prt_z of message {message} cannot be read (nested too deeply or not UTF-8)"]
+
+
+def test_a_damaged_page_costs_what_stands_on_it(client: Client, tmp_path: Path) -> None:
+    for name in "abc":
+        client.session(f"ses_{name}", f"Session {name}")
+        for number in range(60):
+            client.user(f"{name}{number} " + "x" * 3000, session=f"ses_{name}")
+    client.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    sql = "SELECT rootpage FROM sqlite_master WHERE name = 'part'"
+    ((root,),) = client.connection.execute(sql).fetchall()
+    size = client.connection.pragma("page_size")
+    client.close()
+    damaged = tmp_path / "damaged.db"
+    data = bytearray(client.path.read_bytes())
+    # Pages that hold rows of the middle session, but none that leads to others.
+    at = [data.find(f'"b{number} xxx'.encode()) for number in (10, 20)]
+    for place in at:
+        page = place // size
+        assert page + 1 != root
+        data[page * size : page * size + 100] = b"\xff" * 100
+    damaged.write_bytes(data)
+    problems: list[str] = []
+    store = Database(damaged)
+    assert [listed.session.title for listed in store.sessions(problems)] == ["Session a", "Session b", "Session c"]
+    assert len(messages(store, "ses_a", problems)) == 60
+    assert len(messages(store, "ses_c", problems)) == 60
+    assert problems == []
+    assert len(messages(store, "ses_b", problems)) == 60
+    store.close()
+    assert len(problems) == 2
+    assert all("damaged" in problem and "parts of it are missing" in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("change", "lacks"),
+    [
+        ("ALTER TABLE message RENAME TO message_v1", "message.id"),
+        ("ALTER TABLE part RENAME COLUMN data TO content", "part.data"),
+        ("ALTER TABLE session RENAME COLUMN directory TO folder", "session.directory"),
+    ],
+)
+def test_an_unknown_layout_is_named_with_its_version(client: Client, change: str, lacks: str) -> None:
+    client.run("INSERT INTO migration VALUES ('20270101000000_all_is_new', 0)")
+    client.run(change)
+    with pytest.raises(UnknownSchemaError, match="its last migration is 20270101000000_all_is_new") as error:
+        Database(client.path)
+    assert lacks in error.value.message
+
+
+def test_a_database_without_tables_is_unknown_too(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    apsw.Connection(str(path)).close()
+    with pytest.raises(UnknownSchemaError, match="no migration is recorded"):
+        Database(path)
+
+
+def test_columns_that_came_later_may_lack(client: Client) -> None:
+    client.session(parent_id=None)
+    client.user("still read")
+    for column in ("revert", "version", "slug"):
+        client.run(f"ALTER TABLE session DROP COLUMN {column}")
+    assert read(client) == ["still read"]
+
+
+def test_a_folder_or_a_text_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "opencode.db").write_text("not a database, but long enough to have a header of sixteen bytes and more")
+    with pytest.raises(VaultIndexError, match="damaged"):
+        Database(tmp_path / "opencode.db")
+    with pytest.raises(VaultIndexError, match="cannot be read"):
+        Database(tmp_path / "nothing.db")
+
+
+def test_a_locked_database_is_said_to_be_busy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
+    client.session()
+    client.connection.pragma("locking_mode", "exclusive")
+    client.user("mine alone")
+    with pytest.raises(BusyError, match="locked by OpenCode"):
+        Database(client.path)
+
+
+def test_no_file_is_left_when_a_folder_cannot_be_written(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("hello")
+    os.chmod(tmp_path, 0o500)
+    try:
+        assert read(client) == ["hello"]
+    finally:
+        os.chmod(tmp_path, 0o700)
+
+
+def test_data_version_tells_of_other_writers(client: Client) -> None:
+    client.session()
+    store = Database(client.path)
+    first = store.data_version()
+    assert store.data_version() == first
+    client.user("new")
+    assert store.data_version() != first
+    store.close()
+
+
+def test_a_session_is_listed_with_what_tells_that_it_changed(client: Client) -> None:
+    client.session()
+    store = Database(client.path)
+    (empty,) = store.sessions([])
+    assert (empty.messages, empty.parts) == (0, 0)
+    client.user("one")
+    (grown,) = store.sessions([])
+    assert (grown.messages, grown.parts) == (1, 1)
+    assert grown.changed > empty.changed
+    store.close()
+
+
+def test_secrets_in_the_same_file_are_never_read(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("hello")
+    client.run("INSERT INTO account (id, email, url, access_token, refresh_token, time_created, time_updated)"
+               " VALUES ('a', 'e', 'u', 'at', 'rt', 0, 0)")  # fmt: skip
+    tables: set[str] = set()
+    store = Database(client.path)
+
+    def note(operation: int, table: str | None, *_: object) -> int:
+        if operation == apsw.SQLITE_READ and table:
+            tables.add(table)
+        return apsw.SQLITE_OK
+
+    store._connection.authorizer = note
+    messages(store, "ses_a")
+    store.started_at(0)
+    store.close()
+    assert tables - {"sqlite_master"} == {"session", "project", "message", "part", "session_message"}
+
+
+def test_rows_of_the_v2_api_are_read_as_far_as_known(client: Client) -> None:
+    client.session()
+    client.user("by the old way")
+    rows: list[tuple[str, str]] = [
+        ("user", '{"text": "Prompt of v2", "files": [{"name": "notes.md"}]}'),
+        ("synthetic", '{"text": "not said by anybody"}'),
+        ("agent-switched", '{"agent": "plan"}'),
+        ("assistant", '{"agent": "plan", "model": {"id": "m", "providerID": "p"}, "time": {"completed": 5}, "content":'
+         ' [{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "Answer of v2"}, {"type": "tool", "name":'
+         ' "bash", "state": {"status": "completed", "input": {"command": "ls"}, "structured": {"exit": 0}}}]}'),
+        ("shell", '{"command": "make", "output": "long", "time": {"completed": 5}}'),
+        ("compaction", '{"reason": "auto", "summary": "What was done", "recent": "…"}'),
+        ("from-the-future", '{"anything": 1}'),
+    ]  # fmt: skip
+    for seq, (kind, data) in enumerate(rows):
+        at = client.tick()
+        client.run(
+            "INSERT INTO session_message VALUES (?, 'ses_a', ?, ?, ?, ?, ?)", f"v2_{seq}", kind, seq, at, at, data
+        )
+    problems: list[str] = []
+    text = one(client.path, problems=problems)
+    assert problems == []
+    assert 'agent: "plan"\nmodel: "p/m"\n' in text
+    assert text.split("\n---\n\n")[1].replace("2026-11-18 11:06", "T").replace("2026-11-18 11:07", "T") == (
+        "## User · T\n\nby the old way\n\n## User · T\n\nPrompt of v2\n\n- file: `notes.md`\n\n"
+        "## Assistant · T\n\nAnswer of v2\n\n- bash: `ls` (exit 0)\n\n## User · T\n\n- shell: `make` (ok)\n\n"
+        "## Compaction summary · T\n\nWhat was done\n"
+    )
+
+
+def test_what_a_client_wrote_in_both_ways_counts_once(client: Client) -> None:
+    client.session()
+    message = client.user("said once")
+    client.run("INSERT INTO session_message VALUES (?, 'ses_a', 'user', 0, ?, ?, ?)", message, client.tick(), 0,
+               '{"text": "said once"}')  # fmt: skip
+    assert read(client) == ["said once"]

@@ -1,0 +1,206 @@
+"""What real clients wrote (1.18.33 and 1.1.65), against expectations written by hand from their data."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.sources.opencode.stores import copied, transcripts
+from vault_index.sources.opencode.database import Database
+from vault_index.sources.opencode.model import Store
+from vault_index.sources.opencode.tree import Tree
+
+FIXED = """\
+## User · 2026-11-21 07:32
+
+Der Login schlägt fehl — please fix app.py 🙂 [[scene:fix]]
+
+## Assistant · 2026-11-21 07:32
+
+Let me look at the file.
+
+- read: `app.py` (ok)
+- bash: `python3 app.py; echo exit=$?; echo env=$PROBE_ENV` (exit 0)
+- edit: `app.py` (ok)
+- bash: `python3 app.py` (exit 0)
+
+Fixed: `check()` in **app.py** compared with `!=`. Now `==`.
+
+```python
+return password == stored
+```
+
+Grüße — 修正しました 🙂
+"""
+EXPLAINED = """\
+## User · 2026-11-21 07:32
+
+Warum? Explain in German. [[scene:explain]]
+
+## Assistant · 2026-11-21 07:32
+
+Der Vergleich war umgekehrt: ein gültiges Passwort wurde abgelehnt. Señal: naïve café, Ελληνικά, עברית, 日本語のテスト.
+
+## User · 2026-11-21 07:32
+
+Note the todos. [[scene:todo]]
+
+## Assistant · 2026-11-21 07:32
+
+- todowrite: `2 todos` (ok)
+- bash: `ls /does-not-exist` (exit 2)
+
+Two todos noted; the directory does not exist.
+"""
+DELEGATED = """\
+---
+title: "Usages of check()"
+session: "ses_e02fa2c21ffeTF61TeyS6jmsWx"
+project: "project"
+directory: "/home/user/demo/project"
+agent: "build"
+model: "fake/fake-1"
+created: "2026-11-21T07:32:59+00:00"
+updated: "2026-11-21T07:33:08+00:00"
+opencode: "1.18.33"
+parent:
+forked_from:
+---
+
+## User · 2026-11-21 07:33
+
+Where is check() used? [[scene:delegate]]
+
+## Assistant · 2026-11-21 07:33
+
+- task: `Find usages` → [[ses_e02fa224effeYR56P6lfU9yV2U]] (ok)
+
+The subagent found one usage, in app.py line 5.
+
+## User · 2026-11-21 07:33
+
+Say hello. [[scene:hello]]
+
+## Assistant · 2026-11-21 07:33
+
+Hello from the fake model.
+"""
+CHILD = """\
+## User · 2026-11-21 07:33
+
+Find where check() is used. [[scene:child]]
+
+## Assistant · 2026-11-21 07:33
+
+- grep: `check\\(` (ok)
+
+check() is defined at app.py:2 and used at app.py:5.
+"""
+RECALLED = """\
+## User · 2026-11-21 07:33
+
+What did we decide about the database? [[scene:recall]]
+
+## Assistant · 2026-11-21 07:33
+
+- probe_recall: `database decision` (ok)
+- vault_vault_search: `sqlite décision` (ok)
+
+Memory says: use SQLite.
+
+## User · 2026-11-21 07:33
+
+Now a long one. [[scene:big]]
+
+## Assistant · 2026-11-21 07:33
+
+A long answer that fills the context.
+
+## Compaction summary · 2026-11-21 07:33
+
+### Goal
+Fix the login bug.
+### Decisions
+- SQLite is the store; naïve café 日本語 kept.
+### Next
+Write the test.
+
+## Assistant · 2026-11-21 07:33
+
+Nothing more is scripted; continuing.
+"""
+TITLES = [
+    "Scripted session title — Übersicht",
+    "Usages of check()",
+    "Find usages (@general subagent)",
+    "Recall décision",
+]
+
+
+def body(text: str) -> str:
+    return text.split("\n---\n\n", 1)[1]
+
+
+def test_the_database_holds_four_sessions(tmp_path: Path) -> None:
+    problems: list[str] = []
+    store = Database(copied("opencode.db", tmp_path))
+    found = transcripts(store, problems)
+    store.close()
+    assert problems == []
+    assert list(found) == TITLES
+    assert [transcript.turns for transcript in found.values()] == [6, 4, 2, 6]
+    assert body(found[TITLES[0]].text) == f"{FIXED}\n{EXPLAINED}"
+    assert found[TITLES[1]].text == DELEGATED
+    assert 'parent: "[[ses_e02fa2c21ffeTF61TeyS6jmsWx]]"\n' in found[TITLES[2]].text
+    assert body(found[TITLES[2]].text) == CHILD
+    assert body(found[TITLES[3]].text) == RECALLED
+
+
+def test_a_fresh_database_whose_rows_are_all_in_the_wal(tmp_path: Path) -> None:
+    folder = copied("sqlite-wal-fresh", tmp_path)
+    before = {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")}
+    problems: list[str] = []
+    store = Database(folder / "opencode.db")
+    found = transcripts(store, problems)
+    store.close()
+    assert problems == []
+    assert {title: transcript.turns for title, transcript in found.items()} == {TITLES[0]: 2}
+    assert body(found[TITLES[0]].text) == FIXED
+    # Reading must leave what only the client may move.
+    assert {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")} == before
+
+
+def test_the_json_tree_holds_four_sessions(tmp_path: Path) -> None:
+    problems: list[str] = []
+    found = transcripts(Tree(copied("json-1.1.65", tmp_path) / "storage"), problems)
+    assert problems == []
+    assert list(found) == TITLES
+    assert [transcript.turns for transcript in found.values()] == [6, 4, 2, 6]
+    # 1.1 refused two tools for want of an argument; all else was said as in 1.18, seconds later.
+    refused = 'The bash tool was called with invalid arguments: [ { "expected": "string", "code": "invalid_type",'
+    text = body(found[TITLES[0]].text)
+    assert text.count(f"(error: `{refused}") == 3
+    assert (
+        "Grüße — 修正しました 🙂\n\n## User · 2026-11-21 07:33\n\nWarum? Explain in German. [[scene:explain]]\n" in text
+    )
+    assert "Señal: naïve café, Ελληνικά, עברית, 日本語のテスト.\n" in text
+    child = DELEGATED.replace("ses_e02fa224effeYR56P6lfU9yV2U", "ses_e02f95ad0ffe354Ara0oG12vIR")
+    assert body(found[TITLES[1]].text) == body(child)
+    assert body(found[TITLES[2]].text) == CHILD
+    assert body(found[TITLES[3]].text) == RECALLED
+    front = found[TITLES[2]].text.split("\n---\n")[0]
+    assert 'directory: "/home/user/demo-1.1/project"\n' in front
+    assert 'created: "2026-11-21T07:33:53+00:00"\n' in front
+    assert 'opencode: "1.1.65"\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
+
+
+@pytest.mark.parametrize("name", ["opencode.db", "json-1.1.65"])
+def test_more_is_shown_when_asked_for(tmp_path: Path, name: str) -> None:
+    place = copied(name, tmp_path)
+    store: Store = Database(place) if name.endswith(".db") else Tree(place / "storage")
+    text = transcripts(store, [], ("reasoning", "output", "diffs"))[TITLES[0]].text
+    store.close()
+    assert (
+        "> *Reasoning*\n> The comparison is inverted: != should be ==. Prüfe auch Umlaute: äöü ß — 日本語 🙂." in text
+    )
+    assert "- edit: `app.py` (ok)\n\n```text\nEdit applied successfully.\n```\n\n```diff\n" in text
+    assert "\n+    return password == stored\n" in text

@@ -1,0 +1,211 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from tests.sources.opencode.stores import T0, Client, one, tool
+from vault_index.markdown.parse import parse
+from vault_index.sources.opencode.model import Message, Reasoning, Session, Text, ToolCall
+from vault_index.sources.opencode.render import project_of, render, without_copies
+
+SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    client = Client(tmp_path / "opencode.db")
+    yield client
+    client.close()
+
+
+def said(speaker: str, *parts: object, at: int = 0, answers: str = "", **more: object) -> Message:
+    message = Message(f"msg_{speaker}_{at}", answers, "user", T0 + at, True, "build", "p/m", "", ())
+    return replace(message, speaker=speaker, parts=parts, **more)  # type: ignore[arg-type]
+
+
+def body(*messages: Message, zone: timezone = UTC) -> str:
+    return render(SESSION, messages, zone=zone).text.split("\n---\n\n", 1)[1]
+
+
+def turns(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.startswith("## ")]
+
+
+def test_steps_of_one_answer_are_one_turn() -> None:
+    text = body(
+        said("user", Text("Do it")),
+        said("assistant", Text("First."), at=1000, answers="msg_user_0"),
+        said("assistant", ToolCall("read", "completed", "a.py"), at=2000, answers="msg_user_0"),
+        said("assistant", Text("Last."), at=3000, answers="msg_user_0"),
+    )
+    assert text == (
+        "## User · 2026-11-18 11:06\n\nDo it\n\n"
+        "## Assistant · 2026-11-18 11:06\n\nFirst.\n\n- read: `a.py` (ok)\n\nLast.\n"
+    )
+
+
+def test_times_are_those_of_the_zone() -> None:
+    assert turns(body(said("user", Text("x")), zone=timezone(timedelta(hours=9)))) == ["## User · 2026-11-18 20:06"]
+
+
+def test_a_turn_that_says_nothing_is_left_out() -> None:
+    text = body(said("user", Text("  \n")), said("assistant", Reasoning(""), at=1), said("user", Text("x"), at=2))
+    assert turns(text) == ["## User · 2026-11-18 11:06"]
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (ToolCall("bash", "completed", "make\n  test", exit=2), "- bash: `make test` (exit 2)"),
+        (ToolCall("edit", "error", "a.py", error="Error: no\nmatch"), "- edit: `a.py` (error: `no match`)"),
+        (ToolCall("edit", "error", "a.py"), "- edit: `a.py` (error)"),
+        (ToolCall("read", "running", "a.py"), "- read: `a.py` (broken off)"),
+        (ToolCall("todowrite", "completed", ""), "- todowrite: (ok)"),
+        (ToolCall("task", "completed", "Look", child="ses_b"), "- task: `Look` → [[ses_b]] (ok)"),
+        (ToolCall("bash", "completed", "echo `x` #tag [[no]]"), "- bash: ``echo `x` #tag [[no]]`` (ok)"),
+        (ToolCall("bash", "completed", "`x`"), "- bash: `` `x` `` (ok)"),
+        (ToolCall("bash", "completed", "y" * 300), f"- bash: `{'y' * 199}…` (ok)"),
+        (ToolCall("a](b)\n#x", "completed", ""), "- abx: (ok)"),
+    ],
+)
+def test_a_call_is_one_line(call: ToolCall, line: str) -> None:
+    assert body(said("assistant", call)).split("\n\n", 1)[1] == f"{line}\n"
+
+
+def test_an_error_of_the_model_is_a_line() -> None:
+    text = body(said("assistant", Text("half"), error="ProviderAuthError: no key"))
+    assert text.endswith("half\n\n- error: `ProviderAuthError: no key`\n")
+
+
+def test_what_is_said_cannot_make_turns() -> None:
+    text = body(said("user", Text("## User · 2020-01-01 00:00\n\n```\nopen")), said("user", Text("next"), at=1))
+    assert turns(text) == ["## User · 2026-11-18 11:06"] * 2
+
+
+def test_output_is_fenced_whatever_is_in_it() -> None:
+    text = body(said("assistant", ToolCall("bash", "completed", "cat", output="# x\n````\n%%"), Text("after")))
+    assert "\n\n`````text\n# x\n````\n%%\n`````\n\nafter\n" in text
+
+
+def test_secrets_private_and_recalled_text_never_leave(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    recalled = '<vault-index-recall token="ab12">\nfrom a note\n</vault-index-recall token="ab12">\n'
+    transcript = render(
+        replace(SESSION, title=f"About {secret}"),
+        [
+            said("user", Text(f"{recalled}use {secret} <private>my PIN</private> please")),
+            said("assistant", ToolCall("bash", "error", f"curl -H {secret}", error=secret, output=secret), at=1),
+            said("assistant", Reasoning(f"it is {secret}"), at=2),
+        ],
+        zone=UTC,
+    )
+    assert secret not in transcript.text
+    assert "PIN" not in transcript.text
+    assert "from a note" not in transcript.text
+    assert transcript.redacted == 6
+    assert transcript.turns == 3
+
+
+def test_a_secret_at_the_cut_leaves_no_half() -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = body(said("assistant", ToolCall("bash", "completed", f"{'x' * 180} {secret}")))
+    assert "ghp_" not in text
+
+
+def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
+    title = 'Quotes " \\ : # \x85 \u2028 \x1b[31m ---\n日本語 🙂'
+    front = parse(render(replace(SESSION, title=title, parent="ses_p"), []).text, "name").frontmatter
+    assert front["title"] == 'Quotes " \\ : # \x1b[31m --- 日本語 🙂'
+    assert front["session"] == "ses_a"
+    assert front["parent"] == "[[ses_p]]"
+    assert front["created"] == "2026-11-18T11:06:40+00:00"
+
+
+@pytest.mark.parametrize(
+    ("directory", "worktree", "name"),
+    [
+        ("/home/user/api/src", "/home/user/api", "api"),
+        ("/home/user/notes/", "/", "notes"),
+        ("/home/user/notes", "", "notes"),
+        ("C:\\Users\\me\\app", "", "app"),
+        ("", "", ""),
+    ],
+)
+def test_the_project_is_called_as_its_folder(directory: str, worktree: str, name: str) -> None:
+    assert project_of(replace(SESSION, directory=directory, worktree=worktree)) == name
+
+
+def test_lines_of_finished_turns_stay_where_they_are(client: Client) -> None:
+    client.session(title="New session")
+    client.user("First question")
+    before = one(client.path).rstrip("\n").split("\n")
+    client.assistant("First answer", agent="plan")
+    client.user("Second question")
+    client.run("UPDATE session SET title = 'It has a name now'")
+    after = one(client.path).split("\n")
+    place = before.index("First question")
+    assert after[: len(before)][place - 2 :] == before[place - 2 :]
+
+
+def test_an_answer_is_left_out_until_it_is_finished(client: Client) -> None:
+    client.session()
+    client.user("Question")
+    client.assistant("Finished step")
+    message = client.assistant("Half a sen", done=False)
+    client.user("Are you there?")
+    text = one(client.path)
+    assert text.endswith("Finished step\n")
+    client.run("UPDATE message SET data = json_set(data, '$.time.completed', 1) WHERE id = ?", message)
+    client.run("UPDATE part SET data = json_set(data, '$.text', 'A sentence.') WHERE message_id = ?", message)
+    later = one(client.path)
+    assert later.startswith(text)
+    assert "A sentence." in later
+    assert later.endswith("Are you there?\n")
+
+
+def test_an_answer_that_was_broken_off_is_kept_once_another_follows(client: Client) -> None:
+    client.session()
+    client.user("Question")
+    client.assistant("Half a sen", tool("bash", {"command": "make"}, status="running"), done=False)
+    client.user("Again")
+    client.assistant("Whole.")
+    assert "Half a sen\n\n- bash: `make` (broken off)\n\n## User" in one(client.path)
+
+
+def test_a_reverted_session_ends_where_it_was_taken_back_to(client: Client) -> None:
+    client.session()
+    client.user("Kept")
+    answer = client.assistant("Kept too")
+    part = client.part(answer, {"type": "text", "text": "undone with the part"})
+    undone = client.user("Undone")
+    client.assistant("Undone as well")
+    client.run("UPDATE session SET revert = json_object('messageID', ?)", undone)
+    assert one(client.path).endswith("Kept too\n\nundone with the part\n")
+    client.run("UPDATE session SET revert = json_object('messageID', ?, 'partID', ?)", answer, part)
+    assert one(client.path).endswith("Kept too\n")
+    client.run("UPDATE session SET revert = NULL")
+    assert one(client.path).endswith("Undone as well\n")
+
+
+def test_synthetic_text_snapshots_and_steps_are_no_turns(client: Client) -> None:
+    client.session()
+    message = client.user("Said")
+    client.part(message, {"type": "text", "text": "contents of a file", "synthetic": True})
+    client.part(message, {"type": "file", "filename": "notes.md", "mime": "text/plain", "url": "file:///x"})
+    client.part(message, {"type": "agent", "name": "plan"})
+    for kind in ("snapshot", "step-start", "step-finish", "patch", "retry", "something-new"):
+        client.part(message, {"type": kind, "text": "never", "snapshot": "never"})
+    assert one(client.path).split("\n---\n\n")[1] == "## User · 2026-11-18 11:06\n\nSaid\n\n- file: `notes.md`\n"
+
+
+def test_only_what_is_new_in_a_fork_is_rendered() -> None:
+    original = [said("user", Text("a")), said("assistant", Text("b"), at=1), said("user", Text("c"), at=2)]
+    copies = [replace(message, id=f"{message.id}_copy", answers="new") for message in original]
+    new = said("user", Text("d"), at=3)
+    assert list(without_copies([*copies[:2], new], original)) == [new]
+    assert list(without_copies(copies, original)) == []
+    assert list(without_copies([new, *copies], original)) == [new, *copies]
+    text = render(SESSION, [new], forked_from="ses_o", zone=UTC).text
+    assert 'forked_from: "[[ses_o]]"\n---\n\n*Forked from [[ses_o]]; the turns before are there.*\n\n## User' in text

@@ -1,0 +1,222 @@
+"""Reads the database of OpenCode, beside a client that is writing it: its tables are a format like any other.
+
+Strictly read-only, and only the tables that are named here: the same file holds keys and tokens of accounts. It is
+never copied nor opened as immutable, because a part of it, at first all, stands in the `-wal` beside it.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from vault_index.errors import BusyError, VaultIndexError
+from vault_index.sources.opencode.entries import read_revert
+from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Revert, Session
+
+_BUSY_MS = 2000
+# What cannot be done without. Further columns come and go between versions.
+_NEEDED = {
+    "session": ("id", "title", "directory", "time_created", "time_updated"),
+    "message": ("id", "session_id", "time_created", "time_updated", "data"),
+    "part": ("id", "message_id", "session_id", "time_created", "data"),
+}
+_V2_NEEDED = ("id", "session_id", "type", "time_created", "time_updated", "data")
+
+
+class UnknownSchemaError(VaultIndexError):
+    """The database is laid out as no version known to us lays it out."""
+
+    code = "opencode_schema"
+
+
+class Database:
+    """An open database. Opening raises UnknownSchemaError, BusyError, or VaultIndexError where it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._translated():
+            self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                self._connection.set_busy_timeout(_BUSY_MS)
+                self._columns = {
+                    table: self._table_info(table) for table in (*_NEEDED, "project", "session_message", "migration")
+                }
+                self._check()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def data_version(self) -> int:
+        """Another number whenever another process has written since; held connections only."""
+        with self._translated():
+            return int(self._connection.pragma("data_version"))
+
+    def sessions(self, problems: list[str]) -> list[Listed]:
+        with self._translated(), self._snapshot():
+            rows = self._all(self._sessions_sql())
+            messages = {id_: rest for id_, *rest in self._all(_COUNT_MESSAGES)}
+            parts = dict(self._all("SELECT session_id, count(*) FROM part GROUP BY session_id"))
+            newer = {id_: rest for id_, *rest in self._all(_COUNT_V2_MESSAGES)} if self._has_v2() else {}
+        found = []
+        for row in rows:
+            session = _session(row, problems)
+            if session is not None:
+                own, v2 = messages.get(session.id), newer.get(session.id)
+                both = [one for one in (own, v2) if one is not None]
+                found.append(
+                    Listed(
+                        session,
+                        changed=max([session.updated, *(one[1] for one in both)]),
+                        messages=sum(one[0] for one in both),
+                        parts=parts.get(session.id, 0),
+                        first=min((one[2] for one in both), default=session.created),
+                    )
+                )
+        return found
+
+    def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
+        """Row by row: a session may be larger than the memory that is meant for it."""
+        try:
+            with self._translated():
+                known: set[str] = set()
+                for id_, created, data, kind in self._connection.execute(self._messages_sql(), {"session": session}):
+                    if kind and id_ in known:
+                        continue
+                    known.add(id_)
+                    parts = self._parts(id_, problems) if not kind else ()
+                    yield RawMessage(str(id_), created if isinstance(created, int) else 0, _blob(data), parts, kind)
+        except VaultIndexError as error:
+            problems.append(f"session {session}: {error.message}; what stands behind it is missing")
+
+    def started_at(self, created: int) -> list[str]:
+        with self._translated():
+            # Answered from the index on (session_id, time_created, id) alone.
+            rows = self._all("SELECT DISTINCT session_id FROM message WHERE time_created = ?", (created,))
+        return [str(id_) for (id_,) in rows]
+
+    # --- inside ----------------------------------------------------------------------------------------------
+
+    def _parts(self, message: str, problems: list[str]) -> Iterator[RawPart]:
+        sql = "SELECT id, CAST(data AS BLOB) FROM part WHERE message_id = ? ORDER BY time_created, id"
+        try:
+            with self._translated():
+                for id_, data in self._connection.execute(sql, (message,)):
+                    yield RawPart(str(id_), _blob(data))
+        except VaultIndexError as error:
+            problems.append(f"message {message}: {error.message}; parts of it are missing")
+
+    def _messages_sql(self) -> str:
+        own = "SELECT id, time_created, CAST(data AS BLOB), '' AS kind FROM message WHERE session_id = :session"
+        if not self._has_v2():
+            return f"{own} ORDER BY time_created, id"
+        # Its rows count where `message` has none of the same id: a client may have written both.
+        newer = "SELECT id, time_created, CAST(data AS BLOB), type FROM session_message WHERE session_id = :session"
+        return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
+
+    def _sessions_sql(self) -> str:
+        def column(name: str) -> str:
+            return f"session.{name}" if name in self._columns["session"] else "NULL"
+
+        project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns["session"]
+        worktree, join = (
+            ("project.worktree", "LEFT JOIN project ON project.id = session.project_id") if project else ("NULL", "")
+        )
+        return (
+            f"SELECT session.id, session.title, session.directory, {worktree}, {column('parent_id')},"
+            f" {column('version')}, session.time_created, session.time_updated, {column('revert')}"
+            f" FROM session {join} ORDER BY session.time_created, session.id"
+        )
+
+    def _has_v2(self) -> bool:
+        return set(_V2_NEEDED) <= self._columns["session_message"]
+
+    def _table_info(self, table: str) -> set[str]:
+        return {str(row[1]) for row in self._all(f"PRAGMA table_info({table})")}
+
+    def _check(self) -> None:
+        lacking = [
+            f"{table}.{name}" for table, names in _NEEDED.items() for name in names if name not in self._columns[table]
+        ]
+        if lacking:
+            raise UnknownSchemaError(
+                f"{self._path} has a layout that is not known ({self._version()}): it lacks {', '.join(lacking)}",
+                "upgrade vault-index, or report it with the version of OpenCode; nothing is removed from the index",
+            )
+
+    def _version(self) -> str:
+        """What the database says of its version, which is not a number but the last migration."""
+        if "id" in self._columns["migration"]:
+            rows = self._all("SELECT id FROM migration ORDER BY id DESC LIMIT 1")
+            if rows:
+                return f"its last migration is {rows[0][0]}"
+        return f"user_version {self._connection.pragma('user_version')}, no migration is recorded"
+
+    def _all(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Several queries that see the same moment. A reader's transaction keeps no client from writing."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise BusyError(f"{self._path} is locked by OpenCode", "try again in a moment") from error
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise VaultIndexError(
+                f"{self._path} is damaged ({error})", "start OpenCode once; `sqlite3 … .recover` saves what is left"
+            ) from error
+        except apsw.Error as error:
+            raise VaultIndexError(
+                f"{self._path} cannot be read ({error})",
+                "its folder must be readable, and `-shm` be there or may be made beside the database",
+            ) from error
+
+
+_COUNT_MESSAGES = "SELECT session_id, count(*), max(time_updated), min(time_created) FROM message GROUP BY session_id"
+_COUNT_V2_MESSAGES = _COUNT_MESSAGES.replace("FROM message", "FROM session_message")
+
+
+def _session(row: tuple[Any, ...], problems: list[str]) -> Session | None:
+    id_, title, directory, worktree, parent, version, created, updated, revert = row
+    if not isinstance(created, int) or not isinstance(updated, int):
+        problems.append(f"session {id_} has no time")
+        return None
+    return Session(
+        id=str(id_),
+        title=str(title or ""),
+        directory=str(directory or ""),
+        worktree=str(worktree or ""),
+        parent=str(parent or ""),
+        version=str(version or ""),
+        created=created,
+        updated=updated,
+        revert=_revert(revert),
+    )
+
+
+def _revert(data: Any) -> Revert | None:
+    if not data:
+        return None
+    try:
+        value = json.loads(data)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return read_revert(value) if isinstance(value, dict) else None
+
+
+def _blob(data: Any) -> bytes:
+    return data if isinstance(data, bytes) else b""

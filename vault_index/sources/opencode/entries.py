@@ -1,0 +1,256 @@
+"""From the JSON of OpenCode to messages: the same in both stores, and of any version as far as it is known.
+
+Nothing here is believed: a value of another type than expected counts as absent, and what is no JSON at all becomes a
+problem with the id of what holds it.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+from vault_index.sources.opencode.model import (
+    Attachment,
+    Include,
+    Message,
+    Part,
+    RawMessage,
+    RawPart,
+    Reasoning,
+    Revert,
+    Speaker,
+    Text,
+    ToolCall,
+)
+
+Json = dict[str, Any]
+
+# What a call was for, the most telling first: `grep` has a pattern and a path, `bash` a command and a description.
+_TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
+
+
+def read_messages(
+    raw: Iterable[RawMessage], revert: Revert | None, include: Collection[Include], problems: list[str]
+) -> Iterator[Message]:
+    """The messages that can be read, up to where the session was taken back to."""
+    empty = ""
+    for one in raw:
+        if empty:  # only the last message may still wait for its parts
+            problems.append(f"message {empty} has no parts")
+        if revert and one.id == revert.message and not revert.part:
+            return
+        counted, known = _Counted(one.parts), len(problems)
+        found = _message(one, counted, revert, include, problems)
+        if found is not None:
+            yield found
+        whole = found is not None and found.finished and not found.error and len(problems) == known
+        empty = one.id if whole and not one.kind and not counted.number else ""
+        if revert and one.id == revert.message:
+            return
+
+
+def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
+    """The JSON object in `data`; None, and a problem, where there is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or not UTF-8"
+        problems.append(f"{what} cannot be read ({reason})")
+        return None
+    if not isinstance(value, dict):
+        problems.append(f"{what} is no JSON object")
+        return None
+    return value
+
+
+def text_of(value: Json, *path: str) -> str:
+    found = _at(value, path)
+    return found if isinstance(found, str) else ""
+
+
+def millis_of(value: Json, *path: str) -> int | None:
+    found = _at(value, path)
+    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def object_of(value: Json, *path: str) -> Json:
+    found = _at(value, path)
+    return found if isinstance(found, dict) else {}
+
+
+def read_revert(value: Json) -> Revert | None:
+    message = text_of(value, "messageID")
+    return Revert(message, text_of(value, "partID")) if message else None
+
+
+def _at(value: Json, path: Iterable[str]) -> Any:
+    found: Any = value
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+class _Counted:
+    """Parts that are counted as they are read."""
+
+    def __init__(self, parts: Iterable[RawPart]) -> None:
+        self._parts = parts
+        self.number = 0
+
+    def __iter__(self) -> Iterator[RawPart]:
+        for part in self._parts:
+            self.number += 1
+            yield part
+
+
+def _message(
+    raw: RawMessage,
+    raw_parts: Iterable[RawPart],
+    revert: Revert | None,
+    include: Collection[Include],
+    problems: list[str],
+) -> Message | None:
+    data = read_object(raw.data, f"message {raw.id}", problems)
+    if data is None:
+        return None
+    if raw.kind:
+        read = _V2.get(raw.kind)
+        return read(raw, data, include) if read else None
+    role = data.get("role")
+    if role not in ("user", "assistant"):
+        problems.append(f"message {raw.id} has the unknown role {role!r}")
+        return None
+    speaker: Speaker = "summary" if data.get("summary") is True else role
+    parts: list[Part] = []
+    for part in raw_parts:
+        if revert and raw.id == revert.message and part.id == revert.part:
+            break
+        value = read_object(part.data, f"part {part.id} of message {raw.id}", problems)
+        if value is not None and (entry := _part(value, include)) is not None:
+            parts.append(entry)
+    return Message(
+        id=raw.id,
+        answers=text_of(data, "parentID"),
+        speaker=speaker,
+        created=raw.created,
+        finished=role == "user" or millis_of(data, "time", "completed") is not None,
+        agent=text_of(data, "agent") or text_of(data, "mode"),
+        model=_model(object_of(data, "model") or data),
+        error=_error(data.get("error")),
+        parts=tuple(parts),
+    )
+
+
+def _part(data: Json, include: Collection[Include]) -> Part | None:
+    kind = data.get("type")
+    if kind == "text":
+        return Text(text_of(data, "text")) if data.get("synthetic") is not True else None
+    if kind == "reasoning":
+        return Reasoning(text_of(data, "text")) if "reasoning" in include else None
+    if kind == "tool":
+        return _tool_call(data, include)
+    if kind == "file":
+        return Attachment(text_of(data, "filename") or text_of(data, "source", "path") or text_of(data, "mime"))
+    if kind == "subtask":
+        return ToolCall("task", "asked", text_of(data, "description") or text_of(data, "agent"))
+    return None
+
+
+def _tool_call(data: Json, include: Collection[Include]) -> ToolCall:
+    state, metadata = object_of(data, "state"), object_of(data, "state", "metadata")
+    exit_code = metadata.get("exit")
+    return ToolCall(
+        tool=text_of(data, "tool"),
+        status=text_of(state, "status"),
+        target=_target(text_of(data, "tool"), object_of(state, "input"), text_of(state, "title")),
+        exit=exit_code if isinstance(exit_code, int) else None,
+        error=_error(state.get("error")),
+        child=text_of(metadata, "sessionId") or text_of(metadata, "sessionID"),
+        output=text_of(state, "output") if "output" in include else "",
+        diff=text_of(metadata, "diff") if "diffs" in include else "",
+    )
+
+
+def _target(tool: str, given: Json, title: str) -> str:
+    if tool == "task":
+        return text_of(given, "description") or title
+    named = (text_of(given, key) for key in _TARGETS)
+    return next((text for text in named if text), "") or title
+
+
+def _error(value: Any) -> str:
+    """Errors are texts in tools, and `{name, data: {message}}` or `{type, message}` in messages."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        return ""
+    message = text_of(value, "data", "message") or text_of(value, "message")
+    return ": ".join(part for part in (text_of(value, "name"), message) if part) or "error"
+
+
+def _model(value: Json) -> str:
+    name = text_of(value, "modelID") or text_of(value, "id")
+    return "/".join(part for part in (text_of(value, "providerID"), name) if part) if name else ""
+
+
+# --- rows of the v2 API: everything of a message in one object ---------------------------------------------------
+
+
+def _v2_user(raw: RawMessage, data: Json, _: Collection[Include]) -> Message:
+    files = [file for file in data.get("files") or () if isinstance(file, dict)]
+    names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
+    return _v2_message(raw, data, "user", (Text(text_of(data, "text")), *names))
+
+
+def _v2_assistant(raw: RawMessage, data: Json, include: Collection[Include]) -> Message:
+    content = [part for part in data.get("content") or () if isinstance(part, dict)]
+    parts = (_v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include) for one in content)
+    return _v2_message(raw, data, "assistant", tuple(part for part in parts if part is not None))
+
+
+def _v2_tool_call(data: Json, include: Collection[Include]) -> ToolCall:
+    state, structured = object_of(data, "state"), object_of(data, "state", "structured")
+    said = [text_of(one, "text") for one in state.get("content") or () if isinstance(one, dict)]
+    return _tool_call(
+        {"tool": text_of(data, "name"), "state": {**state, "metadata": structured, "output": "\n".join(said)}}, include
+    )
+
+
+def _v2_shell(raw: RawMessage, data: Json, include: Collection[Include]) -> Message:
+    exit_code = data.get("exit")
+    call = ToolCall(
+        tool="shell",
+        status="completed" if millis_of(data, "time", "completed") is not None else "running",
+        target=text_of(data, "command"),
+        exit=exit_code if isinstance(exit_code, int) else None,
+        output=text_of(data, "output") if "output" in include else "",
+    )
+    return _v2_message(raw, data, "user", (call,))
+
+
+def _v2_compaction(raw: RawMessage, data: Json, _: Collection[Include]) -> Message | None:
+    if data.get("status", "completed") != "completed" or not text_of(data, "summary"):
+        return None
+    return _v2_message(raw, data, "summary", (Text(text_of(data, "summary")),))
+
+
+def _v2_message(raw: RawMessage, data: Json, speaker: Speaker, parts: tuple[Part, ...]) -> Message:
+    return Message(
+        id=raw.id,
+        answers="",
+        speaker=speaker,
+        created=millis_of(data, "time", "created") or raw.created,
+        finished=speaker != "assistant" or millis_of(data, "time", "completed") is not None,
+        agent=text_of(data, "agent"),
+        model=_model(object_of(data, "model")),
+        error=_error(data.get("error")),
+        parts=parts,
+    )
+
+
+_V2: dict[str, Callable[[RawMessage, Json, Collection[Include]], Message | None]] = {
+    "user": _v2_user,
+    "assistant": _v2_assistant,
+    "shell": _v2_shell,
+    "compaction": _v2_compaction,
+}
+"""What nobody said (`synthetic`, `system`, switches of agent and model) is left out."""

@@ -1,0 +1,129 @@
+"""What the stores of OpenCode say, whichever of them said it. Times are milliseconds since the epoch, as it keeps them.
+
+row or file -> RawMessage -> Message -> markdown
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Include = Literal["reasoning", "output", "diffs"]
+Speaker = Literal["user", "assistant", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Revert:
+    """Where a session was taken back to: what begins here is not wanted, and goes at the next prompt."""
+
+    message: str
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: str
+    title: str
+    directory: str
+    worktree: str
+    """The folder of the project the session belongs to; empty or `/` where OpenCode found none."""
+    parent: str
+    version: str
+    """Of the OpenCode that began it."""
+    created: int
+    updated: int
+    revert: Revert | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session and what tells whether it changed, without its messages being read."""
+
+    session: Session
+    changed: int
+    """The last change of the session or of any of its messages."""
+    messages: int
+    parts: int
+    first: int
+    """When its first message was written; that of a fork is older than the fork itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawPart:
+    id: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RawMessage:
+    """A message as stored: JSON that nobody has read yet."""
+
+    id: str
+    created: int
+    data: bytes
+    parts: Iterable[RawPart] = ()
+    kind: str = ""
+    """The type of a row of the v2 API, which carries its parts inside."""
+
+
+class Store(Protocol):
+    """One database or one tree of files."""
+
+    def sessions(self, problems: list[str]) -> list[Listed]:
+        """Every session; what could not be read is added to `problems`."""
+        ...
+
+    def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
+        """The messages of a session in the order of (time, id), each to be used up before the next."""
+        ...
+
+    def started_at(self, created: int) -> list[str]:
+        """The sessions that hold a message of exactly this moment: those a fork may have been made from."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    tool: str
+    status: str
+    target: str
+    """What it was called for: a file, a command, a pattern, whatever names it best."""
+    exit: int | None = None
+    error: str = ""
+    child: str = ""
+    """The session of a subagent."""
+    output: str = ""
+    diff: str = ""
+
+
+Part = Text | Reasoning | Attachment | ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    id: str
+    answers: str
+    """The id of the prompt that an assistant message belongs to."""
+    speaker: Speaker
+    created: int
+    finished: bool
+    agent: str
+    model: str
+    error: str
+    parts: tuple[Part, ...]

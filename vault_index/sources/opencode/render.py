@@ -1,0 +1,220 @@
+"""A session as one markdown document: frontmatter, then a section for each turn.
+
+What is written for a turn depends on that turn alone, so that lines and chunks of turns that do not change stay what
+they are. Everything that was said passes `_clean` first: what is secret, private or was recalled by us never leaves.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from itertools import chain
+
+from vault_index.markdown.inset import inset
+from vault_index.markdown.recalled import drop_recalled
+from vault_index.secrets.redact import drop_private, redact
+from vault_index.sources.opencode.model import Attachment, Message, Part, Reasoning, Session, Text, ToolCall
+
+_LEVEL = 2
+_TURN = "## "  # what is said inside a turn has smaller headings
+_SPEAKERS = {"user": "User", "assistant": "Assistant", "summary": "Compaction summary"}
+_LONGEST_TARGET = 200
+_LONGEST_ERROR = 120
+_BACKTICKS = re.compile(r"`+")
+_UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    text: str
+    turns: int
+    redacted: int
+    """How many secrets were taken out."""
+
+
+def render(
+    session: Session, messages: Iterable[Message], *, forked_from: str = "", zone: tzinfo | None = None
+) -> Transcript:
+    """The whole document. `messages` are used up one by one; times of turns are those of `zone`, or local ones."""
+    return _Renderer(zone).transcript(session, messages, forked_from)
+
+
+def project_of(session: Session) -> str:
+    """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
+    folder = session.worktree if session.worktree.strip("/\\") else session.directory
+    return re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
+
+
+def finished(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages up to an answer that is still being written. One that was never ended, but was followed by
+    another, was broken off."""
+    waiting: list[Message] = []
+    for message in messages:
+        if waiting and message.speaker != "user":
+            yield from waiting
+            waiting = []
+        if waiting or not message.finished:
+            waiting.append(message)
+        else:
+            yield message
+
+
+def without_copies(messages: Iterable[Message], original: Iterable[Message]) -> Iterator[Message]:
+    """What a fork has beyond what it was forked from: all from the first message on that differs."""
+    mine, theirs = iter(messages), iter(original)
+    for one in mine:
+        other = next(theirs, None)
+        if other is None or not same(one, other):
+            yield from chain([one], mine)
+
+
+def same(one: Message, other: Message) -> bool:
+    """Whether one message is a copy of the other: a fork gives new ids and leaves the rest."""
+    return replace(one, id="", answers="") == replace(other, id="", answers="")
+
+
+class _Renderer:
+    def __init__(self, zone: tzinfo | None) -> None:
+        self._zone = zone
+        self._redacted = 0
+        self._blocks: list[str] = []
+        self._items: list[str] = []
+        """Calls of tools that follow each other, until something else ends the list."""
+
+    def transcript(self, session: Session, messages: Iterable[Message], forked_from: str) -> Transcript:
+        agent = model = ""
+        turn: tuple[str, str] | None = None
+        for message in finished(messages):
+            if message.speaker != "summary":
+                agent, model = message.agent or agent, message.model or model
+            this = (message.speaker, message.answers or message.id)
+            if this != turn:
+                self._begin_turn(message)
+                turn = this
+            self._body(message)
+        self._end_turn()
+        turns = sum(block.startswith(_TURN) for block in self._blocks)
+        front = self._frontmatter(session, agent, model, forked_from)
+        origin = [f"*Forked from [[{forked_from}]]; the turns before are there.*"] if forked_from else []
+        return Transcript("\n\n".join([front, *origin, *self._blocks]) + "\n", turns, self._redacted)
+
+    def _frontmatter(self, session: Session, agent: str, model: str, forked_from: str) -> str:
+        values = {
+            "title": self._line(session.title),
+            "session": session.id,
+            "project": self._line(project_of(session)),
+            "directory": self._line(session.directory),
+            "agent": self._line(agent),
+            "model": self._line(model),
+            "created": _utc(session.created),
+            "updated": _utc(session.updated),
+            "opencode": self._line(session.version),
+            "parent": f"[[{session.parent}]]" if session.parent else "",
+            "forked_from": f"[[{forked_from}]]" if forked_from else "",
+        }
+        # Every key is there, whatever is known yet: the lines of the turns must not move.
+        return "\n".join(["---", *(f"{key}: {_yaml(value)}".rstrip() for key, value in values.items()), "---"])
+
+    def _begin_turn(self, message: Message) -> None:
+        self._end_turn()
+        self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {self._local(message.created)}")
+
+    def _end_turn(self) -> None:
+        self._end_list()
+        if self._blocks and self._blocks[-1].startswith(_TURN):
+            self._blocks.pop()  # nothing in it is for anybody to read
+
+    def _end_list(self) -> None:
+        if self._items:
+            self._blocks.append("\n".join(self._items))
+            self._items = []
+
+    def _body(self, message: Message) -> None:
+        for part in message.parts:
+            if isinstance(part, ToolCall | Attachment):
+                self._items.append(self._item(part))
+            shown = list(self._shown(part)) if isinstance(part, ToolCall) else [self._said(part)]
+            for block in filter(None, shown):
+                self._end_list()
+                self._blocks.append(block)
+        if message.error:
+            self._items.append(f"- error: {_code(self._line(message.error, _LONGEST_ERROR))}")
+
+    def _said(self, part: Part) -> str:
+        if isinstance(part, Text):
+            return inset(self._clean(part.text), _LEVEL)
+        if not isinstance(part, Reasoning):
+            return ""
+        thought = inset(self._clean(part.text), _LEVEL)
+        return "\n".join(f"> {line}".rstrip() for line in ["*Reasoning*", *thought.split("\n")]) if thought else ""
+
+    def _item(self, part: ToolCall | Attachment) -> str:
+        if isinstance(part, Attachment):
+            return f"- file: {_code(self._line(part.name) or 'unnamed')}"
+        target = self._line(part.target)
+        child = f" → [[{part.child}]]" if part.child else ""
+        return f"- {_plain(part.tool) or 'tool'}:{' ' + _code(target) if target else ''}{child} ({self._outcome(part)})"
+
+    def _outcome(self, call: ToolCall) -> str:
+        if call.exit is not None:
+            return f"exit {call.exit}"
+        if call.status == "error":
+            reason = self._line(call.error.removeprefix("Error: "), _LONGEST_ERROR)
+            return f"error: {_code(reason)}" if reason else "error"
+        return {"completed": "ok", "asked": "asked"}.get(call.status, "broken off")
+
+    def _shown(self, call: ToolCall) -> Iterator[str]:
+        for text, language in ((call.output, "text"), (call.diff, "diff")):
+            if cleaned := self._clean(text).strip("\n"):
+                fence = _fence(cleaned)
+                yield f"{fence}{language}\n{cleaned}\n{fence}"
+
+    def _line(self, text: str, longest: int = _LONGEST_TARGET) -> str:
+        """As one line, short. Redacted before it is cut, so that no half of a secret is left."""
+        line = " ".join(self._clean(text).split())
+        return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+    def _clean(self, text: str) -> str:
+        found = redact(drop_private(drop_recalled(text)))
+        self._redacted += found.count
+        return found.text.strip()
+
+    def _local(self, millis: int) -> str:
+        return _time(millis).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+
+
+def _time(millis: int) -> datetime:
+    try:
+        return datetime.fromtimestamp(millis / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _utc(millis: int) -> str:
+    return _time(millis).isoformat(timespec="seconds")
+
+
+def _yaml(value: str) -> str:
+    """A JSON text is a YAML text, where nothing stands in it that YAML calls unprintable."""
+    if not value:
+        return ""
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _UNSAFE_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]", "", name)
+
+
+def _code(text: str) -> str:
+    """Inline code, where no tag, link or mark of emphasis counts."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    marks = "`" * (longest + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{marks}{space}{text}{space}{marks}"
+
+
+def _fence(text: str) -> str:
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    return "`" * max(3, longest + 1)

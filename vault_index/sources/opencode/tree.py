@@ -1,0 +1,114 @@
+"""Reads the JSON trees in which OpenCode kept its sessions before 1.2. Nothing writes there any more but old clients.
+
+storage/session/<project>/<session>.json        of the first versions: project/<slug>/storage/session/
+storage/message/<session>/<message>.json            info/<session>.json
+storage/part/<message>/<part>.json                  message/<session>/<message>.json
+storage/project/<project>.json                      part/<session>/<message>/<part>.json
+"""
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from vault_index.sources.opencode.entries import Json, millis_of, object_of, read_object, read_revert, text_of
+from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Session
+
+_SEARCHED_FOR_FOLDER = 4
+"""Messages of a session of the oldest kind that are read to learn in which folder it was held."""
+
+
+class Tree:
+    """One tree; `old` is the layout of the first versions. Every call looks at the disk anew."""
+
+    def __init__(self, root: Path, *, old: bool = False) -> None:
+        self._root = root
+        self._old = old
+
+    def sessions(self, problems: list[str]) -> list[Listed]:
+        worktrees: dict[str, str] = {}
+        found = []
+        for file in sorted(self._root.glob("info/*.json" if self._old else "session/*/*.json")):
+            info = _read(file, problems)
+            if info is None:
+                continue
+            project = text_of(info, "projectID") or file.parent.name
+            if project not in worktrees:
+                worktrees[project] = "" if self._old else self._worktree(project, problems)
+            found.append(self._listed(file, info, worktrees[project]))
+        return sorted(found, key=lambda listed: (listed.session.created, listed.session.id))
+
+    def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
+        messages = []
+        for file in self._root.glob(f"message/{session}/*.json"):
+            # Only the time is needed for the order; a file that cannot be read is named where it is interpreted.
+            value = _read(file, [])
+            messages.append((millis_of(value or {}, "time", "created") or 0, file.stem, file))
+        for created, id_, file in sorted(messages):
+            data = _bytes(file, problems)
+            if data is not None:
+                yield RawMessage(id_, created, data, self._parts(session, id_, problems))
+
+    def started_at(self, created: int) -> list[str]:
+        """None: a fork of before 1.2 is rare, and looking for its original would read every message there is."""
+        return []
+
+    def close(self) -> None:
+        pass
+
+    def _parts(self, session: str, message: str, problems: list[str]) -> Iterator[RawPart]:
+        folder = self._root / "part" / (f"{session}/{message}" if self._old else message)
+        for file in sorted(folder.glob("*.json")):
+            data = _bytes(file, problems)
+            if data is not None:
+                yield RawPart(file.stem, data)
+
+    def _listed(self, file: Path, info: Json, worktree: str) -> Listed:
+        id_ = file.stem
+        times = []
+        try:
+            with os.scandir(self._root / "message" / id_) as entries:
+                times = [entry.stat().st_mtime_ns // 1_000_000 for entry in entries if entry.name.endswith(".json")]
+        except OSError:
+            pass  # a session without messages, or one whose messages are gone
+        created = millis_of(info, "time", "created") or 0
+        updated = millis_of(info, "time", "updated") or created
+        session = Session(
+            id=id_,
+            title=text_of(info, "title"),
+            directory=text_of(info, "directory") or self._folder(id_),
+            worktree=worktree,
+            parent=text_of(info, "parentID"),
+            version=text_of(info, "version"),
+            created=created,
+            updated=updated,
+            revert=read_revert(object_of(info, "revert")),
+        )
+        return Listed(session, max([updated, *times]), len(times), 0, created)
+
+    def _worktree(self, project: str, problems: list[str]) -> str:
+        file = self._root / "project" / f"{project}.json"
+        return text_of((_read(file, problems) if file.exists() else None) or {}, "worktree")
+
+    def _folder(self, session: str) -> str:
+        """The first sessions did not say where they were held, but their answers did."""
+        for file in islice(sorted(self._root.glob(f"message/{session}/*.json")), _SEARCHED_FOR_FOLDER):
+            value = _read(file, []) or {}
+            if folder := text_of(value, "path", "cwd") or text_of(value, "metadata", "assistant", "path", "cwd"):
+                return folder
+        return ""
+
+
+def _read(file: Path, problems: list[str]) -> Json | None:
+    data = _bytes(file, problems)
+    return read_object(data, str(file), problems) if data is not None else None
+
+
+def _bytes(file: Path, problems: list[str]) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None  # deleted since its folder was read
+    except OSError as error:
+        problems.append(f"{file} cannot be read ({error.strerror})")
+        return None
