@@ -67,10 +67,11 @@ _REFERENCE = re.compile(r"[/.~@&\\=+:-]|(?:arn|op|env|file|vault|ssm|secretref):
 _MEMBER = re.compile(r"[A-Za-z_]\w{0,60}(?:(?:\.|->|::|\?\.)[A-Za-z_]\w{0,60}){1,9}")
 
 
-def assignments(text: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, start and end of each value that is assigned to the name of a credential; not in order."""
-    # As many characters as before: İ is the one letter that becomes two.
-    folded = text.replace("İ", "I").lower()
+def assignments(text: str, folded: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of each value that is assigned to the name of a credential; not in order.
+
+    `folded` is the text in lower case, as long as the text itself.
+    """
     for name in _NAMES:
         done = 0
         for position in _positions(name.literal, folded):

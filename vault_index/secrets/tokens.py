@@ -95,13 +95,15 @@ FORMS = (
 _AWS_SECRET = r"(?<![A-Za-z0-9+/])(?=[^A-Z]{0,39}[A-Z])(?=[^a-z]{0,39}[a-z])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])"
 _NEAR = 200
 _BEFORE = 40
-_SHORTEST = 12
+_SHORTEST = 10
+_LONG = b"a" * _SHORTEST
+# A sign of a word, or not; `?` stands for what was not ASCII.
+_KINDS = bytes(ord("a" if 32 < byte < 127 and chr(byte) not in "?\"'`<>()[]{},;|" else " ") for byte in range(256))
 
 
 def tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, start and end of each credential with a known form; not in order."""
-    # Hardly any word of a text is as long as a credential: what no long word holds need not be looked for in all.
-    long_words = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
+    """Kind, start and end of each credential with a known form; not in order. The text is ASCII, as they all are."""
+    long_words = _long_words(text)
     for form in FORMS:
         for match in _matches(form, text, long_words):
             group = match.lastindex or 0
@@ -116,6 +118,20 @@ def tokens(text: str) -> Iterator[tuple[str, int, int]]:
             yield form.kind, start, end
             if form.kind == "an AWS access key" and (other := _compiled(_AWS_SECRET).search(text, end, end + _NEAR)):
                 yield "an AWS secret key", *other.span()
+
+
+def _long_words(text: str) -> str:
+    """The words as long as a credential, which few are: what they do not hold need not be looked for in the text."""
+    # Bytes of two kinds are several times faster to search than words.
+    kinds = text.encode("ascii").translate(_KINDS)
+    words = []
+    position = kinds.find(_LONG)
+    while position >= 0:
+        end = kinds.find(b" ", position)
+        end = len(text) if end < 0 else end
+        words.append(text[position:end])
+        position = kinds.find(_LONG, end)
+    return " ".join(words)
 
 
 def _matches(form: Form, text: str, long_words: str) -> Iterator[re.Match[str]]:
