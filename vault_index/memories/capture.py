@@ -84,7 +84,7 @@ def captures(text: str, *, today: date, rules: CaptureRules) -> tuple[Captured, 
     lines = split_lines(text)
     if not re.search("remember", text, re.IGNORECASE):
         return ()
-    shown, fenced = _without_code(lines)
+    shown, fenced = without_code(lines)
     found: dict[str, Captured] = {}
     for number, match in _markers(shown):
         body = _body(lines, shown, fenced, number, match)
@@ -99,7 +99,7 @@ def inferred(captured: Captured, *, today: date, rules: CaptureRules) -> Capture
     return replace(captured, tags=_tags(whole, rules), expires=_expiry(whole, today))
 
 
-def _without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
+def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     """The lines with code blanked out, offsets kept, and which of them stand in a fence."""
     fenced = frozenset(_fenced(lines))
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))

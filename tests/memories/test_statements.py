@@ -1,0 +1,86 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.memories.statement_examples import AGAINST, FOR, HELD_OUT_AGAINST, HELD_OUT_FOR
+from vault_index.memories.capture import Captured, capture_rules, inferred
+from vault_index.memories.statements import PASTED, statements
+
+
+@pytest.mark.parametrize("message", FOR)
+def test_a_statement_of_decision_or_preference_is_kept(message: str) -> None:
+    assert len(statements(message)) == 1
+
+
+@pytest.mark.parametrize("message", AGAINST)
+def test_what_only_sounds_like_one_is_not(message: str) -> None:
+    assert statements(message) == ()
+
+
+def test_messages_that_nothing_was_tuned_on_are_read_no_worse_than_when_they_were_written() -> None:
+    """Precision 0.90 and recall 0.65 then."""
+    assert sum(bool(statements(message)) for message in HELD_OUT_FOR) >= 26
+    assert sum(bool(statements(message)) for message in HELD_OUT_AGAINST) <= 3
+
+
+def test_the_sentence_is_kept_as_it_was_written_with_its_line_and_type() -> None:
+    message = (
+        "The build is broken. Ok, we decided to use **WAL mode** in `store.py`. Can you fix it?\r\n"
+        "\r\n"
+        "- Never mock the database!\r\n"
+        "- please remember that Ann's tests need i.e. e.g. `docker`, see above.  Thanks.\r\n"
+        "I prefer ‘small’ commits"
+    )
+    assert statements(message) == (
+        Captured("we decided to use WAL mode in `store.py`.", 1, type="decision"),
+        Captured("Never mock the database!", 3, type="pattern"),
+        Captured("Ann's tests need i.e. e.g. `docker`, see above.", 4, type="note"),
+        Captured("I prefer ‘small’ commits", 5),
+    )
+
+
+def test_a_sentence_may_be_wrapped_and_short_lines_stand_alone() -> None:
+    message = (
+        "After a long discussion about the storage of embeddings, we\n"
+        "agreed to keep them in a file of their own\n"
+        "fix the tests\nalways use pnpm\nthanks"
+    )
+    assert [(each.line, each.text) for each in statements(message)] == [
+        (
+            1,
+            "After a long discussion about the storage of embeddings, we agreed to keep them in a file of their own",
+        ),
+        (4, "always use pnpm"),
+    ]
+
+
+def test_the_same_statement_twice_is_one() -> None:
+    assert len(statements("Never force push.\n\nnever force push.")) == 1
+
+
+def test_a_pasted_document_is_not_what_the_user_says() -> None:
+    rule = "Always run the tests.\n\n"
+    assert statements(rule)
+    assert statements(rule + "x" * PASTED) == ()
+
+
+def test_tags_and_expiry_are_inferred_as_of_marked_ones() -> None:
+    (stated,) = statements("We decided to pin docker until March 2027.")
+    described = inferred(stated, today=date(2026, 11, 21), rules=capture_rules())
+    assert described.tags == ("docker",)
+    assert described.expires == "2027-03-31"
+
+
+WORDS = st.sampled_from(
+    ["we ", "decided ", "always ", "İ", "never ", '"', "`", "'", ", ", ". ", "\n", "- ", "use it", "if "]
+)
+
+
+@given(st.text(max_size=80) | st.lists(WORDS, max_size=20).map("".join))
+def test_any_message_is_read_and_what_is_kept_stands_in_it(message: str) -> None:
+    for stated in statements(message):
+        assert 1 <= stated.line <= message.count("\n") + message.count("\r") + 1
+        assert stated.text == stated.text.strip() != ""
+        assert set(stated.text.split()) <= set(message.replace("*", "").split())
