@@ -56,6 +56,33 @@ class AskOptions(FilterOptions, total=False):
     as_of: str | None
 
 
+class MemoryOptions(TypedDict, total=False):
+    """What is said of a memory beside its text. None is "not given"; in an update, an empty text takes the field away.
+
+    Dates are ISO or plain words (`in 3 months`). Lists may be strings with commas; `facts` is a list, or has a line
+    for each. `supersedes` names the memories that this one replaces: ids, their beginnings, or paths.
+    """
+
+    type: str | None
+    title: str | None
+    subtitle: str | None
+    digest: str | None
+    tags: Names
+    project: str | None
+    by: str | None
+    entered_by: str | None
+    expires: str | None
+    valid_until: str | None
+    confidence: str | None
+    facts: Names
+    concepts: Names
+    files_read: Names
+    files_modified: Names
+    bead: str | None
+    bead_id: str | None
+    supersedes: Names
+
+
 ASKING = AskOptions.__annotations__.keys() - FilterOptions.__annotations__.keys()
 """Options of a question that are no filters."""
 

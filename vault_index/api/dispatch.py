@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from vault_index.answers import WHEN_ASKED
-from vault_index.api.arguments import AskOptions, FilterOptions
+from vault_index.api.arguments import AskOptions, FilterOptions, MemoryOptions
 from vault_index.api.index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
@@ -15,7 +15,10 @@ from vault_index.indexer.sync import Progress
 READING_METHODS = frozenset(
     {"search", "why", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor"}
 )
-WRITING_METHODS = frozenset({"sync", "rebuild", "embed"})
+WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture"})
+
+# Those that may take long, and say meanwhile how far they are.
+_TELL_PROGRESS = frozenset({"sync", "rebuild", "embed"})
 
 # Options of a command that ask for another answer, and the call that gives it.
 _OTHER_CALLS = {
@@ -25,7 +28,11 @@ _OTHER_CALLS = {
 }
 
 # Parameters that stand for several, by the name they are gathered under.
-_GATHERED: Mapping[str, type] = {"filters": FilterOptions, "options": AskOptions}
+_GATHERED: Mapping[str, type] = {
+    "filters": FilterOptions,
+    "options": AskOptions,
+    "fields": MemoryOptions,
+}
 
 
 def dispatch(
@@ -42,7 +49,8 @@ def dispatch(
     if unknown:
         raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
     call = getattr(index, name)
-    answer = call(**rest, progress=progress) if name in WRITING_METHODS and progress else call(**rest)
+    told = {"progress": progress} if progress and name in _TELL_PROGRESS else {}
+    answer = call(**rest, **told)
     return to_json(answer)  # type: ignore[no-any-return]
 
 

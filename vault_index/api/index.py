@@ -1,9 +1,10 @@
 """`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
 
+from vault_index.api.remembering import Remembering
 from vault_index.api.upkeep import Upkeep
 
 
-class VaultIndex(Upkeep):
+class VaultIndex(Upkeep, Remembering):
     """One index: its home, its configuration, its sources.
 
         with VaultIndex.open() as index:
@@ -12,5 +13,5 @@ class VaultIndex(Upkeep):
                 print(hit.path, hit.lines, hit.snippet)
 
     Reading methods may be called from several threads at once and never wait for a writer. Writing methods (sync,
-    rebuild, embed) take turns with other processes, and belong to one thread.
+    rebuild, embed, and those of memories) take turns with other processes, and belong to one thread.
     """

@@ -84,6 +84,18 @@ def status(
     return Status(__version__, daemon, tuple(source_rows), index, embedder, watch, tuple(problems))
 
 
+def shared_ids(reader: IndexReader) -> tuple[Problem, ...]:
+    """Memories that have one id, as a copy and its original have."""
+    return tuple(
+        Problem(
+            "shared_id",
+            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
+            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
+        )
+        for uid, paths in reader.shared_ids().items()
+    )
+
+
 def privacy(home: Home) -> Privacy:
     """What was sent where; empty when nothing ever was."""
     if not home.cache_db.exists():

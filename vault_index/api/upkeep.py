@@ -11,6 +11,7 @@ from vault_index.answers import (
     EmbedReport,
     EmbedStatus,
     Privacy,
+    Problem,
     RecallReport,
     Status,
     SyncReport,
@@ -19,6 +20,7 @@ from vault_index.answers import (
 from vault_index.api.arguments import Names, places_in
 from vault_index.api.questions import Questions
 from vault_index.api.writing import no_progress
+from vault_index.errors import VaultIndexError
 from vault_index.indexer.sync import Progress
 
 
@@ -77,7 +79,7 @@ class Upkeep(Questions):
 
     def doctor(self, *, recall: bool = False) -> DoctorReport:
         """What is wrong; with `recall` also how well notes are found by what they are called."""
-        problems = self.status().problems
+        problems = (*self.status().problems, *self._shared_ids())
         return DoctorReport(not problems, problems, self._self_test() if recall else None)
 
     def _self_test(self) -> RecallReport:
@@ -91,6 +93,15 @@ class Upkeep(Questions):
             documents,
             lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],
         )
+
+    def _shared_ids(self) -> tuple[Problem, ...]:
+        from vault_index.api.report import shared_ids
+
+        try:
+            with self._pool.lend() as connections:
+                return shared_ids(connections.reader)
+        except VaultIndexError:
+            return ()  # the status says why there is no index to ask
 
     def privacy(self) -> Privacy:
         """What was sent to which server, and when; never the text."""

@@ -1,10 +1,10 @@
-"""The writing half of the API: sync, rebuild and embed, under the write lock, repairing what is derived."""
+"""The writing half of the API: whatever changes the index, under the write lock, repairing what is derived."""
 
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 
 LOCK_TIMEOUT = 30.0
 """Seconds a writing call waits for another writer before it gives up."""
+
+EMBEDDED_AT_ONCE = 16
+"""Chunks; a document of more of them gets its vectors with the others."""
 
 EMBED_PROBLEM = "embed_problem"
 SYNCED_AT = "synced_at"
@@ -93,6 +96,44 @@ class WriteSide:
     def embed_step(self) -> EmbedReport:
         """Fill the vectors of one small batch."""
         return self._fill(no_progress, steps=1)
+
+    @contextmanager
+    def held(self, work: str) -> Iterator[None]:
+        """Hold the write lock, with an index that can be read. Raises BusyError for a lock that is not given back."""
+        with self._held(work):
+            self._open_writer()
+            yield
+
+    def refresh(self, places: Mapping[str, Sequence[str]]) -> SyncReport:
+        """Bring the text of these places up to date; the caller holds the lock."""
+
+        def text() -> SyncReport:
+            return self._synchroniser(no_progress).sync(self._sources, places)
+
+        report, rebuilt = self._repairing(text)
+        return self._synchroniser(no_progress).sync(self._sources) if rebuilt else report
+
+    def embed_document(self, source: str, path: str) -> None:
+        """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
+        from vault_index.indexer.vectors import open_space
+
+        if self._config.embedding.provider != "local":
+            return
+        try:
+            embedder = self._embedders.configured()
+            writer = self._open_writer()
+            with self._held("embed"):
+                space = open_space(writer, embedder)
+                chunks = writer.pending_in(space.id, source, path) if space else []
+            if embedder is None or space is None or not 0 < len(chunks) <= EMBEDDED_AT_ONCE:
+                return
+            found = embedder.embed([chunk.embed_text for chunk in chunks])
+            vectors = {chunk.embed_key: vector for chunk, vector in zip(chunks, found, strict=True)}
+            self._open_cache().put_embeddings(space.space, vectors)
+            with self._held("embed"):
+                writer.put_vectors(space.id, vectors, chunks)
+        except VaultIndexError as error:
+            log.info("not embedded at once: %s", error.message)
 
     # --- vectors -----------------------------------------------------------------------------------------------
 

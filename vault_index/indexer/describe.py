@@ -44,7 +44,7 @@ def describe(
     name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"
     return DocumentRow(
-        uid=_uid(front.get("id") if memory else None, raw.ref.source, path),
+        uid=document_uid(front.get("id") if memory else None, raw.ref.source, path),
         source=raw.ref.source,
         path=path,
         name=name.casefold(),
@@ -70,17 +70,15 @@ def describe(
         aliases=parsed.aliases,
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, parsed, chunks)),
-        identity=memory_identity(raw.text, parsed) if memory else None,
+        identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
     )
 
 
-def memory_identity(text: str, parsed: ParsedDocument) -> bytes:
-    """Equal for memories that say the same, whatever their tags, dates and names."""
-    front = parsed.frontmatter
+def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> bytes:
+    """Equal for memories that say the same, whatever their tags, dates and paths; `title` is the one in the text."""
     lines = split_lines(text)
     body = "\n".join(lines[read_frontmatter(lines).lines :])
-    title = parsed.title if parsed.title_in_text else ""
-    return identity(title, _text(front.get("subtitle")) or "", string_list(front.get("facts")), body)
+    return identity(title, _text(frontmatter.get("subtitle")) or "", string_list(frontmatter.get("facts")), body)
 
 
 def last_moment(value: Any) -> float | None:
@@ -91,7 +89,8 @@ def last_moment(value: Any) -> float | None:
     return datetime.combine(datetime.fromtimestamp(ends), time(23, 59, 59)).timestamp()
 
 
-def _uid(own: Any, source: str, path: str) -> str:
+def document_uid(own: Any, source: str, path: str) -> str:
+    """The id a memory says it has, where that is one; else one made from source and path."""
     if isinstance(own, str):
         try:
             return str(uuid.UUID(own.strip()))

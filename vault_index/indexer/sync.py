@@ -129,9 +129,7 @@ class Synchroniser:
 
     def _sync_source(self, source: VaultSource, places: Sequence[str], tally: _Tally, *, dry_run: bool) -> None:
         name = source.config.name
-        known = {
-            path: row for path, row in self._writer.known(name).items() if any(_is_under(path, at) for at in places)
-        }
+        known = self._writer.known(name, places)
         scan = source.scan_places(places)
         if scan.vanished:
             tally.problems.append(_vanished(source, scan.reason, len(known)))

@@ -60,6 +60,9 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
 
 
 def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
+    if len({d.uid for d in found}) == 1:
+        paths = ", ".join(d.path for d in found[:_SHOWN_CANDIDATES])
+        return UsageError(f"{len(found)} files have the id {found[0].uid}", f"name one by its path: {paths}")
     shown = ", ".join(f"{d.uid[:13]} ({d.path})" for d in found[:_SHOWN_CANDIDATES])
     more = f" and {len(found) - _SHOWN_CANDIDATES} more" if len(found) > _SHOWN_CANDIDATES else ""
     return UsageError(f"{name!r} begins the id of {len(found)} documents", f"give more of it: {shown}{more}")

@@ -49,14 +49,10 @@ class IndexWriter:
 
     # --- documents ---------------------------------------------------------------------------------------------
 
-    def known(self, source: str) -> dict[str, KnownDocument]:
-        """Every document of `source` by path, in the order of the paths."""
+    def known(self, source: str, places: Sequence[str] = ("",)) -> dict[str, KnownDocument]:
+        """Every document of `source` at or below these places, by path, in the order of the paths."""
         with translated(self._path):
-            rows = fetch_all(
-                self._connection,
-                "SELECT id, path, size, mtime_ns, ctime_ns, content_hash, made_with FROM document WHERE source = ?",
-                (source,),
-            )
+            rows = [row for place in places for row in fetch_all(self._connection, *_known_at(source, place))]
         known = (KnownDocument(id_, path, FileStamp(*stamp), hash_, made) for id_, path, *stamp, hash_, made in rows)
         return {document.path: document for document in sorted(known, key=lambda document: document.path)}
 
@@ -207,6 +203,14 @@ def _document_values(row: DocumentRow, replaces: int | None) -> tuple[object, ..
         row.confidence, row.superseded_by, row.stays_home, json.dumps(dict(row.frontmatter), ensure_ascii=False),
         row.identity,
     )  # fmt: skip
+
+
+def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
+    sql = "SELECT id, path, size, mtime_ns, ctime_ns, content_hash, made_with FROM document WHERE source = ?"
+    if not place:
+        return sql, (source,)
+    # `0` is the character after `/`: the paths below the place are a range of the index over them.
+    return f"{sql} AND (path = ? OR (path > ? AND path < ?))", (source, place, f"{place}/", f"{place}0")
 
 
 def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) -> None:

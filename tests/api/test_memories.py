@@ -1,0 +1,319 @@
+"""Memories through the Python interface: what is stored, what is the same, what is refused, what is found then."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import fresh_rows, opened, rows, write
+from vault_index import VaultIndex
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.markdown.frontmatter import read_frontmatter
+
+OLD = "---\nid: 11111111-1111-4111-8111-111111111111\ntitle: Old\n---\nThe heron nests in the reeds.\n"
+KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as opened_index:
+        yield opened_index
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+def head(file: Path) -> dict[str, object]:
+    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
+
+
+def files(vault: Path) -> list[str]:
+    found = (file.relative_to(vault).as_posix() for file in vault.rglob("*") if file.is_file())
+    return sorted(path for path in found if not path.startswith(".trash/"))
+
+
+def found(index: VaultIndex, query: str) -> list[str]:
+    return [hit.path for hit in index.search(query, mode="text").results]
+
+
+def test_a_new_memory_is_a_file_and_is_found_at_once(index: VaultIndex, vault: Path) -> None:
+    stored = index.add(
+        "Herons nest in the reeds.",
+        type="discovery",
+        title="Where herons nest",
+        tags="Birds, #lake shore",
+        project="pond",
+        by="ann",
+        facts=["two nests, both new"],
+        valid_until="2030-05-01",
+        bead="bd-1",
+    )
+    today = date.today().isoformat()
+    assert stored.created
+    assert stored.path == f"80-memory/discovery/{today}-where-herons-nest.md"
+    front = head(vault / stored.path)
+    assert front["id"] == stored.id
+    assert (front["tags"], front["entered_by"], front["bead_id"]) == (["birds", "lake-shore"], "ann", "bd-1")
+    assert (front["facts"], front["valid_until"]) == (["two nests, both new"], "2030-05-01")
+    assert found(index, "herons") == [stored.path]
+    assert index.list(project="pond", kind="memory").results[0].id == stored.id
+
+
+def test_a_memory_without_title_is_called_by_its_first_sentence(index: VaultIndex) -> None:
+    stored = index.add("Herons nest in reeds. They return every year.")
+    assert index.list().results[0].title == "Herons nest in reeds."
+    assert stored.path.endswith("-herons-nest-in-reeds.md")
+
+
+def test_a_memory_by_name(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("All is well.", path="handoffs/2026-01-01")
+    assert stored.path == "80-memory/handoffs/2026-01-01.md"
+    assert "All is well." in index.get("handoffs/2026-01-01").results[0].content
+    index.update("handoffs/2026-01-01", content="Still well.", append=True)
+    assert (vault / stored.path).read_text("utf-8").endswith("---\nAll is well.\n\nStill well.\n")
+    with pytest.raises(UsageError, match="is there already"):
+        index.add("Something else.", path="handoffs/2026-01-01")
+
+
+def test_the_same_memory_is_stored_once(index: VaultIndex, vault: Path) -> None:
+    first = index.add("Herons nest\nin the reeds.", tags=["birds"])
+    again = index.add("Herons  nest in the reeds.\n", tags=["birds", "lake"], expires="2031-01-01")
+    assert (again.id, again.path, again.created, again.duplicate_of) == (first.id, first.path, False, first.id)
+    assert again.warnings == ("tags added to it: lake", "expires is 2031-01-01 now")
+    front = head(vault / first.path)
+    assert (front["tags"], front["expires"]) == (["birds", "lake"], "2031-01-01")
+    assert files(vault) == [first.path]
+    before = (vault / first.path).read_bytes()
+    assert index.add("Herons nest in the reeds.").warnings == ()
+    assert (vault / first.path).read_bytes() == before
+
+
+def test_another_title_is_another_memory(index: VaultIndex) -> None:
+    first = index.add("It rains.", title="Monday")
+    second = index.add("It rains.", title="Tuesday")
+    assert second.created
+    assert second.id != first.id
+
+
+@pytest.mark.parametrize("over", ["expires: 2020-01-01", "superseded_by: 22222222-2222-4222-8222-222222222222"])
+def test_a_memory_that_is_over_absorbs_nothing(index: VaultIndex, vault: Path, over: str) -> None:
+    first = index.add("Herons nest in the reeds.")
+    file = vault / first.path
+    # The file says so, before the index knows.
+    file.write_text(file.read_text("utf-8").replace("type: note", f"type: note\n{over}"), "utf-8")
+    assert index.add("Herons nest in the reeds.").created
+    assert len(files(vault)) == 2
+
+
+def test_a_deleted_memory_absorbs_nothing(index: VaultIndex, vault: Path) -> None:
+    first = index.add("Herons nest in the reeds.")
+    (vault / first.path).unlink()
+    second = index.add("Herons nest in the reeds.")
+    assert second.created
+    assert found(index, "herons") == [second.path]
+
+
+def test_a_twin_written_by_hand_is_known_before_any_sync(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"80-memory/mine.md": OLD})
+    stored = index.add("The heron nests in the reeds.", title="Old")
+    assert stored.duplicate_of == "11111111-1111-4111-8111-111111111111"
+    assert files(vault) == ["80-memory/mine.md"]
+
+
+def test_superseding_marks_both_in_one_step(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"80-memory/old.md": OLD})
+    new = index.add("The heron nests in trees now.", supersedes="1111")
+    assert head(vault / new.path)["supersedes"] == ["11111111-1111-4111-8111-111111111111"]
+    assert head(vault / "80-memory/old.md")["superseded_by"] == new.id
+    assert found(index, "heron") == [new.path]
+
+
+def test_what_cannot_be_superseded_keeps_everything_as_it_was(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"80-memory/old.md": OLD, "note.md": "A note."})
+    index.sync()
+    for reference, error in (("9999", NotFoundError), ("note.md", UsageError)):
+        with pytest.raises(error):
+            index.add("The heron nests in trees now.", supersedes=["1111", reference])
+    assert files(vault) == ["80-memory/old.md", "note.md"]
+    assert (vault / "80-memory/old.md").read_text("utf-8") == OLD
+
+
+def test_a_supersession_that_stopped_half_way_is_completed_by_the_same_command(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"80-memory/old.md": OLD})
+    new = index.add("The heron nests in trees now.", supersedes="1111")
+    (vault / "80-memory/old.md").write_text(OLD, "utf-8")  # as a failure between the two writes leaves it
+    again = index.add("The heron nests in trees now.", supersedes="1111")
+    assert (again.created, again.id) == (False, new.id)
+    assert head(vault / "80-memory/old.md")["superseded_by"] == new.id
+
+
+def test_an_update_changes_what_is_named(index: VaultIndex, vault: Path) -> None:
+    write(
+        vault, {"80-memory/mine.md": OLD.replace("title: Old", "title: Old   # a comment\nmood: 'calm'\ntags: [a, b]")}
+    )
+    answer = index.update("1111", type="decision", add_tags="c", remove_tags="A", content="It moved.")
+    text = (vault / "80-memory/mine.md").read_text("utf-8")
+    assert "title: Old   # a comment\nmood: 'calm'\ntags: [b, c]\n" in text
+    assert text.endswith("---\nIt moved.\n")
+    assert head(vault / "80-memory/mine.md")["type"] == "decision"
+    assert str(head(vault / "80-memory/mine.md")["updated"]).startswith(date.today().isoformat())
+    assert (answer.created, answer.path) == (False, "80-memory/mine.md")
+    assert found(index, "moved") == ["80-memory/mine.md"]
+
+
+def test_an_update_of_one_section(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"80-memory/plan.md": "# Plan\n\n## Done\n\nNothing.\n\n## Open\n\nAll.\n"})
+    index.update("plan", content="The roof.", section="Done", append=True)
+    assert (vault / "80-memory/plan.md").read_text("utf-8") == (
+        "# Plan\n\n## Done\n\nNothing.\n\nThe roof.\n\n## Open\n\nAll.\n"
+    )
+
+
+def test_an_empty_value_takes_a_field_away(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Herons.", project="pond", tags="a")
+    index.update(stored.id, project="", tags="")
+    assert not {"project", "tags"} & head(vault / stored.path).keys()
+
+
+def test_notes_are_never_written(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"note.md": "A note about herons."})
+    index.sync()
+    for call in (lambda: index.update("note.md", content="x"), lambda: index.delete("note.md")):
+        with pytest.raises(UsageError, match=r"note\.md is no memory but a note"):
+            call()
+    assert (vault / "note.md").read_text("utf-8") == "A note about herons."
+
+
+def test_deleting_moves_to_the_trash_or_removes(index: VaultIndex, vault: Path) -> None:
+    one, two = index.add("Herons."), index.add("Storks.")
+    (outcome,) = index.delete(one.id[:8]).results
+    assert outcome.outcome == "trashed"
+    assert (vault / str(outcome.details["trash"])).is_file()
+    (outcome,) = index.delete([two.path], permanent=True).results
+    assert outcome.outcome == "deleted"
+    assert files(vault) == []
+    assert index.list().total == 0
+
+
+def test_of_several_each_is_reported(index: VaultIndex) -> None:
+    stored = index.add("Herons.")
+    answer = index.delete(["nobody", stored.id])
+    assert [outcome.id for outcome in answer.results] == [stored.id]
+    assert [failed.position for failed in answer.failed] == ["nobody"]
+    with pytest.raises(NotFoundError):
+        index.delete("nobody")
+
+
+def test_pruning_takes_what_has_expired_and_nothing_else(index: VaultIndex, vault: Path) -> None:
+    yesterday, today = date.today() - timedelta(days=1), date.today()
+    text = "---\nexpires: {}\n---\nSomething {}.\n"
+    write(vault, {f"80-memory/{day}.md": text.format(day, day) for day in ("2020-05-01", yesterday, today)})
+    index.sync()
+    assert [gone.path for gone in index.prune(before="2020-05-01").results] == []
+    assert [gone.path for gone in index.prune(before="2020-05-02", dry_run=True).results] == ["80-memory/2020-05-01.md"]
+    assert len(files(vault)) == 3
+    # Put off since it was indexed: the file decides.
+    write(vault, {"80-memory/2020-05-01.md": text.format("2040-01-01", "put off")})
+    (outcome,) = index.prune().results
+    assert (outcome.path, outcome.outcome) == (f"80-memory/{yesterday}.md", "trashed")
+    assert files(vault) == ["80-memory/2020-05-01.md", f"80-memory/{today}.md"]
+
+
+def test_remembered_lines_become_memories_once(index: VaultIndex) -> None:
+    text = "Done.\n\n*Remember*: docker needs --init here, temporary\n\n*Remember*: The heron is shy.\n"
+    planned = index.capture(text, dry_run=True)
+    assert [outcome.outcome for outcome in planned.results] == ["would be created"] * 2
+    assert index.list().total == 0
+    first = index.capture(text)
+    assert [outcome.outcome for outcome in first.results] == ["created"] * 2
+    assert "docker" in first.results[0].details["tags"]
+    assert index.list(by="auto-extract").total == 2
+    assert [outcome.outcome for outcome in index.capture(text, by="bob").results] == ["duplicate"] * 2
+
+
+def test_one_that_cannot_be_captured_keeps_none_of_the_others_out(index: VaultIndex) -> None:
+    answer = index.capture(f"*Remember*: the key is {KEY}\n\n*Remember*: The heron is shy.\n")
+    assert [outcome.outcome for outcome in answer.results] == ["created"]
+    (failed,) = answer.failed
+    assert failed.position == "line 1"
+    assert KEY not in failed.error
+
+
+REFUSED = {
+    "empty": ({"text": "  \n"}, "nothing to remember"),
+    "too long": ({"text": "x" * 10_241}, "more than the 10,240"),
+    "a credential": ({"text": f"one\ntwo {KEY}"}, "line 2 of the text holds what looks like an AWS access key"),
+    "a credential in a field": ({"text": "fine", "digest": KEY}, "of digest holds"),
+    "no type": ({"text": "fine", "type": "idea"}, "is no type"),
+    "a date that is past": ({"text": "fine", "expires": "2020-01-01"}, "is past"),
+    "no date": ({"text": "fine", "valid_until": "someday"}, "not a date"),
+    "a way out": ({"text": "fine", "path": "../outside"}, "outside"),
+    "halves of characters": ({"text": "\ud800"}, "UTF-8"),
+    "a NUL": ({"text": "a\0b"}, "NUL"),
+    "two sources": ({"text": "fine", "source": "vault,vault"}, "one source"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_writes_nothing(index: VaultIndex, vault: Path, case: str) -> None:
+    options, message = REFUSED[case]
+    with pytest.raises(UsageError, match=message):
+        index.add(**options)  # type: ignore[arg-type]
+    assert files(vault) == []
+
+
+def test_a_bad_update_writes_nothing(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Herons.")
+    before = (vault / stored.path).read_bytes()
+    for options in (
+        {}, {"content": KEY}, {"content": "", "title": ""}, {"type": "idea"}, {"append": True},
+        {"content": "x", "section": "Nowhere"}, {"supersedes": stored.id},
+    ):  # fmt: skip
+        with pytest.raises(UsageError):
+            index.update(stored.id, **options)
+    assert (vault / stored.path).read_bytes() == before
+
+
+def test_force_stores_what_looks_like_a_credential(index: VaultIndex) -> None:
+    stored = index.add(f"An example key is {KEY}.", force=True)
+    index.update(stored.id, content=f"Another is {KEY[::-1]}{KEY}", force=True)
+    assert stored.created
+
+
+def test_two_files_with_one_id_are_named(index: VaultIndex, vault: Path) -> None:
+    write(vault, {"80-memory/old.md": OLD, "80-memory/copy of old.md": OLD.replace("reeds", "trees")})
+    index.sync()
+    with pytest.raises(UsageError) as raised:
+        index.update("11111111-1111-4111-8111-111111111111", project="pond")
+    assert "80-memory/old.md" in raised.value.hint
+    assert "80-memory/copy of old.md" in raised.value.hint
+    (problem,) = index.doctor().problems
+    assert problem.code == "shared_id"
+    assert "80-memory/copy of old.md, 80-memory/old.md" in problem.message
+    index.update("old", project="pond")  # by its path it is clear
+
+
+def test_of_two_vaults_one_is_written(tmp_path: Path) -> None:
+    from vault_index.config.edit import add_source, set_value
+
+    with opened(tmp_path) as index:
+        (tmp_path / "work").mkdir()
+        add_source(index.home, "work", str(tmp_path / "work"), {})
+        index.reload()
+        assert (tmp_path / "vault" / index.add("Herons.").path).is_file()
+        assert (tmp_path / "work" / index.add("Storks.", source="work").path).is_file()
+        set_value(index.home, "memory.vault", "work")
+        index.reload()
+        assert (tmp_path / "work" / index.add("Swans.").path).is_file()
+
+
+def test_the_index_is_what_a_fresh_one_would_be(index: VaultIndex, tmp_path: Path) -> None:
+    one = index.add("Herons nest in the reeds. [[pond]]", tags="birds")
+    index.add("Herons nest in trees now.", supersedes=one.id)
+    three = index.add("Storks nest on chimneys.")
+    index.update(three.id, content="And on poles.", append=True)
+    index.delete(index.add("Swans.").id)
+    assert rows(index.home.index_db) == fresh_rows(tmp_path)
