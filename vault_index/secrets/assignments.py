@@ -7,9 +7,9 @@ with digits; a password may be short, but after a colon it is no plain word.
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
+from vault_index.secrets.patterns import compiled
 from vault_index.secrets.placeholders import is_words, stands_for_another
 
 
@@ -36,35 +36,34 @@ _PASSWORD = "a password"
 _NEAR = 20
 _FAR = 130
 _LONG = 100
-_AWS_SECRET = re.compile(r"aws.{0,12}secret.{0,12}|secret[-_ ]?access[-_ ]?key")
+_AWS_SECRET = r"aws.{0,12}secret.{0,12}|secret[-_ ]?access[-_ ]?key"
 _ENVIRONMENT = r"(?:[-_](?:prod|production|staging|stage|dev|test|live|value|\d{1,2}))?"
 # Marks that are passed to and fro openly.
 _OPEN = r"(?:next|page|continuation|cancellation|sync|csrf|xsrf|public)[-_ ]?(?:signing|encryption|api)?[-_ ]?"
 
 # Also in JSON within JSON (`\"token\": \"…\"`), in bold, in code, and in a table of markdown.
-_SIGN = r"""\\?["'`\]*]{0,3}[ \t]{0,9}(?::=|=>|==?|:|\|)[*"'`]{0,2}[ \t]{0,9}"""
+_SIGN = r"""\\?["'`\]*]{0,3}[ \t]{0,9}(?::=|=>|==?|:|\||>)[*"'`]{0,2}[ \t]{0,9}"""
 _VALUE = r"""(?:\\?["'`](?P<quoted>[^"'`\\\n]{1,4000})(?:["'`]|\\["'])|(?P<bare>[^\s"'`<>,;|\\]{1,4000}))"""
 _ASSIGNED = _SIGN + _VALUE
 # `--password x`, and `login y password x` of a .netrc, have nothing between name and value.
-_SPACED = re.compile(r"(?:^|\s)--[a-z-]{0,20}\Z|\blogin[ \t]{1,9}\S{1,100}\s{1,9}\Z")
+_SPACED = r"(?:^|\s)--[a-z-]{0,20}\Z|\blogin[ \t]{1,9}\S{1,100}\s{1,9}\Z"
 _BESIDE = r"[ \t]{1,9}" + _VALUE
-_HEADER = re.compile(
+_HEADER = (
     r"""authorization\\?["']?[ \t]{0,9}[:=][ \t]{0,9}\\?["']?"""
     r"""(?:basic|bearer|token|bot|apikey)[ \t]{1,9}([\w.~+/=-]{8,8000})"""
     r"""|bearer[ \t]{1,9}([\w.~+/=-]{16,8000})"""
 )
 
-_DIGIT = re.compile(r"[0-9]")
-_LETTER = re.compile(r"[^\W\d_]")
-_BLANK_OR_URL = re.compile(r"\s|://")
-_CALL = re.compile(r"[(\[{]")
-_DATE_OR_TYPE = re.compile(
-    r"\d{1,4}[-./:]\d{1,2}(?:[-./:T].*)?"
-    r"|(?:base|sha|utf|md|u?int|float|string|varchar|aes|hs|rs|es|ed|oauth|pkcs)-?\d{1,5}",
-    re.IGNORECASE,
+_DIGIT = r"[0-9]"
+_LETTER = r"[^\W\d_]"
+_BLANK_OR_URL = r"\s|://"
+_CALL = r"[(\[{]"
+_DATE_OR_TYPE = (
+    r"(?i)\d{1,4}[-./:]\d{1,2}(?:[-./:T].*)?"
+    r"|(?:base|sha|utf|md|u?int|float|string|varchar|aes|hs|rs|es|ed|oauth|pkcs)-?\d{1,5}"
 )
-_REFERENCE = re.compile(r"[/.~@&\\=+:-]|(?:arn|op|env|file|vault|ssm|secretref):", re.IGNORECASE)
-_MEMBER = re.compile(r"[A-Za-z_]\w{0,60}(?:(?:\.|->|::|\?\.)[A-Za-z_]\w{0,60}){1,9}")
+_REFERENCE = r"(?i)[/.~@&\\=+:-]|(?:arn|op|env|file|vault|ssm|secretref):"
+_MEMBER = r"[A-Za-z_]\w{0,60}(?:(?:\.|->|::|\?\.)[A-Za-z_]\w{0,60}){1,9}"
 
 
 def assignments(text: str, folded: str) -> Iterator[tuple[str, int, int]]:
@@ -84,10 +83,10 @@ def assignments(text: str, folded: str) -> Iterator[tuple[str, int, int]]:
                 done = match.end() if len(value) > _LONG else 0
     for literal in ("authorization", "bearer"):
         for position in _positions(literal, folded):
-            if match := _HEADER.match(folded, position):
+            if match := compiled(_HEADER).match(folded, position):
                 start, end = match.span(match.lastindex or 0)
                 value = text[start:end]
-                if _LETTER.search(value) and not stands_for_another(value) and not is_words(value):
+                if compiled(_LETTER).search(value) and not stands_for_another(value) and not is_words(value):
                     yield "an authorization header", start, end
 
 
@@ -99,7 +98,7 @@ def _positions(literal: str, folded: str) -> Iterator[int]:
 
 
 def _assigned(name: Name, position: int, text: str, folded: str) -> re.Match[str] | None:
-    said = _compiled(name.expression + _ENVIRONMENT).match(folded, position)
+    said = compiled(name.expression + _ENVIRONMENT).match(folded, position)
     match = _value(text, folded, said) if said else None
     if not match or _ends(_OPEN, folded, position) or (name.before and not _ends(name.before, folded, position)):
         return None
@@ -107,12 +106,12 @@ def _assigned(name: Name, position: int, text: str, folded: str) -> re.Match[str
 
 
 def _value(text: str, folded: str, said: re.Match[str]) -> re.Match[str] | None:
-    match = _compiled(_ASSIGNED).match(text, said.end())
+    match = compiled(_ASSIGNED).match(text, said.end())
     if match or text[said.end() : said.end() + 1] not in (" ", "\t"):
         return match
     before = folded[max(said.start() - _FAR, 0) : said.start()]
-    spaced = ("--" in before or "login" in before) and _SPACED.search(before)
-    return _compiled(_BESIDE).match(text, said.end()) if spaced else None
+    spaced = ("--" in before or "login" in before) and compiled(_SPACED).search(before)
+    return compiled(_BESIDE).match(text, said.end()) if spaced else None
 
 
 def _trimmed(match: re.Match[str]) -> str:
@@ -122,7 +121,7 @@ def _trimmed(match: re.Match[str]) -> str:
 
 
 def _kind(name: Name, said: str) -> str:
-    return "an AWS secret key" if _AWS_SECRET.search(said) else name.kind
+    return "an AWS secret key" if compiled(_AWS_SECRET).search(said) else name.kind
 
 
 def _is_secret(name: Name, value: str, *, bare: bool, sign: str) -> bool:
@@ -131,32 +130,31 @@ def _is_secret(name: Name, value: str, *, bare: bool, sign: str) -> bool:
 
 
 def _is_password(value: str, sign: str) -> bool:
-    if _DIGIT.search(value):
+    if compiled(_DIGIT).search(value):
         compound = ":" in sign and not value.isalnum() and is_words(value)
         return len(value) >= 6 and not compound
     return "=" in sign and len(value) >= 8 and not is_words(value)
 
 
 def _is_key(value: str) -> bool:
-    return len(value) >= 12 and bool(_DIGIT.search(value) and _LETTER.search(value)) and not is_words(value)
+    return (
+        len(value) >= 12
+        and bool(compiled(_DIGIT).search(value) and compiled(_LETTER).search(value))
+        and not is_words(value)
+    )
 
 
 def _is_code(value: str, *, bare: bool) -> bool:
     """Whether a value is a reference, a type, a call, or something to be filled in."""
     return bool(
-        _REFERENCE.match(value)
-        or _BLANK_OR_URL.search(value)
-        or (bare and _CALL.search(value))
-        or _DATE_OR_TYPE.fullmatch(value)
-        or _MEMBER.fullmatch(value)
+        compiled(_REFERENCE).match(value)
+        or compiled(_BLANK_OR_URL).search(value)
+        or (bare and compiled(_CALL).search(value))
+        or compiled(_DATE_OR_TYPE).fullmatch(value)
+        or compiled(_MEMBER).fullmatch(value)
         or stands_for_another(value)
     )
 
 
 def _ends(expression: str, text: str, end: int) -> bool:
-    return _compiled(rf"(?:{expression})\Z").search(text, max(end - _NEAR, 0), end) is not None
-
-
-@cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)
+    return compiled(rf"(?:{expression})\Z").search(text, max(end - _NEAR, 0), end) is not None

@@ -1,16 +1,17 @@
 """Private keys: PEM, OpenSSH and PGP blocks, and the private lines of PuTTY's files."""
 
-import re
 from collections.abc import Iterator
 
+from vault_index.secrets.patterns import compiled
+
 _MARK = "-----BEGIN "
-_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _LONGEST = 100_000
-_BODY = re.compile(r"[A-Za-z0-9+/=]{12}")
+_BODY = r"[A-Za-z0-9+/=]{12}"
 # A key whose end is missing: lines of base64, also quoted, indented, or with their breaks written as `\n`.
-_LINES = re.compile(r"(?:(?:[\s>|#*\"'`,+]|\\[nrt])*+[A-Za-z0-9+/=]{12,}+)++")
-_PUTTY = re.compile(r"Private-Lines: \d{1,3}\s((?:\s*+[A-Za-z0-9+/=]{12,}+)++)")
+_LINES = r"(?:(?:[\s>|#*\"'`,+]|\\[nrt])*+[A-Za-z0-9+/=]{12,}+)++"
+_PUTTY = r"Private-Lines: \d{1,3}\s((?:\s*+[A-Za-z0-9+/=]{12,}+)++)"
 
 
 def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
@@ -18,14 +19,14 @@ def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
     start = text.find(_MARK)
     while start >= 0:
         following = text.find(_MARK, start + len(_MARK))
-        if begin := _BEGIN.match(text, start):
+        if begin := compiled(_BEGIN).match(text, start):
             limit = min(len(text) if following < 0 else following, start + _LONGEST)
-            if end := _END.search(text, begin.end(), limit):
-                if _BODY.search(text, begin.end(), end.start()):
+            if end := compiled(_END).search(text, begin.end(), limit):
+                if compiled(_BODY).search(text, begin.end(), end.start()):
                     yield "a private key", start, end.end()
-            elif lines := _LINES.match(text, begin.end()):
+            elif lines := compiled(_LINES).match(text, begin.end()):
                 yield "a private key", start, lines.end()
         start = following
     if "Private-Lines: " in text:
-        for match in _PUTTY.finditer(text):
+        for match in compiled(_PUTTY).finditer(text):
             yield "a private key", *match.span(1)

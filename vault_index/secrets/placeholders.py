@@ -1,28 +1,32 @@
 """What stands where a credential would: `<your key>`, `${TOKEN}`, `****`, `changeme`, the name of a variable."""
 
-import re
+from vault_index.secrets.patterns import compiled
 
 # No placeholder is longer, and no long text shall be searched again and again.
 _LONGEST = 100
-_SIGNS = re.compile(r"[xX*.…•0_#?-]+")
-_SHORTENED = re.compile(r"\.\.\.|\.\.\Z|…|\*\*\*|@@|[xX]{6}|0{12}")
-_TEMPLATE = re.compile(r"[<\[{(]|\$[A-Za-z_({]|%\w+%|@@?\w+|.*(?:\$\{|\{\{|\$\(|\[redacted)|\\u003c", re.IGNORECASE)
-_SAYS_SO = re.compile(
-    r"change.?me|change.?this|replace.?(?:me|with|this)|placeholder|redacted"
+_SIGNS = r"[xX*.…•0_#?-]+"
+_SHORTENED = r"\.\.\.|\.\.\Z|…|\*\*\*|@@|[xX]{6}|0{12}"
+_TEMPLATE = r"(?i)[<\[{(]|\$[A-Za-z_({]|%\w+%|@@?\w+|.*(?:\$\{|\{\{|\$\(|\[redacted)|\\u003c"
+_SAYS_SO = (
+    r"(?i)change.?me|change.?this|replace.?(?:me|with|this)|placeholder|redacted"
     r"|\byour(?:[-_ .]|[a-z]*$)|[-_.]here\b|^my[-_]"
-    r"|^(?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|null|none|nil|true|false|undefined|string|example|dummy)\d?$",
-    re.IGNORECASE,
+    r"|^(?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|null|none|nil|true|false|undefined|string|example|dummy)\d?$"
 )
 _WORD = r"(?:[a-z]{0,15}(?:[A-Z][a-z]{1,14}){0,6}|[A-Z]{1,15})\d{0,2}"
-_WORDS = re.compile(rf"{_WORD}(?:[-_ .:/]+(?:{_WORD}|v?\d{{1,10}}))*")
+_WORDS = rf"{_WORD}(?:[-_ .:/]+(?:{_WORD}|v?\d{{1,10}}))*"
 
 
 def stands_for_another(value: str) -> bool:
     """Whether a value is a template, shortened, a row of signs, or says that it is to be replaced."""
     head = value[:_LONGEST]
-    return bool(_TEMPLATE.match(head) or _SIGNS.fullmatch(head) or _SHORTENED.search(head) or _SAYS_SO.search(head))
+    return bool(
+        compiled(_TEMPLATE).match(head)
+        or compiled(_SIGNS).fullmatch(head)
+        or compiled(_SHORTENED).search(head)
+        or compiled(_SAYS_SO).search(head)
+    )
 
 
 def is_words(value: str) -> bool:
     """Whether a value consists of words, as `my-app-secret-2` and `config.dbPassword`: a name rather than a secret."""
-    return _WORDS.fullmatch(value[:_LONGEST]) is not None
+    return compiled(_WORDS).fullmatch(value[:_LONGEST]) is not None

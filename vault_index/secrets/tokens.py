@@ -7,9 +7,9 @@ where something must follow, so that no text makes it slow.
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
+from vault_index.secrets.patterns import compiled
 from vault_index.secrets.placeholders import stands_for_another
 
 # A token begins where a word does, or after a line break that is written `\n`, as in JSON.
@@ -109,14 +109,14 @@ def tokens(text: str) -> Iterator[tuple[str, int, int]]:
             group = match.lastindex or 0
             start, end = match.span(group)
             if form.before:
-                head = _compiled(form.before + r"\Z").search(text, max(start - _BEFORE, 0), start)
+                head = compiled(form.before + r"\Z").search(text, max(start - _BEFORE, 0), start)
                 if not head:
                     continue
                 start = head.start()
             if stands_for_another(match[group]):
                 continue
             yield form.kind, start, end
-            if form.kind == "an AWS access key" and (other := _compiled(_AWS_SECRET).search(text, end, end + _NEAR)):
+            if form.kind == "an AWS access key" and (other := compiled(_AWS_SECRET).search(text, end, end + _NEAR)):
                 yield "an AWS secret key", *other.span()
 
 
@@ -135,18 +135,12 @@ def _long_words(text: str) -> str:
 
 
 def _matches(form: Form, text: str, long_words: str) -> Iterator[re.Match[str]]:
-    pattern = _compiled(form.expression)
     if not form.literals:
-        yield from pattern.finditer(text)
+        yield from compiled(form.expression).finditer(text)
     for literal in form.literals:
         position = text.find(literal) if literal in long_words else -1
         while position >= 0:
-            match = pattern.match(text, position)
+            match = compiled(form.expression).match(text, position)
             if match:
                 yield match
             position = text.find(literal, max(match.end() if match else 0, position + len(literal)))
-
-
-@cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)
