@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from vault_index.errors import BusyError
 
@@ -61,6 +61,15 @@ def move_without_overwriting(source: str, target: str) -> None:
     else:
         os.unlink(source)
     sync_folder(os.path.dirname(target))
+
+
+def move_to_free_name(source: str, names: Iterable[str]) -> str:
+    """Move a file to the first of the names that is not taken."""
+    for name in names:
+        with contextlib.suppress(FileExistsError):
+            move_without_overwriting(source, name)
+            return name
+    raise FileExistsError(source)
 
 
 @contextlib.contextmanager

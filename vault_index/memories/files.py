@@ -2,8 +2,8 @@
 
 import errno
 import hashlib
+import itertools
 import os
-import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +13,11 @@ from pathlib import Path, PurePosixPath
 
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.memories import disk
-from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
+from vault_index.memories.naming import NAME_BYTES, slug, unusable
+from vault_index.sources.names import parts_of
 from vault_index.sources.reading import decode, read_regular
 
 _MAX_BYTES = 10 * 1024 * 1024
-_SLUG_CHARACTERS = 60
-_SLUG_BYTES = 200
-_NAME_BYTES = 255
-_RESERVED = re.compile(r'[\\:*?"<>|\x00-\x1f\x7f]')
 _TRASH = ".trash"
 
 
@@ -58,16 +55,12 @@ class MemoryFiles:
     def free_path(self, type: str, day: str, title: str) -> str:
         """Where a new memory may lie: `<memory folder>/<type>/<day>-<title as a slug>.md`, or with `-2` and so on."""
         stem = f"{self._dir}/{slug(type) or 'note'}/{day}-{slug(title) or slug(type) or 'memory'}"
-        number = 1
-        while os.path.lexists(f"{self._root}/{(path := stem + (f'-{number}' if number > 1 else '') + '.md')}"):
-            number += 1
-        return path
+        paths = (f"{stem}{number}.md" for number in _numbers("-"))
+        return next(path for path in paths if not os.path.lexists(f"{self._root}/{path}"))
 
     def create(self, path: str, text: str) -> None:
         """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays."""
         place = self._place(path)
-        if not os.path.isdir(self._root):
-            raise VaultIndexError(f"The vault {self._root} is not there.", "Is its disk mounted?")
         with _told(path, "written"):
             folder = os.path.dirname(place)
             disk.make_folder(folder)
@@ -79,14 +72,14 @@ class MemoryFiles:
         place = self._place(path)
         with _told(path, "read"):
             data, status = read_regular(place, _MAX_BYTES)
-        text, bad_line = decode(data)
-        mark = data.startswith("\ufeff".encode())
-        if bad_line is not None or not data.endswith(text.encode()) or len(data) != len(text.encode()) + 3 * mark:
+        try:
+            return Seen(data.decode(), hashlib.sha256(data).digest(), status)
+        except UnicodeDecodeError as error:
+            _, line = decode(data)
+            where = f": line {line}" if line else ""
             raise UsageError(
-                f"{path} is not written in UTF-8" + (f" (line {bad_line})." if bad_line else "."),
-                "Save it as UTF-8 in an editor, and try again.",
-            )
-        return Seen(data.decode(), hashlib.sha256(data).digest(), status)
+                f"{path} is not written in UTF-8{where}.", "Save it as UTF-8 in an editor, and try again."
+            ) from error
 
     def replace(self, path: str, text: str, seen: Seen) -> None:
         """Put other text in the place of what was seen.
@@ -109,34 +102,25 @@ class MemoryFiles:
                         disk.sync_folder(folder)
                         return
                 kept = _keep_beside(draft, place)
+        beside = f"{os.path.dirname(path)}/{os.path.basename(kept)}"
         raise ConflictError(
             f"{path} changed since it was read, and was left as it is.",
-            f"The new text is in {path.rpartition('/')[0]}/{kept}: take over what is missing, then delete that file.",
+            f"The new text is in {beside!r}: take over what is missing, then delete that file.",
         )
 
     def trash(self, path: str) -> str:
         """Move a file to the trash of the vault, in the same folder there; its new path."""
         place = self._place(path)
-        stem = f"{_TRASH}/{path.removesuffix('.md')}"
-        number = 1
-        with _told(path, "moved to the trash"):
-            folder = os.path.dirname(f"{self._root}/{stem}")
-            if not _inside(os.path.realpath(folder), os.path.realpath(self._root)):
-                raise UsageError(
-                    f"The trash of the vault, {_TRASH}, leads out of it.", "Delete the memory with --permanent."
-                )
+        stem = f"{self._root}/{_TRASH}/{path.removesuffix('.md')}"
+        folder = os.path.dirname(stem)
+        if not _inside(os.path.realpath(folder), os.path.realpath(self._root)):
+            raise UsageError(f"{_TRASH} leads out of the vault through a link.", "Delete the memory with --permanent.")
+        with _told(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
+            os.lstat(place)
             disk.make_folder(folder)
-            with disk.locked(os.path.dirname(place)):
-                os.lstat(place)
-                while True:
-                    target = stem + (f" {number}" if number > 1 else "") + ".md"
-                    try:
-                        disk.move_without_overwriting(place, f"{self._root}/{target}")
-                    except FileExistsError:
-                        number += 1
-                    else:
-                        disk.sync_folder(os.path.dirname(place))
-                        return target
+            target = disk.move_to_free_name(place, (f"{stem}{number}.md" for number in _numbers(" ")))
+            disk.sync_folder(os.path.dirname(place))
+        return target.removeprefix(f"{self._root}/")
 
     def remove(self, path: str) -> None:
         """Delete a file for good."""
@@ -147,6 +131,8 @@ class MemoryFiles:
 
     def _place(self, path: str, shown: str = "") -> str:
         """Where a memory lies on disk, once it is sure that it is one."""
+        if not os.path.isdir(self._root):
+            raise VaultIndexError(f"The vault {self._root} is not there.", "Is its disk mounted?")
         shown = shown or path
         parts = parts_of(path)
         if parts is None or not path.startswith(f"{self._dir}/"):
@@ -156,7 +142,7 @@ class MemoryFiles:
         place = f"{self._root}/{path}"
         exists = os.path.lexists(place)
         own = parts[len(PurePosixPath(self._dir).parts) :]
-        reason = _unusable(own, new=not exists)
+        reason = unusable(own, new=not exists)
         if reason:
             raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}.", "Choose another name.")
         top = os.path.realpath(f"{self._root}/{self._dir}")
@@ -167,36 +153,6 @@ class MemoryFiles:
         if os.path.exists(place) and not os.path.isfile(place):
             raise UsageError(f"{shown!r} is there already, and is no file.", "Choose another name.")
         return place
-
-
-def slug(title: str) -> str:
-    """Words joined by `-`, in lower case, at most 60 characters; letters of any script stay. May be empty."""
-    text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
-    words = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in text).split()
-    whole = "-".join(words)
-    cut = whole[:_SLUG_CHARACTERS]
-    if len(whole) > len(cut) and whole[len(cut)] != "-":
-        cut = cut.rpartition("-")[0] or cut
-    while len(cut.encode()) > _SLUG_BYTES:
-        cut = cut[:-1]
-    return cut.strip("-")
-
-
-def _unusable(parts: list[str], *, new: bool) -> str:
-    """Why a path can be no memory; empty where it can. Files that are there may have names we would not give."""
-    if not all(is_readable_name(part) for part in parts):
-        return "it is not valid UTF-8"
-    if any(part.startswith(".") for part in parts):
-        return "what begins with a dot is hidden"
-    if not all(is_folder_name(part) for part in parts[:-1]) or not is_document_name(parts[-1]):
-        return "the index passes over such names"
-    if not new:
-        return ""
-    if bad := _RESERVED.search("".join(parts)):
-        return f"{bad[0]!r} is not allowed in file names everywhere"
-    if any(part != part.strip() or part.endswith(".") for part in [*parts[:-1], parts[-1].removesuffix(".md")]):
-        return "names must not begin with a space, or end with a space or a dot"
-    return "it is too long" if any(len(part.encode()) > _NAME_BYTES for part in parts) else ""
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -219,20 +175,19 @@ def _digest(place: str) -> bytes | None:
 
 def _keep_beside(draft: str, place: str) -> str:
     """Name the draft as syncing programs name such copies: ignored by the index, opened by Obsidian."""
-    folder, name = os.path.split(place)
-    stem = name.removesuffix(".md")
+    stem = place.removesuffix(".md")
     now = f"{datetime.now():%Y-%m-%d %H%M%S}"
-    number = 1
-    while True:
-        mark = f" (conflicted copy {now}{f' {number}' if number > 1 else ''}).md"
-        while len(f"{stem}{mark}".encode()) > _NAME_BYTES:
-            stem = stem[:-1]
-        try:
-            disk.move_without_overwriting(draft, f"{folder}/{stem}{mark}")
-        except FileExistsError:
-            number += 1
-        else:
-            return stem + mark
+    room = NAME_BYTES - len(f" (conflicted copy {now} 1000).md")
+    while len(os.path.basename(stem).encode()) > room:
+        stem = stem[:-1]
+    return disk.move_to_free_name(draft, (f"{stem} (conflicted copy {now}{number}).md" for number in _numbers(" ")))
+
+
+def _numbers(mark: str) -> Iterator[str]:
+    """What tells equal names apart: nothing, then the mark and 2, 3, ..."""
+    yield ""
+    for number in itertools.count(2):
+        yield f"{mark}{number}"
 
 
 @contextmanager

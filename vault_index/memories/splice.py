@@ -14,6 +14,7 @@ from vault_index.memories.values import DATES, KEYS, block_value, entry, flow_va
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BLANK = " \t\r\n"
+_DASH = re.compile(r"(?:^|(?<=[\r\n])) *(-)(?=\s)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 
 Pair = tuple[yaml.Node, yaml.Node]
@@ -49,7 +50,7 @@ def _rank(key: str) -> int:
 def _with_change(inside: str, key: str, value: Any, newline: str) -> str:
     """The YAML with one key changed. What the marks promise is verified: the other values must be the same."""
     before = _values(inside)
-    if before is not None and before.get(key) == value:
+    if before is not None and (key not in before if value is None else before.get(key) == value):
         return inside
     for candidate in _attempts(inside, key, value, newline):
         if _did(before, _values(candidate), key, value):
@@ -155,8 +156,10 @@ def _rendered(key: str, value: Any, node: yaml.Node, *, flow: bool) -> str:
 
 
 def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> str:
-    colon = inside.index(":", int(name.end_mark.index)) + 1
+    colon = inside.find(":", int(name.end_mark.index)) + 1
     start, end = _start(node), _end(inside, node)
+    if not colon:
+        return inside  # `? key` and nothing else
     line_end = _line_end(inside, colon, with_break=False)
     if start <= line_end:
         space = "" if start > colon else " "
@@ -171,7 +174,9 @@ def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline:
         kept = {item.value: inside[_start(item) : _end(inside, item)] for item in node.value if _plain(item)}
         parts = [kept.get(item) or flow_value(item) for item in items]
         return f"{inside[: _start(node)]}[{', '.join(parts)}]{inside[_end(inside, node) :]}"
-    starts = [inside.rindex("-", 0, max(_start(item), 1)) for item in node.value]
+    starts = list(_dashes(inside, node))
+    if len(starts) != len(node.value):
+        return inside
     end = _line_end(inside, _end(inside, node))
     margin = inside[_line_start(inside, starts[0]) : starts[0]]
     lines = {
@@ -181,6 +186,16 @@ def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline:
     }
     new = "".join(lines.get(item) or f"{margin}- {block_value('', item)}{newline}" for item in items)
     return inside[: starts[0] - len(margin)] + new + inside[end:]
+
+
+def _dashes(inside: str, node: yaml.SequenceNode) -> Iterator[int]:
+    """Where the items of a block list begin."""
+    position = _line_start(inside, _start(node))
+    for item in node.value:
+        # The last one before the item: a comment may stand in between.
+        dashes = [match.start(1) for match in _DASH.finditer(inside, position, _start(item) + 1)]
+        yield from dashes[-1:]
+        position = max(position, _end(inside, item))
 
 
 def _plain(item: yaml.Node) -> bool:

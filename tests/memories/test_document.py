@@ -1,0 +1,206 @@
+import pytest
+
+from vault_index.errors import UsageError
+from vault_index.markdown.parse import parse
+from vault_index.memories.document import appended, body_of, new_document, title_of, with_body, with_section
+from vault_index.memories.fields import Fields
+
+UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
+CREATED = "2026-11-21T10:00:00+00:00"
+
+
+def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
+    fields = Fields(
+        type="decision", title="Use WAL: always", digest="", tags=("sqlite", "ops/storage"), expires="2027-02-01",
+        facts=("one, two", "# three"), supersedes=(), bead_id="1e3", entered_by="agent",
+    )  # fmt: skip
+    assert new_document(fields, "\n\nText\r\nmore  \n\n", uid=UID, created=CREATED) == (
+        "---\n"
+        f"id: {UID}\n"
+        "type: decision\n"
+        "title: 'Use WAL: always'\n"
+        "tags: [sqlite, ops/storage]\n"
+        f"created: {CREATED}\n"
+        f"updated: {CREATED}\n"
+        "entered_by: agent\n"
+        "expires: 2027-02-01\n"
+        "facts: ['one, two', '# three']\n"
+        "bead_id: '1e3'\n"
+        "---\n"
+        "Text\nmore\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain", "a: b", "#x", "- x", "[x]", "yes", "12", "1e3", "0o17", "2026-01-31", "~", "null", "it's", "@x",
+        'say "x"', "x" * 300 + " y" * 100, "日本 🎉", "\u2028 nel\x85", "\x1b[31m", "tab\there", "%", "a #b", "!x",
+        "&a", "*a", "\ufeff",
+    ],
+)  # fmt: skip
+def test_any_text_is_read_as_it_was_given(text: str) -> None:
+    document = new_document(Fields(title=text, facts=(text, "b")), "", uid=UID, created=CREATED)
+    assert document.endswith("]\n---\n")
+    assert len(document.split("\n")) == 8  # one line for each key
+    front = parse(document, "name").frontmatter
+    assert (front["title"], front["facts"]) == (text, [text, "b"])
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("---\nid: x\n---\n\n  code\n\ntext \n\n", "  code\n\ntext"),
+        ("---\r\nid: x\r\n---\r\na\r\nb\r\n", "a\nb"),
+        ("\ufeffonly\n", "only"),
+        ("---\nid: x\n---\n", ""),
+        ("---\nid: x\n---", ""),
+    ],
+)
+def test_the_body_is_what_follows_the_frontmatter(text: str, body: str) -> None:
+    assert body_of(text) == body
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ("# Use **WAL** for [[Index|the index]]\n\nText.", "Use WAL for the index"),
+        ("Setext\n======\n\nText.", "Setext"),
+        ("## Small heading\nText.", "Small heading"),
+        ("Before it.\n\n# The title\n", "The title"),
+        ("Readers never block. Writers do.\n\n## Details", "Readers never block."),
+        ("Version 1.2 is `out`, see [docs](a.md)! Now", "Version 1.2 is out, see docs!"),
+        ("first line\nsecond line", "first line second line"),
+        ("- [ ] do this\n- and that", "do this"),
+        ("> [!warning] Never delete it\n> or else", "Never delete it or else"),
+        ("```sh\n# no heading\nmake\n```\n\nRun make first.", "Run make first."),
+        ("読者は待たない。書き手は待つ。", "読者は待たない。"),
+        ("```\nonly code\n```", "only code"),
+        ("", ""),
+        ("\n \n---\n", "---"),
+    ],
+)
+def test_a_title_is_found_in_the_body(body: str, title: str) -> None:
+    assert title_of(body) == title
+
+
+@pytest.mark.parametrize(("body", "title"), [("word " * 30, "word " * 15 + "word…"), ("長" * 200, "長" * 79 + "…")])
+def test_a_long_title_is_cut_between_words(body: str, title: str) -> None:
+    assert title_of(body) == title
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("---\nid: x\n---\n\nold\n", "---\nid: x\n---\n\nnew\n\nlines\n"),
+        ("---\nid: x\n---\nold", "---\nid: x\n---\nnew\n\nlines"),
+        ("---\r\nid: x\r\n---\r\nold\r\n", "---\r\nid: x\r\n---\r\nnew\r\n\r\nlines\r\n"),
+        ("---\nid: x\n---", "---\nid: x\n---\nnew\n\nlines\n"),
+        ("\ufeffold\n", "\ufeffnew\n\nlines\n"),
+        ("", "new\n\nlines\n"),
+    ],
+)
+def test_another_body(text: str, changed: str) -> None:
+    assert with_body(text, "new\n\nlines\n") == changed
+
+
+def test_no_body() -> None:
+    assert with_body("---\nid: x\n---\n\nold\n", "") == "---\nid: x\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("---\nid: x\n---\nold\n", "---\nid: x\n---\nold\n\nmore\nlines\n"),
+        ("---\nid: x\n---\nold", "---\nid: x\n---\nold\n\nmore\nlines"),
+        ("old  \n\n", "old  \n\nmore\nlines\n"),
+        ("old\r\n", "old\r\n\r\nmore\r\nlines\r\n"),
+        ("---\nid: x\n---\n", "---\nid: x\n---\nmore\nlines\n"),
+        ("---\nid: x\n---", "---\nid: x\n---\nmore\nlines\n"),
+        ("", "more\nlines\n"),
+    ],
+)
+def test_more_at_the_end(text: str, changed: str) -> None:
+    assert appended(text, "\nmore\nlines\n") == changed
+    assert appended(text, " \n") == text
+
+
+NOTE = """\
+---
+title: x
+# not a heading: comment
+---
+# Log
+
+intro
+
+## Monday
+tea
+```sh
+# no heading
+```
+
+### Evening
+
+more tea
+
+## Tuesday
+
+Empty
+=====
+## Evening
+"""
+
+
+@pytest.mark.parametrize(
+    ("heading", "old", "new"),
+    [
+        ("Monday", "tea\n```sh\n# no heading\n```\n\n### Evening\n\nmore tea\n", "NEW\n"),
+        ("## monday", "tea\n```sh\n# no heading\n```\n\n### Evening\n\nmore tea\n", "NEW\n"),
+        ("### Evening", "more tea\n", "NEW\n"),
+        ("Monday#Evening", "more tea\n", "NEW\n"),
+        ("Tuesday", "## Tuesday\n\nEmpty", "## Tuesday\n\nNEW\n\nEmpty"),
+        ("Empty#Evening", "## Evening\n", "## Evening\n\nNEW\n"),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_text_under_a_heading(heading: str, old: str, new: str, newline: str) -> None:
+    assert NOTE.count(old) == 1 or heading == "Empty#Evening"
+    before, _, after = NOTE.rpartition(old)
+    changed = with_section(NOTE.replace("\n", newline), heading, "NEW\n", append=False)
+    assert changed == f"{before}{new}{after}".replace("\n", newline)
+
+
+@pytest.mark.parametrize(
+    ("heading", "behind"),
+    [("Monday", "more tea\n"), ("Tuesday", "## Tuesday\n"), ("# Log", "more tea\n\n## Tuesday\n")],
+)
+def test_more_under_a_heading(heading: str, behind: str) -> None:
+    changed = with_section(NOTE, heading, "NEW", append=True)
+    assert changed == NOTE.replace(behind, f"{behind}\nNEW\n", 1)
+    assert with_section(NOTE, heading, "\n", append=True) == NOTE
+
+
+def test_a_last_line_without_end_stays_so() -> None:
+    assert with_section("\ufeff# A\nold", "A", "new\n", append=False) == "\ufeff# A\nnew"
+    assert with_section("# A\nold", "A", "new\n", append=True) == "# A\nold\n\nnew"
+    assert with_section("# A", "A", "new\n", append=True) == "# A\n\nnew"
+
+
+def test_a_section_can_be_emptied() -> None:
+    assert with_section("# A\nold\n\n# B\n", "A", "", append=False) == "# A\n\n# B\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "message", "hint"),
+    [
+        ("Evening", "2 times: lines 15, 23", "Parent#Heading"),
+        ("Sunday", "no heading 'Sunday'", "# Log, ## Monday, ### Evening, ## Tuesday, # Empty, ## Evening"),
+        ("no heading", "no heading", "# Log"),
+        ("# Monday", "no heading '# Monday'", "## Monday"),
+    ],
+)
+def test_a_heading_that_is_not_there_once_is_an_error(heading: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=message) as raised:
+        with_section(NOTE, heading, "new", append=False)
+    assert hint in raised.value.hint

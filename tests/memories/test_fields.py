@@ -1,0 +1,88 @@
+from datetime import date
+from typing import Any
+
+import pytest
+
+from vault_index.errors import UsageError
+from vault_index.memories.fields import CONFIDENCES, TYPES, Fields, changes_of, read_fields
+
+TODAY = date(2026, 11, 21)
+
+
+def read(**given: Any) -> Fields:
+    return read_fields(given, today=TODAY)
+
+
+def test_what_is_not_given_is_none() -> None:
+    assert read() == Fields()
+    assert read(title=None, tags=None, by=None) == Fields()
+
+
+def test_every_option_has_its_field() -> None:
+    assert read(
+        title=" Use\n WAL ", subtitle="s", digest="d", tags="A, b", type="Decision", project="my-api", by="agent",
+        expires="2027-02-01", valid_until="2020-01-01", confidence="HIGH", facts=["one, two"], concepts="c, d",
+        files_read=["a, b.py"], files_modified="x.py,y.py", bead="bd-12", supersedes="5f0c, 6a1b",
+    ) == Fields(
+        title="Use WAL", subtitle="s", digest="d", tags=("a", "b"), type="decision", project="my-api",
+        entered_by="agent", expires="2027-02-01", valid_until="2020-01-01", confidence="high", facts=("one, two",),
+        concepts=("c", "d"), files_read=("a, b.py",), files_modified=("x.py", "y.py"), bead_id="bd-12",
+        supersedes=("5f0c", "6a1b"),
+    )  # fmt: skip
+    assert read(entered_by="a", bead_id="b") == Fields(entered_by="a", bead_id="b")
+
+
+def test_empty_takes_away() -> None:
+    fields = read(title="", tags=[], facts="", expires="", type="", confidence="high")
+    assert fields == Fields(title="", tags=(), facts=(), expires="", type="", confidence="high")
+    assert changes_of(fields) == {
+        "title": None, "tags": None, "facts": None, "expires": None, "type": None, "confidence": "high",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"),
+    [
+        ("SQLite, #Ops/Storage", ("sqlite", "ops/storage")),
+        (["two words", "project:My-API", "a,b"], ("two-words", "project/my-api", "a", "b")),
+        (["cafe\u0301", "Café", "读书"], ("café", "读书")),
+        ("#, ,", ()),
+        ([2024], ("2024",)),
+    ],
+)
+def test_tags_have_one_spelling(given: Any, tags: tuple[str, ...]) -> None:
+    assert read(tags=given).tags == tags
+
+
+def test_facts_hold_commas_and_stand_on_lines() -> None:
+    facts = ("WAL, not rollback", "readers never block")
+    assert read(facts="- WAL, not rollback\r\n\n* readers  never block\n").facts == facts
+    assert read(facts=list(facts)).facts == facts
+
+
+def test_dates_may_be_words() -> None:
+    assert read(expires="in 3 months", valid_until=date(2027, 1, 2)) == Fields(
+        expires="2027-02-21", valid_until="2027-01-02"
+    )
+    assert read(expires="today").expires == "2026-11-21"
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "hint"),
+    [
+        ({"type": "rule"}, "'rule' is no type", ", ".join(TYPES)),
+        ({"confidence": "sure"}, "'sure' is no confidence", ", ".join(CONFIDENCES)),
+        ({"expires": "2026-11-20"}, "expires: 2026-11-20 is past", "to come"),
+        ({"expires": "soonish"}, "expires", ""),
+        ({"colour": "red"}, "no field 'colour'", "title"),
+        ({"title": ["a"]}, "title must be text", ""),
+        ({"title": True}, "title must be text", ""),
+        ({"tags": {"a": 1}}, "tags must be a list", ""),
+        ({"tags": 3}, "tags must be a list", ""),
+        ({"facts": [["a"]]}, "facts must be text", ""),
+    ],
+)
+def test_bad_input_says_what_to_give(given: dict[str, Any], message: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=message) as raised:
+        read(**given)
+    assert hint in raised.value.hint

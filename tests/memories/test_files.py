@@ -1,0 +1,420 @@
+import errno
+import multiprocessing
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vault_index.config import SourceConfig
+from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.memories.document import appended
+from vault_index.memories.files import MemoryFiles
+from vault_index.memories.naming import slug
+from vault_index.sources.vault import VaultSource
+
+NOTE = "80-memory/note/a.md"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    (tmp_path / "vault" / "80-memory" / "note").mkdir(parents=True)
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def files(vault: Path) -> MemoryFiles:
+    return MemoryFiles(vault, "80-memory")
+
+
+def names(vault: Path) -> list[str]:
+    return sorted(str(path.relative_to(vault)) for path in vault.rglob("*") if path.is_file())
+
+
+# --- names -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("handoffs/2026-01-01", "80-memory/handoffs/2026-01-01.md"),
+        ("80-memory/handoffs/2026-01-01.md", "80-memory/handoffs/2026-01-01.md"),
+        (" plan ", "80-memory/plan.md"),
+        ("v1.2", "80-memory/v1.2.md"),
+        ("日本/cafe\u0301", "80-memory/日本/café.md"),
+    ],
+)
+def test_a_name_is_a_file_in_the_memory_folder(vault: Path, given: str, path: str) -> None:
+    assert MemoryFiles(vault, "80-memory").resolve(given) == path
+    assert MemoryFiles(vault, "./80-memory/").resolve(given) == path
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("/etc/passwd", "inside the memory folder"),
+        ("../outside", "inside the memory folder"),
+        ("80-memory/../../x", "inside the memory folder"),
+        ("a//b", "inside the memory folder"),
+        (" ", "it is empty"),
+        ("a\0b", "inside the memory folder"),
+        (".hidden/x", "hidden"),
+        ("a/.x", "hidden"),
+        ("node_modules/x", "passes over"),
+        ("~$x", "passes over"),
+        ("x.sync-conflict-1", "passes over"),
+        ("x (conflicted copy 2026-01-01)", "passes over"),
+        ("a\\b", "not allowed"),
+        ("a:b", "not allowed"),
+        ("what?", "not allowed"),
+        ("line\nbreak", "not allowed"),
+        ("folder /x", "a space or a dot"),
+        ("folder./x", "a space or a dot"),
+        ("x" * 253, "too long"),
+        ("日" * 85, "too long"),
+        ("\ud800", "not valid UTF-8"),
+    ],
+)
+def test_what_can_be_no_memory_is_refused(files: MemoryFiles, vault: Path, given: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        files.resolve(given)
+    assert names(vault) == []
+
+
+def test_links_do_not_lead_out(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (vault / "notes").mkdir()
+    (vault / "notes" / "mine.md").write_text("mine")
+    (vault / "80-memory" / "out").symlink_to(tmp_path / "outside")
+    (vault / "80-memory" / "notes").symlink_to(vault / "notes")
+    (vault / "80-memory" / "mine.md").symlink_to(vault / "notes" / "mine.md")
+    (vault / "80-memory" / "dangling.md").symlink_to(tmp_path / "new.md")
+    (vault / "80-memory" / "within").symlink_to(vault / "80-memory" / "note")
+    for name in ("out/x", "notes/x", "mine", "dangling"):
+        with pytest.raises(UsageError, match="through a link"):
+            files.resolve(name)
+        with pytest.raises(UsageError, match="through a link"):
+            files.create(f"80-memory/{name}.md", "text")
+    assert files.resolve("within/x") == "80-memory/within/x.md"
+
+
+def test_a_memory_folder_that_is_a_link_out_of_the_vault_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "vault" / "80-memory").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="through a link"):
+        MemoryFiles(tmp_path / "vault", "80-memory").resolve("x")
+
+
+def test_what_is_no_file_is_refused(files: MemoryFiles, vault: Path) -> None:
+    (vault / "80-memory" / "folder.md").mkdir()
+    os.mkfifo(vault / "80-memory" / "pipe.md")
+    (vault / "80-memory" / "file").write_text("x")
+    for name in ("folder", "pipe"):
+        with pytest.raises(UsageError, match="is no file"):
+            files.resolve(name)
+    with pytest.raises(UsageError, match="Not a directory"):
+        files.create("80-memory/file/x.md", "text")
+
+
+def test_other_notes_are_not_touched(files: MemoryFiles, vault: Path) -> None:
+    (vault / "mine.md").write_text("mine")
+    seen = files.read(_created(files, "text"))
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: files.create("new.md", "x"),
+        lambda: files.read("mine.md"),
+        lambda: files.replace("mine.md", "x", seen),
+        lambda: files.trash("mine.md"),
+        lambda: files.remove("mine.md"),
+    )
+    for act in acts:
+        with pytest.raises(UsageError, match="inside the memory folder"):
+            act()
+    assert names(vault) == [NOTE, "mine.md"]
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Use WAL mode: always!", "use-wal-mode-always"),
+        ("Ärger mit Straßen", "ärger-mit-straßen"),
+        ("cafe\u0301 हिन्दी 读书", "café-हिन्दी-读书"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("word " * 20, "-".join(["word"] * 12)),
+        ("x" * 100, "x" * 60),
+        ("a" * 60 + " b", "a" * 60),
+        ("🎉 !!", ""),
+    ],
+)
+def test_a_slug_is_the_words_of_a_title(title: str, expected: str) -> None:
+    assert slug(title) == expected
+
+
+def test_a_slug_fits_into_a_file_name() -> None:
+    assert len(slug("\U00020000" * 60).encode()) <= 200
+
+
+def test_a_taken_name_gets_a_number(files: MemoryFiles, vault: Path) -> None:
+    day = "2026-11-21"
+    for expected in ("use-wal.md", "use-wal-2.md", "use-wal-3.md"):
+        path = files.free_path("decision", day, "Use WAL")
+        assert path == f"80-memory/decision/{day}-{expected}"
+        files.create(path, "text")
+    assert files.free_path("decision", day, "🎉") == f"80-memory/decision/{day}-decision.md"
+    assert files.free_path("", day, "") == f"80-memory/note/{day}-memory.md"
+    assert names(vault) == [f"80-memory/decision/{day}-use-wal{n}.md" for n in ("-2", "-3", "")]
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def _created(files: MemoryFiles, text: str) -> str:
+    files.create(NOTE, text)
+    return NOTE
+
+
+def test_a_file_is_written_as_given(files: MemoryFiles, vault: Path) -> None:
+    path = "80-memory/new/folder/a.md"
+    files.create(path, "\ufeffone\r\ntwo\rthree \u2028\n")
+    assert (vault / path).read_bytes() == "\ufeffone\r\ntwo\rthree \u2028\n".encode()
+    assert files.read(path).text == "\ufeffone\r\ntwo\rthree \u2028\n"
+    assert names(vault) == [path]
+
+
+def test_new_files_have_the_usual_permissions(files: MemoryFiles, vault: Path) -> None:
+    previous = os.umask(0o027)
+    try:
+        _created(files, "text")
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((vault / NOTE).stat().st_mode) == 0o640
+
+
+def test_a_file_that_is_there_is_not_overwritten(files: MemoryFiles, vault: Path) -> None:
+    _created(files, "first")
+    with pytest.raises(FileExistsError):
+        files.create(NOTE, "second")
+    assert (vault / NOTE).read_text() == "first"
+    assert names(vault) == [NOTE]
+
+
+def test_where_there_are_no_hard_links_nothing_is_overwritten_either(
+    files: MemoryFiles, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    _created(files, "first")
+    with pytest.raises(FileExistsError):
+        files.create(NOTE, "second")
+    assert (vault / NOTE).read_text() == "first"
+    assert files.trash(NOTE) == f".trash/{NOTE}"
+    assert names(vault) == [f".trash/{NOTE}"]
+
+
+def test_replacing_keeps_permissions_and_leaves_no_other_file(files: MemoryFiles, vault: Path) -> None:
+    seen = files.read(_created(files, "old"))
+    (vault / NOTE).chmod(0o600)
+    files.replace(NOTE, "new\r\n", files.read(NOTE))
+    assert (vault / NOTE).read_bytes() == b"new\r\n"
+    assert stat.S_IMODE((vault / NOTE).stat().st_mode) == 0o600
+    assert names(vault) == [NOTE]
+    assert seen.text == "old"
+
+
+def test_the_same_text_is_not_written_again(files: MemoryFiles, vault: Path) -> None:
+    seen = files.read(_created(files, "old"))
+    before = (vault / NOTE).stat()
+    files.replace(NOTE, "old", seen)
+    assert (vault / NOTE).stat() == before
+
+
+def test_a_file_that_changed_is_left_and_the_new_text_kept_where_obsidian_shows_it(
+    files: MemoryFiles, vault: Path
+) -> None:
+    seen = files.read(_created(files, "old"))
+    (vault / NOTE).write_text("theirs")
+    os.utime(vault / NOTE, ns=(seen.status.st_atime_ns, seen.status.st_mtime_ns))
+    with pytest.raises(ConflictError) as raised:
+        files.replace(NOTE, "ours", seen)
+    assert raised.value.exit_code == 5
+    assert (vault / NOTE).read_text() == "theirs"
+    [kept] = set(names(vault)) - {NOTE}
+    assert (vault / kept).read_text() == "ours"
+    assert kept in raised.value.hint
+    assert kept.startswith("80-memory/note/a (conflicted copy 20")
+    assert kept.endswith(").md")
+    source = VaultSource(SourceConfig(name="vault", path=vault))
+    assert [ref.path for ref in source.scan().refs] == [NOTE]  # not a second memory with the same id
+
+
+def test_two_conflicts_at_once_are_both_kept(files: MemoryFiles, vault: Path) -> None:
+    long = f"80-memory/{'日' * 80}.md"
+    files.create(long, "old")
+    seen = files.read(long)
+    (vault / long).write_text("theirs")
+    for text in ("one", "two"):
+        with pytest.raises(ConflictError):
+            files.replace(long, text, seen)
+    assert sorted((vault / name).read_text() for name in names(vault)) == ["one", "theirs", "two"]
+
+
+def test_a_file_that_is_gone_is_a_conflict_too(files: MemoryFiles, vault: Path) -> None:
+    seen = files.read(_created(files, "old"))
+    (vault / NOTE).unlink()
+    with pytest.raises(ConflictError):
+        files.replace(NOTE, "new", seen)
+    [kept] = names(vault)
+    assert (vault / kept).read_text() == "new"
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9", "text".encode("utf-16"), b"\xef\xbb\xbfcaf\xe9"])
+def test_other_encodings_are_refused(files: MemoryFiles, vault: Path, data: bytes) -> None:
+    (vault / NOTE).write_bytes(data)
+    with pytest.raises(UsageError, match="not written in UTF-8"):
+        files.read(NOTE)
+
+
+def test_text_that_utf8_cannot_hold_is_refused(files: MemoryFiles, vault: Path) -> None:
+    with pytest.raises(UsageError, match="UTF-8"):
+        files.create(NOTE, "\ud800")
+    assert names(vault) == []
+
+
+def test_what_is_gone_is_not_found(files: MemoryFiles) -> None:
+    for act in (files.read, files.trash, files.remove):
+        with pytest.raises(NotFoundError):
+            act(NOTE)
+
+
+def test_a_vault_that_is_not_mounted_gets_no_folder(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    files = MemoryFiles(vault, "80-memory")
+    seen = files.read(_created(files, "text"))
+    vault.rename(tmp_path / "elsewhere")
+    with pytest.raises(VaultIndexError, match="is not there"):
+        files.create("80-memory/b.md", "text")
+    with pytest.raises(VaultIndexError, match="is not there"):
+        files.replace(NOTE, "new", seen)
+    assert not vault.exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"), [(errno.ENOSPC, "Free some space"), (errno.EROFS, "read-only"), (errno.EACCES, "permissions")]
+)
+def test_a_disk_that_takes_nothing_leaves_the_old_file_and_no_half_one(
+    files: MemoryFiles, vault: Path, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
+) -> None:
+    seen = files.read(_created(files, "old"))
+
+    def full(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", full)
+    acts: tuple[Callable[[], None], ...] = (
+        lambda: files.replace(NOTE, "new", seen),
+        lambda: files.create("80-memory/b.md", "new"),
+    )
+    for act in acts:
+        with pytest.raises(VaultIndexError) as raised:
+            act()
+        assert hint in raised.value.hint
+        assert os.strerror(number) in raised.value.message
+    assert names(vault) == [NOTE]
+    assert (vault / NOTE).read_text() == "old"
+
+
+# --- deleting --------------------------------------------------------------------------------------------------
+
+
+def test_the_trash_keeps_the_folder_and_overwrites_nothing(files: MemoryFiles, vault: Path) -> None:
+    for text, target in (("one", "a.md"), ("two", "a 2.md"), ("three", "a 3.md")):
+        assert files.trash(_created(files, text)) == f".trash/80-memory/note/{target}"
+        assert (vault / ".trash/80-memory/note" / target).read_text() == text
+    assert len(names(vault)) == 3
+
+
+def test_a_trash_that_leads_out_of_the_vault_is_not_used(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (vault / ".trash").symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match="leads out"):
+        files.trash(_created(files, "text"))
+    assert (vault / NOTE).exists()
+
+
+def test_deleting_for_good(files: MemoryFiles, vault: Path) -> None:
+    files.remove(_created(files, "text"))
+    assert names(vault) == []
+
+
+# --- several processes -----------------------------------------------------------------------------------------
+
+
+def _append_marks(vault: Path, name: str, times: int, ready: Any, results: Any) -> None:
+    files = MemoryFiles(vault, "80-memory")
+    ready.wait()
+    for number in range(times):
+        seen = files.read(NOTE)
+        try:
+            files.replace(NOTE, appended(seen.text, f"{name}{number}"), seen)
+        except ConflictError:
+            results.put((f"{name}{number}", False))
+        else:
+            results.put((f"{name}{number}", True))
+
+
+def test_of_two_that_write_at_once_one_wins_and_nothing_is_lost(files: MemoryFiles, vault: Path) -> None:
+    _created(files, "start\n")
+    context = multiprocessing.get_context("spawn")
+    ready, results = context.Barrier(2), context.Queue()
+    workers = [context.Process(target=_append_marks, args=(vault, name, 25, ready, results)) for name in "ab"]
+    for worker in workers:
+        worker.start()
+    outcomes = dict(results.get(timeout=60) for _ in range(50))
+    for worker in workers:
+        worker.join()
+    final = (vault / NOTE).read_text().split()
+    assert sorted(final) == sorted(["start", *(mark for mark, won in outcomes.items() if won)])
+    kept = [(vault / name).read_text().split()[-1] for name in names(vault) if name != NOTE]
+    assert sorted(kept) == sorted(mark for mark, won in outcomes.items() if not won)
+
+
+def _run_and_kill(program: str, *arguments: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"between\n"
+        process.send_signal(signal.SIGKILL)
+
+
+_DIES_BETWEEN = """
+import os, sys, time
+from pathlib import Path
+from vault_index.memories.files import MemoryFiles
+def stop(*_, **__):
+    print("between", flush=True)
+    time.sleep(60)
+os.replace = os.link = stop
+files = MemoryFiles(Path(sys.argv[1]), "80-memory")
+"""
+
+
+@pytest.mark.parametrize(
+    "act", ["files.replace(sys.argv[2], 'new', files.read(sys.argv[2]))", "files.create('80-memory/note/b.md', 'new')"]
+)
+def test_killed_between_draft_and_name_the_old_file_is_whole_and_nothing_else_is_seen(
+    files: MemoryFiles, vault: Path, act: str
+) -> None:
+    _created(files, "old")
+    _run_and_kill(_DIES_BETWEEN + act, str(vault), NOTE)
+    assert (vault / NOTE).read_text() == "old"
+    source = VaultSource(SourceConfig(name="vault", path=vault))
+    assert [ref.path for ref in source.scan().refs] == [NOTE]
+    files.replace(NOTE, "newer", files.read(NOTE))  # the lock died with its holder
+    assert (vault / NOTE).read_text() == "newer"

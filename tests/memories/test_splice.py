@@ -1,0 +1,223 @@
+"""Frontmatter is changed key by key, and nothing else in the file moves."""
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from vault_index.errors import UsageError
+from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.lines import split_lines
+from vault_index.memories.document import with_changes
+from vault_index.memories.layout import lines_with_ends
+
+
+def values(text: str) -> Any:
+    front = read_frontmatter(split_lines(text.removeprefix("\ufeff")))
+    assert front.faults == ()
+    return front.values
+
+
+HEAD = """\
+---
+# kept by hand
+id: 5f0c3f0e
+title: "Use WAL"   # short
+tags: [sqlite, 'ops']
+aliases:
+  - one # the first
+  - "two"
+
+custom: {b: 1,   a: [x]}
+digest: >-
+  two
+  lines
+  # no comment
+created: 2026-01-01
+# the end
+---
+
+Body: text
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "old", "new"),
+    [
+        ({"title": "New: one"}, '"Use WAL"   # short', '"New: one"   # short'),
+        ({"tags": ["ops", "a, b"]}, "[sqlite, 'ops']", "['ops', 'a, b']"),
+        ({"tags": None}, "tags: [sqlite, 'ops']\n", ""),
+        ({"tags": "one"}, "[sqlite, 'ops']", "one"),
+        ({"aliases": ["one", "three"]}, '  - "two"\n', "  - three\n"),
+        (
+            {"aliases": ["two", "one", "yes"]},
+            '- one # the first\n  - "two"\n',
+            "- \"two\"\n  - one # the first\n  - 'yes'\n",
+        ),
+        ({"aliases": None}, 'aliases:\n  - one # the first\n  - "two"\n', ""),
+        ({"aliases": "one"}, '\n  - one # the first\n  - "two"\n', " one\n"),
+        ({"custom": 3}, "{b: 1,   a: [x]}", "3"),
+        ({"digest": "one"}, ">-\n  two\n  lines\n  # no comment\n", "one\n"),
+        ({"digest": None}, "digest: >-\n  two\n  lines\n  # no comment\n", ""),
+        ({"created": "2026-02-03T04:05:06+00:00"}, "2026-01-01", "2026-02-03T04:05:06+00:00"),
+        ({"updated": "2026-02-03"}, "created: 2026-01-01\n", "created: 2026-01-01\nupdated: 2026-02-03\n"),
+        ({"subtitle": "1e3"}, "# short\n", "# short\nsubtitle: '1e3'\n"),
+        ({"bead_id": "bd-1"}, "created: 2026-01-01\n", "created: 2026-01-01\nbead_id: bd-1\n"),
+        ({"mine": [1]}, "# the end\n", "# the end\nmine: [1]\n"),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_only_the_named_key_changes(changes: dict[str, Any], old: str, new: str, newline: str, mark: str) -> None:
+    text = mark + HEAD.replace("\n", newline)
+    assert old in HEAD
+    assert with_changes(text, changes) == mark + HEAD.replace(old, new, 1).replace("\n", newline)
+
+
+def test_what_is_said_already_is_not_written_again() -> None:
+    same = {"title": "Use WAL", "tags": ("sqlite", "ops"), "created": "2026-01-01", "unknown": None}
+    assert with_changes(HEAD, same) == HEAD
+
+
+@pytest.mark.parametrize(
+    ("inside", "changes", "changed"),
+    [
+        ("", {"id": "x"}, "id: x\n"),
+        ("# only a comment\n", {"id": "x"}, "# only a comment\nid: x\n"),
+        ("title:\n", {"title": "x"}, "title: x\n"),
+        ("title:\nb: 1\n", {"title": None}, "b: 1\n"),
+        ("title: # none yet\n", {"title": "x"}, "title: x # none yet\n"),
+        ("title:\n  below\n", {"title": "x"}, "title: x\n"),
+        ('"title" : a\n', {"title": "x"}, '"title" : x\n'),
+        ("title: 'a'\n", {"title": "it's"}, "title: 'it''s'\n"),
+        ("title: !!str &anchor a\n", {"title": "x"}, "title: x\n"),
+        ("title: a\ntitle: b\n", {"title": "x"}, "title: a\ntitle: x\n"),
+        ("title: a\nb: 1\ntitle: b\n", {"title": None}, "b: 1\n"),
+        ("  id: a\n  b: 1\n", {"title": "x"}, "  id: a\n  title: x\n  b: 1\n"),
+        ("tags:\n- a\n- b\nx: 1\n", {"tags": ["b", "- c"]}, "tags:\n- b\n- '- c'\nx: 1\n"),
+        ("tags:\n  # a-b\n  - a\n  # - c\n  - b\n", {"tags": ["b"]}, "tags:\n  # a-b\n  - b\n"),
+        ("tags:\n  - # a-b\n    a\n  - b\n", {"tags": ["a"]}, "tags:\n  - # a-b\n    a\n"),
+        ("tags:\n  -\n  - b\n", {"tags": ["b", "c"]}, "tags:\n  - b\n  - c\n"),
+        ("tags:\n", {"tags": ["a", "b"]}, "tags: [a, b]\n"),
+        ("tags: []\n", {"tags": ["a"]}, "tags: [a]\n"),
+        ("x: |+\n  a\n\n", {"title": "t"}, "x: |+\n  a\n\ntitle: t\n"),
+        ("a: |\n  text\ntitle: x\n  # was beside the title\nb: 1\n", {"title": None}, "a: |\n  text\nb: 1\n"),
+        ("? title\n: a\n", {"title": "x"}, "? title\n: x\n"),
+        ("? title\nb: 1\n", {"title": "x"}, "b: 1\ntitle: x\n"),
+        ("{title: a, b: [1]}\n", {"title": "x, y"}, "{title: 'x, y', b: [1]}\n"),
+        ("{title: a, b: [1]}\n", {"title": None}, "{b: [1]}\n"),
+        ("{title: a, b: [1]}\n", {"b": None}, "{title: a}\n"),
+        ("{title: a}\n", {"title": None, "id": "1"}, "{id: '1'}\n"),
+        ("{title: a,}\n", {"tags": ["x"]}, "{title: a, tags: [x],}\n"),
+        ("título: é🎉\n", {"title": "日本"}, "título: é🎉\ntitle: 日本\n"),
+    ],
+)
+def test_odd_ways_to_write_it(inside: str, changes: dict[str, Any], changed: str) -> None:
+    assert with_changes(f"---\n{inside}---\nbody", changes) == f"---\n{changed}---\nbody"
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("", "---\nid: x\n---\n"),
+        ("body", "---\nid: x\n---\nbody"),
+        ("a\r\nb", "---\r\nid: x\r\n---\r\na\r\nb"),
+        ("\ufeffa\n", "\ufeff---\nid: x\n---\na\n"),
+        ("---\nno end", "---\nid: x\n---\n---\nno end"),
+        ("---\nprose\n---\nmore", "---\nid: x\n---\n---\nprose\n---\nmore"),
+        ("--- \na: 1\n---", "--- \na: 1\nid: x\n---"),
+    ],
+)
+def test_a_file_without_frontmatter_gets_one(text: str, changed: str) -> None:
+    assert with_changes(text, {"id": "x"}) == changed
+    assert with_changes(text, {"unknown": None}) == text
+
+
+@pytest.mark.parametrize(
+    ("inside", "line"), [("a: 1\nb: @x", 3), ("date: {{date}}", 2), ("a: &x [1]\nb: *x", 3), ("a: 2026-02-30", 2)]
+)
+def test_broken_frontmatter_is_left_alone_and_the_line_named(inside: str, line: int) -> None:
+    with pytest.raises(UsageError, match=rf"^Line {line}: .*Nothing was written"):
+        with_changes(f"---\n{inside}\n---\nbody", {"title": "x"})
+
+
+def test_what_cannot_be_spliced_is_refused_rather_than_damaged() -> None:
+    with pytest.raises(UsageError, match="title cannot be changed"):
+        with_changes("---\n<<: {title: a}\n---\n", {"title": None})
+
+
+# --- any frontmatter -------------------------------------------------------------------------------------------
+
+_WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
+_PLAIN = st.from_regex(r"[A-Za-zÀ-ÿ一-龥][\w é🎉:/.-]{0,20}[\w]", fullmatch=True).filter(lambda text: ": " not in text)
+_QUOTED = st.one_of(
+    _WORDS.map(lambda text: "'" + text.replace("'", "''") + "'"),
+    _WORDS.map(lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'),
+)
+_SCALAR = st.one_of(_PLAIN, _QUOTED, st.sampled_from(["", "1", "1.5", "true", "~", "2026-01-31", "!!str 1", "&a x"]))
+_FLOW = st.lists(_QUOTED, max_size=3).map(lambda items: f"[{',  '.join(items)}]") | st.just("{x: 1,y: [2]}")
+_COMMENT = st.sampled_from(["", " # why", "\t#tab", " # a: b - c"])
+_BLOCKS = st.sampled_from(
+    [
+        "|\n  text\n\n  # text\n", ">-\n  folded\n  more\n", "|+\n  kept\n\n\n", "|2-\n   text\n",
+        "\n  - a # first\n  # between - them\n  - 'b'\n", "\n- a\n-\n- b\n", "\n  - x: 1\n    y:\n  - - z\n",
+        "\n  deep:\n    deeper: [1]\n  # inside\n  other: |\n    text\n", "\n  plain text\n  on two lines\n",
+        "[a,\n  # in brackets\n  b\n  ]\n", '"two\n  lines"\n', "&b\n  - a\n", "# below\n  - a\n",
+    ]
+)  # fmt: skip
+_VALUE = st.one_of(
+    st.tuples(st.one_of(_SCALAR, _FLOW), _COMMENT).map(lambda parts: f"{parts[0]}{parts[1]}\n"),
+    _BLOCKS,
+)
+_BETWEEN = st.sampled_from(["", "", "\n", "# a comment\n", "\n# one: two\n\n", "#\n"])
+_NAMES = st.lists(st.sampled_from(["id", "my key", "'quoted'", "日本", "facts", "x"]), max_size=3, unique=True)
+_KEYS = st.sampled_from(["title", "tags", "created", "bead_id", "mine"])
+_TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+_NEW = st.one_of(st.just("2026-11-21"), _TEXTS, st.lists(_TEXTS, max_size=3), st.integers(), st.booleans())
+_LINE_ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+_REST = "---\n\nBody \u2028 text\n---\n"
+
+
+@st.composite
+def _entries(draw: st.DrawFn) -> str:
+    return "".join(f"{draw(_BETWEEN)}{name}: {draw(_VALUE)}" for name in draw(_NAMES))
+
+
+def _readable(text: str) -> bool:
+    return not read_frontmatter(split_lines(text)).faults
+
+
+@given(_entries(), _BETWEEN, _KEYS, _VALUE, _BETWEEN, _LINE_ENDS, _NEW)
+def test_setting_a_key_keeps_every_byte_around_its_value(
+    above: str, between: str, key: str, old: str, below: str, newline: str, new: Any
+) -> None:
+    above, below = (part.replace("\n", newline) for part in (f"---\n{above}{between}{key}:", f"{below}x1: y\n{_REST}"))
+    text = above + " " + old.replace("\n", newline) + below
+    assume(_readable(text))
+    changed = with_changes(text, {key: new})
+    assert changed.startswith(above)
+    assert changed.endswith(below)
+    assert values(changed) == {**values(text), key: new}
+
+
+@given(_entries(), _BETWEEN, _KEYS, _VALUE, _BETWEEN, _LINE_ENDS)
+def test_taking_a_key_away_keeps_every_byte_around_it(
+    above: str, between: str, key: str, old: str, below: str, newline: str
+) -> None:
+    above, below = (part.replace("\n", newline) for part in (f"---\n{above}{between}", f"{below}x1: y\n{_REST}"))
+    text = f"{above}{key}: " + old.replace("\n", newline) + below
+    assume(_readable(text))
+    changed = with_changes(text, {key: None})
+    assert changed.startswith(above)
+    assert changed.endswith(below)
+    assert values(changed) == {name: said for name, said in values(text).items() if name != key}
+
+
+@given(_entries(), _BETWEEN, _KEYS, _LINE_ENDS, _NEW)
+def test_a_new_key_is_a_new_line_and_nothing_else(head: str, last: str, key: str, newline: str, new: Any) -> None:
+    text = f"---\n{head}{last}{_REST}".replace("\n", newline)
+    assume(_readable(text))
+    changed = with_changes(text, {key: new})
+    assert "".join(line for line in lines_with_ends(changed) if not line.startswith(f"{key}: ")) == text
+    assert values(changed)[key] == new
