@@ -22,6 +22,7 @@ from vault_index.answers.found import Reason as Reason
 from vault_index.answers.found import SearchResult as SearchResult
 from vault_index.answers.found import Why as Why
 from vault_index.answers.found import WordReading as WordReading
+from vault_index.answers.memories import ExportReport as ExportReport
 from vault_index.answers.memories import FailedItem as FailedItem
 from vault_index.answers.memories import MemoryOutcome as MemoryOutcome
 from vault_index.answers.memories import MemoryOutcomes as MemoryOutcomes

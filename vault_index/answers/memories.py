@@ -57,3 +57,15 @@ class MemoryOutcomes:
 
     results: tuple[MemoryOutcome, ...]
     failed: tuple[FailedItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """The answer of `export`."""
+
+    path: str
+    """Where it is now."""
+    source: str
+    """The vault whose memories these are."""
+    memories: int
+    bytes: int

@@ -13,12 +13,15 @@ from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
 
 READING_METHODS = frozenset(
-    {"search", "why", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor"}
+    {"search", "why", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor", "export"}
 )
-WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture"})
+WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture", "import"})
 
 # Those that may take long, and say meanwhile how far they are.
-_TELL_PROGRESS = frozenset({"sync", "rebuild", "embed"})
+_TELL_PROGRESS = frozenset({"sync", "rebuild", "embed", "import_"})
+
+# Methods that Python cannot have under their own name.
+_CALLED = {"import": "import_"}
 
 # Options of a command that ask for another answer, and the call that gives it.
 _OTHER_CALLS = {
@@ -44,6 +47,7 @@ def dispatch(
         raise UsageError(f"there is no method {method!r}", f"methods are {', '.join(sorted(methods))}")
     rest = dict(params)
     name = next((call for option, call in _OTHER_CALLS.get(method, {}).items() if rest.pop(option, False)), method)
+    name = _CALLED.get(name, name)
     known = _parameters(name)
     unknown = sorted(set(rest) - known)
     if unknown:

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from vault_index.answers import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.api.intake import refuse_secrets
 from vault_index.api.storing import MemoryWriter, NewMemory, Standing
 from vault_index.errors import VaultIndexError
-from vault_index.indexer.describe import document_uid, last_moment
+from vault_index.indexer.describe import document_uid, last_moment, memory_identity
 from vault_index.indexer.sync import Progress
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.identity import identity
 from vault_index.memories.carried import OLD_ID, Batch, Carried, settle
 from vault_index.memories.document import title_of
 from vault_index.memories.fields import Fields
@@ -204,8 +202,7 @@ def _prepared(memory: Carried) -> NewMemory:
 
 
 def _identity(memory: Carried) -> bytes:
-    head = memory.head
-    return identity(head["title"], head.get("subtitle", ""), head.get("facts", ()), memory.body)
+    return memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
 
 
 def _listed(value: Any) -> list[Any]:

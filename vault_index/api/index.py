@@ -1,10 +1,10 @@
 """`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
 
-from vault_index.api.remembering import Remembering
+from vault_index.api.carrying import Carrying
 from vault_index.api.upkeep import Upkeep
 
 
-class VaultIndex(Upkeep, Remembering):
+class VaultIndex(Upkeep, Carrying):
     """One index: its home, its configuration, its sources.
 
         with VaultIndex.open() as index:

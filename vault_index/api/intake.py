@@ -80,10 +80,11 @@ def check_given(text: str, given: Mapping[str, Any], *, max_bytes: int, force: b
                 "store the gist of it, or several memories; or raise memory.max_bytes",
             )
         if not force:
-            _refuse_secrets(name, part)
+            refuse_secrets(name, part)
 
 
-def _refuse_secrets(name: str, text: str) -> None:
+def refuse_secrets(name: str, text: str) -> None:
+    """Raise UsageError for what looks like a credential."""
     found = find_secrets(text)
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""

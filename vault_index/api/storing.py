@@ -1,14 +1,15 @@
 """Memory files while the write lock is held: found, compared with what is there, stored, changed and put away."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from vault_index.answers import StoredMemory
-from vault_index.api.writing import WriteSide
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.api.writing import WriteSide, no_progress
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.describe import document_uid, last_moment, memory_identity
+from vault_index.indexer.sync import Progress
 from vault_index.markdown.frontmatter import read_frontmatter, string_list
 from vault_index.markdown.lines import split_lines
 from vault_index.markdown.parse import normal_tags, parse
@@ -106,6 +107,13 @@ class MemoryWriter:
         """A memory of the index as its file is now. Raises NotFoundError where it is gone."""
         return self._look(document.source, document.path)
 
+    def at(self, path: str) -> Standing | None:
+        """The memory of that path or name among those that new ones go to; None where there is none yet."""
+        try:
+            return self._look(self.home, self._files(self.home).resolve(path))
+        except NotFoundError:
+            return None
+
     def expired(self, until: float, sources: Sequence[str] = ()) -> list[StoredDocument]:
         """The memories that were expired by then, as the index has it, the longest ago first."""
         filters = Filters(kinds=("memory",), states=("expired",), sources=tuple(sources), now=until)
@@ -145,18 +153,30 @@ class MemoryWriter:
         if twin is not None:
             return self._merge(twin, new, old)
         marked = self._marked(old, new.uid)
+        text = with_changes(new.text, {"supersedes": _uids(new.text, old)}) if old else new.text
+        path = self.put(replace(new, text=text))
+        self._stored[_identity(new.text)] = path
+        self._replace_all(marked, f"{path} is stored as {new.uid}")
+        return StoredMemory(new.uid, path, True, warnings=(*self._ignored(path), *_already(old, new.uid)))
+
+    def put(self, new: NewMemory) -> str:
+        """Write one prepared memory as it is, whatever says the same, and tell its path."""
         files = self._files(self.home)
         path = files.resolve(new.path) if new.path else files.free_path(new.fields.type or "note", new.day, new.title)
         try:
-            files.create(path, with_changes(new.text, {"supersedes": _uids(new.text, old)}) if old else new.text)
+            files.create(path, new.text)
         except FileExistsError as error:
             raise UsageError(
                 f"{path} is there already, and says something else", f"change it: vault-index update {path}"
             ) from error
         self._note(self.home, path)
-        self._stored[_identity(new.text)] = path
-        self._replace_all(marked, f"{path} is stored as {new.uid}")
-        return StoredMemory(new.uid, path, True, warnings=(*self._ignored(path), *_already(old, new.uid)))
+        return path
+
+    def set_keys(self, standing: Standing, changes: Mapping[str, Any]) -> None:
+        """Set keys of a memory's frontmatter, and nothing else."""
+        text = with_changes(standing.seen.text, changes)
+        self._files(standing.source).replace(standing.path, text, standing.seen)
+        self._note(standing.source, standing.path)
 
     def change(self, document: StoredDocument, change: Change, replaced: Sequence[StoredDocument] = ()) -> StoredMemory:
         """Change what is named of one memory, and nothing else."""
@@ -196,7 +216,7 @@ class MemoryWriter:
         self._note(document.source, document.path)
         return where
 
-    def flush(self) -> None:
+    def flush(self, progress: Progress = no_progress) -> None:
         """Have the index follow what was written. An error of it says that the files are written."""
         touched, self._touched = self._touched, {}
         if not touched:
@@ -205,7 +225,7 @@ class MemoryWriter:
             source: paths if len(paths) <= _MANY_PATHS else [self.memory_dir] for source, paths in touched.items()
         }
         try:
-            self.write.refresh(places)
+            self.write.refresh(places, progress)
         except VaultIndexError as error:
             written = ", ".join(path for paths in touched.values() for path in paths[:3])
             raise type(error)(
@@ -286,6 +306,9 @@ def _front(text: str) -> Mapping[str, Any]:
 
 
 def _identity(text: str) -> bytes:
+    front = _front(text)
+    if isinstance(title := front.get("title"), str) and title.strip():  # parsing would only find it again
+        return memory_identity(text.removeprefix(BOM), front, title.strip())
     parsed = parse(text, "")
     return memory_identity(text.removeprefix(BOM), parsed.frontmatter, parsed.title if parsed.title_in_text else "")
 

@@ -104,11 +104,11 @@ class WriteSide:
             self._open_writer()
             yield
 
-    def refresh(self, places: Mapping[str, Sequence[str]]) -> SyncReport:
+    def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
         """Bring the text of these places up to date; the caller holds the lock."""
 
         def text() -> SyncReport:
-            return self._synchroniser(no_progress).sync(self._sources, places)
+            return self._synchroniser(progress).sync(self._sources, places)
 
         report, rebuilt = self._repairing(text)
         return self._synchroniser(no_progress).sync(self._sources) if rebuilt else report

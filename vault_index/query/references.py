@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.models import Filters
 from vault_index.query.links import linked
-from vault_index.store.reader import IndexReader
+from vault_index.store.reader import IndexReader, Order
 from vault_index.store.rows import StoredDocument
 
 _RANGE = re.compile(r"^(?P<ref>.+?):(?P<first>\d+)(?P<dash>-(?P<last>\d+)?)?$", re.DOTALL)
@@ -56,7 +57,21 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
             raise _ambiguous(name, found)
         if found:
             return found[0]
+    if name.startswith("#"):
+        return _imported(reader, name.removeprefix("#"), sources)
     return next((d for d in reader.documents_by_name(name) if not sources or d.source in sources), None)
+
+
+def _imported(reader: IndexReader, old_id: str, sources: Sequence[str]) -> StoredDocument | None:
+    """The memory that was called so where it was imported from: `#12`."""
+    wanted = Filters(kinds=("memory",), sources=tuple(sources), properties=(("imported_id", old_id),))
+    found, total = reader.documents(wanted, Order("path", descending=False), _SHOWN_CANDIDATES, 0)
+    if total > 1:
+        shown = ", ".join(f"{d.uid[:13]} ({d.path})" for d in found)
+        raise UsageError(
+            f"{total} memories were called {old_id!r} where they came from", f"name one by its id: {shown}"
+        )
+    return found[0] if found else None
 
 
 def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:

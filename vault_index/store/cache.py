@@ -85,6 +85,22 @@ class Cache:
         with translated(self._path):
             return dict(fetch_all(self._connection, "SELECT uid, accessed FROM usage"))
 
+    def usage(self) -> dict[str, tuple[int, float]]:
+        """How often each document was opened, and when last."""
+        with translated(self._path):
+            rows = fetch_all(self._connection, "SELECT uid, accesses, accessed FROM usage")
+        return {uid: (accesses, accessed) for uid, accesses, accessed in rows}
+
+    def raise_usage(self, usage: Mapping[str, tuple[int, float]]) -> None:
+        """Take over counts from elsewhere; what is known here already is never lowered."""
+        with transaction(self._connection, self._path) as connection:
+            connection.executemany(
+                "INSERT INTO usage (uid, accesses, accessed) VALUES (?, ?, ?)"
+                " ON CONFLICT (uid) DO UPDATE SET accesses = max(accesses, excluded.accesses),"
+                " accessed = max(accessed, excluded.accessed)",
+                [(uid, accesses, accessed) for uid, (accesses, accessed) in usage.items()],
+            )
+
     def record_access(self, uid: str, now: float) -> None:
         with transaction(self._connection, self._path) as connection:
             connection.execute(

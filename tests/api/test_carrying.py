@@ -1,0 +1,345 @@
+"""Memories carried out of one vault and into another, and those of other programs into one."""
+
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.vaults import fresh_rows, opened, rows, write
+from vault_index import VaultIndex
+from vault_index.answers import MemoryOutcomes
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.markdown.frontmatter import read_frontmatter
+
+ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
+KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
+
+TWIN = "11111111-1111-4111-8111-111111111111"
+MEMORIES = {
+    "80-memory/decision/2026-11-21-use-wal.md": f"""\
+---
+id: {ID}
+type: decision
+title: Use WAL
+created: 2026-11-21T10:00:00+00:00
+updated: 2026-11-22T10:00:00+00:00
+reviewed: true
+---
+Readers never wait.
+""",
+    "80-memory/note/twin.md": f"---\nid: {TWIN}\ntitle: Use WAL\n---\nReaders never wait.\n",
+    "80-memory/note/by-hand.md": f'---\r\ntitle:  "quoted"  # why\r\nid: {TWIN.replace("1", "2")}\r\n---\r\nHi.',
+    "80-memory/handoffs/2026-01-01.md": "# Handoff\n\nNo id, and no frontmatter.\n",
+    "80-memory/broken.md": f"---\ntitle: Foo: bar\nid: {TWIN.replace('1', '3')}\n---\nBroken frontmatter.\n",
+    "80-memory/empty.md": "",
+    "note.md": "No memory.\n",
+}
+
+
+def vaults(tmp_path: Path) -> tuple[Path, Path]:
+    """Two folders, each with a vault and a home of its own."""
+    for name in ("here", "there"):
+        (tmp_path / name / "vault").mkdir(parents=True)
+        write(tmp_path / name / "vault", {"readme.md": "A vault.\n"})
+    write(tmp_path / "here" / "vault", MEMORIES)
+    return tmp_path / "here", tmp_path / "there"
+
+
+def memory_files(folder: Path) -> dict[str, bytes]:
+    files = (file for file in (folder / "vault" / "80-memory").rglob("*") if file.is_file())
+    return {file.relative_to(folder / "vault").as_posix(): file.read_bytes() for file in files}
+
+
+def outcomes(answer: MemoryOutcomes) -> list[str]:
+    return [result.outcome for result in answer.results]
+
+
+def imported(index: VaultIndex, tmp_path: Path, data: Any, **options: Any) -> MemoryOutcomes:
+    (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
+    return index.import_(tmp_path / "data.json", **options)
+
+
+def head(index: VaultIndex, ref: str) -> Mapping[str, Any]:
+    return read_frontmatter(index.get(ref).results[0].content.split("\n")).values
+
+
+# --- our own ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_an_export_comes_back_as_it_was(tmp_path: Path, folder: bool) -> None:
+    here, there = vaults(tmp_path)
+    with opened(here) as index:
+        index.sync()
+        index.get(ID)
+        report = index.export(tmp_path / "out", folder=folder)
+        records = index.memory_records()
+    assert (report.memories, report.source) == (6, "vault")
+    with opened(there) as index:
+        index.sync()
+        answer = index.import_(tmp_path / "out")
+        assert outcomes(answer) == ["created"] * 6
+        assert answer.failed == ()
+        assert index.memory_records() == records
+    assert memory_files(there) == memory_files(here)
+    assert next(record for record in records if record.get("id") == ID)["accesses"] == 1
+    assert rows(there / "home" / "index.db") == fresh_rows(there)
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_importing_twice_changes_nothing(tmp_path: Path, folder: bool) -> None:
+    here, there = vaults(tmp_path)
+    with opened(here) as index:
+        index.export(tmp_path / "out", folder=folder)
+    with opened(there) as index:
+        index.import_(tmp_path / "out")
+        before = memory_files(there)
+        assert outcomes(index.import_(tmp_path / "out")) == ["known"] * 6
+    assert memory_files(there) == before
+
+
+def test_what_the_vault_has_stays(tmp_path: Path) -> None:
+    here, there = vaults(tmp_path)
+    own = {
+        "80-memory/mine.md": f"---\nid: {ID}\ntitle: Mine\n---\nChanged since.\n",
+        "80-memory/handoffs/2026-01-01.md": "Another handoff.\n",
+        "80-memory/note/twin.md": "---\nid: 44444444-4444-4444-8444-444444444444\n---\nIn the way.\n",
+    }
+    write(there / "vault", own)
+    with opened(here) as index:
+        index.export(tmp_path / "out.json")
+    with opened(there) as index:
+        answer = index.import_(tmp_path / "out.json")
+        assert sorted(outcomes(answer)) == ["created"] * 4 + ["kept"] * 2
+        assert index.get(TWIN).results[0].path.startswith("80-memory/note/")
+        assert index.get(TWIN).results[0].path != "80-memory/note/twin.md"
+    files = memory_files(there)
+    assert {path: files[path].decode() for path in own} == own
+
+
+def test_a_memory_that_the_vault_has_under_another_id_is_not_stored_twice(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        stored = index.add("Readers never wait.", title="Use WAL")
+        record = {"path": "decision/x.md", "id": ID, "title": "Use WAL", "content": "Readers never wait.\n"}
+        answer = imported(index, tmp_path, [record])
+        assert [(one.outcome, one.id) for one in answer.results] == [("duplicate", stored.id)]
+
+
+def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path) -> None:
+    here, _ = vaults(tmp_path)
+    with opened(here) as index:
+        index.export(tmp_path / "out.json")
+        index.export(tmp_path / "out", folder=True)
+        for file in (tmp_path / "out.json", tmp_path / "out" / "empty.md"):
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
+        (tmp_path / "out.json").write_text("mine")
+        with pytest.raises(UsageError, match="exists already"):
+            index.export(tmp_path / "out.json")
+        with pytest.raises(UsageError, match="not empty"):
+            index.export(tmp_path / "out", folder=True)
+        with pytest.raises(UsageError, match="is a folder"):
+            index.export(tmp_path / "out", force=True)
+        with pytest.raises(UsageError, match="no folder"):
+            index.export(tmp_path / "nowhere" / "out.json")
+        assert (tmp_path / "out.json").read_text() == "mine"
+        index.export(tmp_path / "out.json", force=True)
+        assert len(json.loads((tmp_path / "out.json").read_text())) == 6
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "out", "out.json", "there"]
+
+
+def test_a_vault_without_memories_exports_an_empty_array(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        assert index.export(tmp_path / "out.json").memories == 0
+    assert json.loads((tmp_path / "out.json").read_text()) == []
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/x.md", ".hidden/x.md", "a/../../b.md"])
+def test_no_record_leads_out_of_the_memory_folder(tmp_path: Path, path: str) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        answer = imported(index, tmp_path, [{"path": path, "content": "x"}, {"content": "good"}])
+        assert outcomes(answer) == ["created"]
+        assert [failed.position for failed in answer.failed] == ["record 1"]
+    assert not (tmp_path / "outside.md").exists()
+
+
+# --- other programs --------------------------------------------------------------------------------------------
+
+LLMEMORY = [
+    {
+        "id": 12,
+        "content": "The staging cluster runs PostgreSQL 16.",
+        "tags": "postgresql,staging",
+        "entered_by": "build",
+    },
+    {"id": 13, "content": "It runs PostgreSQL 17 now.", "tags": ["postgresql"], "supersedes": 12, "accessCount": 4},
+    {"id": 14, "content": "Temporary: use the old VPN.", "created_at": 1700000000, "expires_at": 1700100000},
+]
+
+
+def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        index.sync()
+        answer = imported(index, tmp_path, LLMEMORY)
+        assert outcomes(answer) == ["created"] * 3
+        new, old = index.get("#13").results[0], index.get("#12").results[0]
+        assert "PostgreSQL 17" in new.content
+        assert head(index, "#13")["supersedes"] == [old.id]
+        assert head(index, "#12")["superseded_by"] == new.id
+        assert head(index, "#12")["entered_by"] == "build"
+        hits = index.search("postgresql staging vpn").results
+        assert [hit.id for hit in hits] == [new.id]
+        accesses = {record.id: record.accesses for record in index.list(tags=["postgresql"]).results}
+        assert accesses[new.id] == 6  # two of them by the lines above
+    assert rows(there / "home" / "index.db") == fresh_rows(there)
+
+
+def test_importing_them_twice_changes_nothing_though_they_were_edited(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        imported(index, tmp_path, LLMEMORY)
+        index.update("#13", content="It runs PostgreSQL 18 by now.")
+        before = memory_files(there)
+        assert outcomes(imported(index, tmp_path, LLMEMORY)) == ["known"] * 3
+    assert memory_files(there) == before
+
+
+def test_the_same_said_twice_is_one_memory_under_both_ids(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    records = [
+        {"id": 1, "content": "Deploy on Tuesdays.", "tags": "deploy"},
+        {"id": 2, "content": "Deploy  on Tuesdays.", "tags": "habit"},
+        {"id": 3, "content": "Deploy on any day.", "superseded_by": 2},
+    ]
+    with opened(there) as index:
+        assert outcomes(imported(index, tmp_path, records)) == ["created", "duplicate", "created"]
+        assert index.get("#1").results[0].id == index.get("#2").results[0].id
+        assert head(index, "#1")["tags"] == ["deploy", "habit"]
+        assert head(index, "#3")["superseded_by"] == index.get("#1").results[0].id
+        before = memory_files(there)
+        imported(index, tmp_path, records)
+    assert memory_files(there) == before
+
+
+def test_one_that_the_vault_knows_is_merged_and_found_by_its_old_id(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        stored = index.add("Deploy on Tuesdays.", tags="mine")
+        answer = imported(index, tmp_path, [{"id": 7, "content": "Deploy on Tuesdays.", "tags": "theirs"}])
+        assert [(one.outcome, one.id) for one in answer.results] == [("duplicate", stored.id)]
+        assert head(index, "#7")["tags"] == ["mine", "theirs"]
+        before = memory_files(there)
+        imported(index, tmp_path, [{"id": 7, "content": "Deploy on Tuesdays.", "tags": "theirs"}])
+    assert memory_files(there) == before
+
+
+def test_one_that_has_expired_makes_no_other_expire(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        stored = index.add("Use the old VPN.")
+        answer = imported(index, tmp_path, [{"id": 7, "content": "Use the old VPN.", "expires_at": 1700000000}])
+        assert outcomes(answer) == ["created"]
+        assert "expires" not in head(index, stored.id)
+
+
+def test_a_later_import_supersedes_what_an_earlier_one_brought(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        imported(index, tmp_path, [{"id": 1, "content": "Old."}])
+        imported(index, tmp_path, [{"id": 2, "content": "New.", "supersedes": 1}])
+        assert head(index, "#1")["superseded_by"] == index.get("#2").results[0].id
+
+
+def test_an_old_id_of_two_origins_names_both(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        imported(index, tmp_path, [{"id": 1, "content": "From work."}])
+        imported(index, tmp_path, [{"id": 1, "content": "From home."}])
+        with pytest.raises(UsageError, match="2 memories were called '1'"):
+            index.get("#1")
+        with pytest.raises(NotFoundError):
+            index.get("#99")
+
+
+def test_bad_records_and_credentials_are_named_and_the_others_stored(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    records = [{"content": "good"}, {"content": ""}, {"content": f"the key is {KEY}"}, {"content": "also good"}]
+    with opened(there) as index:
+        answer = imported(index, tmp_path, records)
+        assert outcomes(answer) == ["created"] * 2
+        assert [failed.position for failed in answer.failed] == ["record 2", "record 3"]
+        assert KEY not in answer.failed[1].error
+        assert outcomes(imported(index, tmp_path, records, force=True)) == ["known", "created", "known"]
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    with opened(there) as index:
+        answer = imported(index, tmp_path, LLMEMORY, dry_run=True)
+        assert outcomes(answer) == ["would be created"] * 3
+        assert index.stats().memories == 0
+    assert not (there / "vault" / "80-memory").exists()
+
+
+OBSERVATION = """\
+---
+type: decision
+created: 2026-01-09T04:37:20.607Z
+confidence: high
+supersedes: 2026-01-01-decision-sessions.md
+files: ["src/auth.ts"]
+---
+
+# 🎯 Use JWT for auth
+
+🟢 **Confidence:** high
+
+Tokens need no table.
+"""
+
+
+@pytest.mark.parametrize("given", ["", ".opencode", ".opencode/memory", ".opencode/memory/observations"])
+def test_the_memory_of_opencodekit_comes_with_its_files_by_name(tmp_path: Path, given: str) -> None:
+    _, there = vaults(tmp_path)
+    project = tmp_path / "project"
+    write(
+        project,
+        {
+            "README.md": "Not a memory.\n",
+            ".opencode/memory/observations/2026-01-09-decision-use-jwt.md": OBSERVATION,
+            ".opencode/memory/observations/2026-01-01-decision-sessions.md": "**Type:** decision\n\nIn a table.\n",
+            ".opencode/memory/handoffs/2026-01-01.md": "# Handoff\n\nThe parser is done.\n",
+            ".opencode/memory/_templates/observation.md": "A template.\n",
+        },
+    )
+    whole = not given.endswith("observations")
+    with opened(there) as index:
+        answer = index.import_(project / given)
+        assert outcomes(answer) == ["created"] * (3 if whole else 2)
+        jwt = head(index, "#2026-01-09-decision-use-jwt")
+        old = head(index, "#2026-01-01-decision-sessions")
+        assert (jwt["title"], jwt["confidence"], jwt["files_read"]) == ("Use JWT for auth", "high", ["src/auth.ts"])
+        assert jwt["supersedes"] == [old["id"]]
+        if whole:
+            assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content
+        assert outcomes(index.import_(project / given)) == ["known"] * len(answer.results)
+
+
+def test_what_is_nothing_to_import_is_refused(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.json").write_text("[{", encoding="utf-8")
+    with opened(there) as index:
+        with pytest.raises(NotFoundError, match=r"nowhere\.json"):
+            index.import_(tmp_path / "nowhere.json")
+        with pytest.raises(UsageError, match="no markdown"):
+            index.import_(tmp_path / "empty")
+        with pytest.raises(UsageError, match="no JSON"):
+            index.import_(tmp_path / "broken.json")

@@ -1,0 +1,75 @@
+"""What an import is given, a file or a folder, from the disk into `Batch`."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.memories.carried import Batch, Carried
+from vault_index.memories.exports import USAGE_FILE
+from vault_index.memories.imports.folder import read_files
+from vault_index.memories.imports.json_records import read_json
+
+_OPENCODE = ("memory", ".opencode/memory")
+"""Where OpenCodeKit has its memory, in `.opencode` and in a project."""
+
+
+def read_path(path: Path) -> Batch:
+    """The memories of a JSON file, of a markdown file, or of a folder of these, hidden ones aside.
+
+    Raises NotFoundError for nothing, UsageError for what holds none, VaultIndexError for what cannot be read.
+    """
+    try:
+        if path.is_dir():
+            return _read_folder(path)
+        text = _read(path)
+    except FileNotFoundError as error:
+        raise NotFoundError(f"there is no {path}", "name a JSON file, or a folder of markdown files") from error
+    except OSError as error:
+        raise VaultIndexError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
+    if path.suffix.lower() == ".md":
+        return read_files([(path.name, text)], path.resolve().parent.name)
+    return read_json(text, path.name)
+
+
+def _read_folder(folder: Path) -> Batch:
+    inner = next((folder / place for place in _OPENCODE if _is_opencode(folder, place)), folder)
+    files = [(place, _read(inner / place)) for place in sorted(_markdown(inner))]
+    if not files:
+        raise UsageError(f"{folder} holds no markdown files", "name a folder of memories, or a JSON file")
+    batch = read_files(files, inner.resolve().name)
+    return replace(batch, memories=tuple(_used(batch.memories, inner / USAGE_FILE)))
+
+
+def _used(memories: Sequence[Carried], file: Path) -> Iterator[Carried]:
+    """With how often each was opened, where our export says so."""
+    try:
+        usage = json.loads(_read(file))
+    except (OSError, ValueError):
+        usage = {}
+    for memory in memories:
+        match usage.get(memory.path) if isinstance(usage, dict) and memory.own else None:
+            case [int() as accesses, str() as accessed]:
+                yield replace(memory, accesses=accesses, accessed=accessed)
+            case _:
+                yield memory
+
+
+def _is_opencode(folder: Path, place: str) -> bool:
+    return (folder.name == ".opencode") == (place == "memory") and (folder / place).is_dir()
+
+
+def _markdown(folder: Path) -> Iterator[str]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = os.path.relpath(root, folder)
+        for name in names:
+            if name.lower().endswith(".md") and not name.startswith("."):
+                yield name if inside == "." else f"{inside}/{name}".replace(os.sep, "/")
+
+
+def _read(path: Path) -> str:
+    """Bytes that are no UTF-8 are kept apart from all others, so that whoever stores the text can say so."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
