@@ -187,7 +187,7 @@ def test_any_text_can_be_looked_at(reader: IndexReader, text: str, question: str
 def test_no_question_finds_nothing(reader: IndexReader) -> None:
     spotter = Spotter((), reader.stems)
     assert spotter.found(["a\nb"]) == [{}, {}]
-    assert spotter.coverage([{}, {}], [{}, {}]) == [0.0, 0.0]
+    assert spotter.coverage([{}, {}], [{}, {}], [False] * 2) == [0.0, 0.0]
 
 
 # --- what is said around them ----------------------------------------------------------------------------------------
@@ -199,26 +199,31 @@ def spotter(reader: IndexReader) -> Spotter:
 
 
 def test_coverage_falls_with_the_distance(spotter: Spotter) -> None:
-    shares = spotter.coverage([{}, {}, {}, {0: 1.0, 1: 1.0}, {}, {}, {}], [{}] * 7)
+    shares = spotter.coverage([{}, {}, {}, {0: 1.0, 1: 1.0}, {}, {}, {}], [{}] * 7, [False] * 7)
     assert shares[3] == pytest.approx(1.0)
     assert shares[3] > shares[2] == shares[4] > shares[1] == shares[5] > shares[0] == shares[6] == 0
 
 
+def test_what_follows_a_question_counts_more_than_what_comes_before_it(spotter: Spotter) -> None:
+    before, question, answer = spotter.coverage([{}, {0: 1.0, 1: 1.0}, {}], [{}] * 3, [False, True, False])
+    assert question > answer > before > 0
+
+
 def test_a_title_counts_for_all_its_passages_and_less_than_the_passage(spotter: Spotter) -> None:
-    above = spotter.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5)
+    above = spotter.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5, [False] * 5)
     assert len(set(above)) == 1
     assert 0 < above[0] < 1
 
 
 def test_a_word_said_twice_is_not_two_words(spotter: Spotter) -> None:
-    once = spotter.coverage([{0: 1.0}, {}, {}], [{}] * 3)
-    again = spotter.coverage([{0: 1.0}, {}, {}], [{0: 1.0}] * 3)
-    both = spotter.coverage([{0: 1.0, 1: 1.0}, {}, {}], [{}] * 3)
+    once = spotter.coverage([{0: 1.0}, {}, {}], [{}] * 3, [False] * 3)
+    again = spotter.coverage([{0: 1.0}, {}, {}], [{0: 1.0}] * 3, [False] * 3)
+    both = spotter.coverage([{0: 1.0, 1: 1.0}, {}, {}], [{}] * 3, [False] * 3)
     assert once[0] == again[0] < both[0]
 
 
 def test_a_rare_word_counts_more_than_a_common_one(reader: IndexReader, spotter: Spotter) -> None:
-    docker, heron = spotter.coverage([{0: 1.0}], [{}]), spotter.coverage([{1: 1.0}], [{}])
+    docker, heron = (spotter.coverage([said], [{}], [False]) for said in ({0: 1.0}, {1: 1.0}))
     assert docker > heron  # one text holds the first, two the second
 
 
@@ -227,6 +232,6 @@ SAID = st.dictionaries(st.integers(0, 1), st.floats(0.01, 1.0), max_size=2)
 
 @given(st.lists(st.tuples(SAID, SAID), max_size=8))
 def test_coverage_is_a_share(spotter: Spotter, passages: list[tuple[dict[int, float], dict[int, float]]]) -> None:
-    shares = spotter.coverage([here for here, _ in passages], [above for _, above in passages])
+    shares = spotter.coverage([here for here, _ in passages], [above for _, above in passages], [False] * len(passages))
     assert len(shares) == len(passages)
     assert all(0 <= share <= 1 + 1e-9 for share in shares)

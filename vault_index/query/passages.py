@@ -17,6 +17,8 @@ from vault_index.terms import index_text_in_place
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
 """How much counts what is said so many passages further."""
+_ANSWERED = 0.9
+"""And what was asked just before: who answers a question does not repeat it."""
 _ABOVE = 0.6
 _QUESTION = 0.8
 """A question is rarely the answer: what follows it is."""
@@ -105,15 +107,17 @@ class Spotter:
         begun = [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)]
         return [*self._by_stem.get(stem, ()), *begun]
 
-    def coverage(self, said: Sequence[Said], above: Sequence[Said]) -> list[float]:
+    def coverage(self, said: Sequence[Said], above: Sequence[Said], asks: Sequence[bool]) -> list[float]:
         """For each of the passages of a document in order, the share of the question that is said in and near it, by
-        the rarity of its words: 0..1. `above` is what the title and the headings of each say."""
+        the rarity of its words: 0..1. `above` is what the title and the headings of each say, `asks` whether it ends
+        as a question does."""
         covered: list[dict[int, float]] = [{} for _ in said]
         for place, here in enumerate(said):
             if here:
                 for distance, share in _NEAR:
                     if 0 <= place + distance < len(said):
-                        _raise(covered[place + distance], here, share)
+                        answers = distance == 1 and asks[place]
+                        _raise(covered[place + distance], here, _ANSWERED if answers else share)
         for best, heading in zip(covered, above, strict=True):
             if heading:
                 _raise(best, heading, _ABOVE)

@@ -166,6 +166,8 @@ def rank(
 class _Place(NamedTuple):
     chunk: ChunkRecord
     passage: Passage
+    speaks: bool
+    """Whether it says something of the question itself, or answers a passage that asks it."""
     said: Said
     coverage: float
 
@@ -184,10 +186,12 @@ def _places(chunks: Sequence[ChunkRecord], spotter: Spotter) -> list[_Place]:
     for group in _by_document(chunks):
         found = _passages(group)
         said = [_said(lines, starts[chunk.chunk_id], passage) for chunk, passage in found]
-        shares = spotter.coverage(said, [above[chunk.chunk_id] for chunk, _ in found])
+        asks = [passage.asks for _, passage in found]
+        shares = spotter.coverage(said, [above[chunk.chunk_id] for chunk, _ in found], asks)
+        answers = [False, *(asked and bool(here) for asked, here in zip(asks, said, strict=True))]
         places += [
-            _Place(chunk, passage, here, share)
-            for (chunk, passage), here, share in zip(found, said, shares, strict=True)
+            _Place(chunk, passage, bool(here) or answer, here, share)
+            for (chunk, passage), here, share, answer in zip(found, said, shares, answers, strict=False)
         ]
     return places
 
@@ -239,5 +243,6 @@ def _worth_showing(places: Sequence[_Place]) -> list[_Place]:
     return [
         place
         for place in places
-        if place is (first := best[place.chunk.chunk_id]) or (place.said and place.coverage > _SECOND * first.coverage)
+        if place is (first := best[place.chunk.chunk_id])
+        or (place.speaks and place.coverage > _SECOND * first.coverage)
     ]

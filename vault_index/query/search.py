@@ -21,7 +21,7 @@ from vault_index.query.parse import ParsedQuery, parse_query
 from vault_index.query.passages import Spotter
 from vault_index.query.present import to_hit
 from vault_index.query.rank import Evidence, Ranked, Ranking, order, rank, weights
-from vault_index.query.snippet import snippet
+from vault_index.query.snippet import SNIPPET_CHARACTERS
 from vault_index.query.spelling import AS_TYPED, Spelling, mend
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
@@ -308,15 +308,10 @@ class Chosen:
         return (self.hit.chunk.text, self.hit.passage.first) == (other.chunk.text, other.passage.first)
 
     def shows(self, other: Ranked) -> bool:
-        """Whether `other` is the passage before or behind this one and has the same snippet: in a short section each
-        passage shows all of it."""
+        """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
         chunk, passage = self.hit.chunk, self.hit.passage
         gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
-        return (
-            other.chunk.chunk_id == chunk.chunk_id
-            and gap <= _BESIDE
-            and snippet(chunk.text, passage.first) == snippet(chunk.text, other.passage.first)
-        )
+        return other.chunk.chunk_id == chunk.chunk_id and gap <= _BESIDE and len(chunk.text) <= SNIPPET_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)

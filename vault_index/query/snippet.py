@@ -3,7 +3,7 @@
 import re
 
 _HEADING = re.compile(r"#{1,6}\s")
-_SNIPPET_CHARACTERS = 240
+SNIPPET_CHARACTERS = 240
 
 
 def snippet(text: str, line: int, column: int = 0) -> str:
@@ -13,14 +13,14 @@ def snippet(text: str, line: int, column: int = 0) -> str:
     if line > 0 and _HEADING.match(lines[0]):
         lines[0] = ""  # shown beside the snippet
     middle = lines[line].strip() if line < len(lines) else ""
-    if len(middle) >= _SNIPPET_CHARACTERS:
+    if len(middle) >= SNIPPET_CHARACTERS:
         return _cut(lines[line].rstrip(), column)
     first = last = line
     size = len(middle)
     while True:
         grown = False
         for candidate, forward in ((last + 1, True), (first - 1, False)):
-            if 0 <= candidate < len(lines) and size + len(lines[candidate].strip()) + 1 <= _SNIPPET_CHARACTERS:
+            if 0 <= candidate < len(lines) and size + len(lines[candidate].strip()) + 1 <= SNIPPET_CHARACTERS:
                 size += len(lines[candidate].strip()) + 1
                 first, last = (first, candidate) if forward else (candidate, last)
                 grown = True
@@ -29,10 +29,10 @@ def snippet(text: str, line: int, column: int = 0) -> str:
 
 
 def _cut(line: str, column: int) -> str:
-    start = max(min(column, len(line) - _SNIPPET_CHARACTERS), 0)
+    start = max(min(column, len(line) - SNIPPET_CHARACTERS), 0)
     if 0 < start < column:
         start = line.find(" ", start, column) + 1 or start  # not in the middle of a word
     rest = line[start:].lstrip()
-    if len(rest) > _SNIPPET_CHARACTERS:
-        rest = f"{rest[:_SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
+    if len(rest) > SNIPPET_CHARACTERS:
+        rest = f"{rest[:SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
     return f"…{rest}" if start else rest
