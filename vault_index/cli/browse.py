@@ -4,8 +4,9 @@ import argparse
 from typing import Any
 
 from vault_index.cli.arguments import add_filters, natural, positive
-from vault_index.cli.call import ask
+from vault_index.cli.call import ask, call
 from vault_index.cli.options import Options
+from vault_index.cli.present import show
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:
@@ -34,13 +35,18 @@ def run_tags(options: Options, args: dict[str, Any]) -> int:
 
 
 def add_stats(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--tags", action="store_true", help="count the tags instead")
-    which.add_argument("--agents", action="store_true", help="count the documents of each agent or person instead")
+    parser.add_argument("--tags", action="store_true", help="count the documents of each tag instead")
+    parser.add_argument("--agents", action="store_true", help="count the documents of each agent or person instead")
 
 
 def run_stats(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "tags", {}) if "tags" in args else ask(options, "stats", args)
+    if "tags" not in args:
+        return ask(options, "stats", args)
+    if "agents" not in args:
+        return ask(options, "tags", {})
+    answers = {"tags": call(options, "tags", {}), "agents": call(options, "stats", {"agents": True})}
+    show(options, "stats", {name: answer["results"] for name, answer in answers.items() if isinstance(answer, dict)})
+    return 0
 
 
 def add_status(parser: argparse.ArgumentParser) -> None:

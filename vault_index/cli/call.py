@@ -6,7 +6,7 @@ from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
 from vault_index.daemon.client import Client, connect
-from vault_index.errors import BusyError, UsageError
+from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the index; type checkers know the name
 if TYPE_CHECKING:
@@ -20,12 +20,24 @@ def home_of(options: Options) -> Home:
 
 
 def ask(options: Options, method: str, params: dict[str, Any]) -> int:
-    """Call a reading method and show its answer; the daemon renders what is not for people, to spare the imports."""
-    if options.source is not None:
-        params = {**params, "source": options.source}
+    """Call a method and show its answer; the daemon renders what is not for people, to spare the imports."""
     form = answer_format(options, method)
-    show(options, method, call(options, method, params, format=None if form in ("human", "json") else form))
+    format = None if form in ("human", "json") else form
+    show(options, method, call(options, method, _with_source(options, params), format=format))
     return 0
+
+
+def ask_of_several(options: Options, method: str, params: dict[str, Any]) -> int:
+    """The same for a method that reports on each of several; 1 where it failed for one of them."""
+    answer = answer_of_several(options, method, params)
+    show(options, method, answer)
+    return VaultIndexError.exit_code if answer["failed"] else 0
+
+
+def answer_of_several(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    answer = call(options, method, _with_source(options, params))
+    assert isinstance(answer, dict)  # no format was asked for
+    return answer
 
 
 def call(
@@ -52,6 +64,10 @@ def call(
                     raise
                 remark(options, f"vault-index: answering without the daemon: {error.message}")
     return call_here(options, method, params, progress=progress)
+
+
+def _with_source(options: Options, params: dict[str, Any]) -> dict[str, Any]:
+    return params if options.source is None else {**params, "source": options.source}
 
 
 def call_here(

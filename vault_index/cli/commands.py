@@ -23,6 +23,11 @@ COMMANDS = (
     Command("related", "around", "find documents that are linked with one, or near it in meaning"),
     Command("timeline", "around", "list what was created before and after a document"),
     Command("list", "browse", "list documents"),
+    Command("add", "remember", "store a memory (also: store)"),
+    Command("update", "remember", "change a memory"),
+    Command("delete", "forget", "move memories to the trash"),
+    Command("prune", "forget", "move expired memories to the trash"),
+    Command("capture", "remember", "take what is marked *Remember*: out of a text"),
     Command("tags", "browse", "list tags and how often they occur"),
     Command("stats", "browse", "count what there is"),
     Command("status", "browse", "say how the index, the daemon and the embedder are doing"),
@@ -36,6 +41,9 @@ COMMANDS = (
     Command("source add", "sources", "add a vault"),
     Command("source remove", "sources", "forget a vault; its files stay"),
 )
+
+ALIASES = {"store": "add"}
+"""Other names of commands."""
 
 GROUPS = {"config": "read and change the settings", "source": "the vaults that are indexed"}
 """First words of commands of two words."""

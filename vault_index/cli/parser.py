@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from vault_index.cli.commands import COMMANDS, GROUPS, Command
+from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, Command
 from vault_index.cli.options import WITH_VALUE, Options, add_options
 from vault_index.errors import UsageError
 
@@ -66,8 +66,8 @@ class Parser(argparse.ArgumentParser):
             near = nearest(word, list(self._option_string_actions))
             if near and word.startswith("--"):
                 return f"Did you mean {near}?"
-            if self._command.name == "search" and word.startswith("-"):
-                return "Put the query in quotes, or after --, when a word of it begins with a dash."
+            if self._command.name in ("search", "add") and word.startswith("-"):
+                return "Put the text in quotes, or after --, when a word of it begins with a dash."
         return f"See: {self.prog} --help"
 
 
@@ -81,7 +81,8 @@ def find_command(argv: Sequence[str]) -> Found:
     if word in GROUPS:
         second = _next_word(rest, position)
         word = f"{word} {rest.pop(second)}" if second is not None else word
-    command = next((command for command in COMMANDS if command.name == word), None)
+    name = ALIASES.get(word, word)
+    command = next((command for command in COMMANDS if command.name == name), None)
     return Found(command, rest, word)
 
 
@@ -123,7 +124,7 @@ def unknown_command(word: str) -> UsageError:
             return UsageError(f"{group} needs a command", f"{choices}.")
         near = nearest(word.split(maxsplit=1)[1], names)
         return UsageError(f"no command {word!r}", f"Did you mean {group} {near}?" if near else f"{choices}.")
-    near = nearest(word, [*(command.name for command in COMMANDS if " " not in command.name), *GROUPS])
+    near = nearest(word, [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS])
     return UsageError(f"no command {word!r}", f"Did you mean {near}?" if near else f"See: {PROGRAM} --help")
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 from vault_index.output.around import AROUND
 from vault_index.output.clean import clean_all
 from vault_index.output.explain import explanation_lines, reading_lines
+from vault_index.output.memories import MEMORIES
 from vault_index.output.page import Page
 from vault_index.output.reports import REPORTS
 from vault_index.output.short import (
@@ -29,7 +30,8 @@ Record = Mapping[str, Any]
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
-    shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, **AROUND, **REPORTS, **STATES}
+    shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags}
+    shapes |= {**AROUND, **MEMORIES, **REPORTS, **STATES}
     shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
     return page.text()
 

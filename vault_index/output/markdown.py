@@ -14,7 +14,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 def render_markdown(method: str, result: Record) -> str:
     shapes = {
         "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
-        "tags": _tags,
+        "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
     }  # fmt: skip
     return shapes.get(method, _plain)(result)
 
@@ -127,6 +127,16 @@ def _timeline(result: Record) -> str:
 def _tags(result: Record) -> str:
     rows = [(f"#{record['tag']}", str(record["count"])) for record in result["results"]]
     return _table(("tag", "documents"), rows) if rows else "No tags."
+
+
+def _outcomes(result: Record) -> str:
+    rows = [
+        (outcome["outcome"], _code(outcome["id"][:8]) if outcome["id"] else "", _text(outcome["title"]))
+        for outcome in result["results"]
+    ]
+    table = [_table(("outcome", "id", "title"), rows)] if rows else []
+    failed = _bullets(f"{item['position']}: {item['error']}" for item in result["failed"])
+    return "\n\n".join([*table, *failed]) or "Nothing was done."
 
 
 def _plain(result: Record, depth: int = 0) -> str:

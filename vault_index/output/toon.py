@@ -22,7 +22,10 @@ Record = Mapping[str, Any]
 
 def render_toon(method: str, result: Record) -> str:
     """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both."""
-    shapes = {"search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get}
+    shapes = {
+        "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
+        "add": _stored, "update": _stored, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
+    }  # fmt: skip
     shape = shapes.get(method, _plain)
     return toon_format.encode(_printable(shape(result)))
 
@@ -163,6 +166,43 @@ def _get(result: Record) -> dict[str, Any]:
         for text in texts
     )
     return {"results": _table(rows)}
+
+
+def _stored(answer: Record) -> dict[str, Any]:
+    """What became of one memory; those that say nearly the same, by ids that can be asked for."""
+    ids = short_ids([answer["id"], *(near["id"] for near in answer["near"])])
+    near = _table({**one, "id": ids[one["id"]]} for one in answer["near"])
+    shown = {
+        "id": ids[answer["id"]],
+        "path": answer["path"],
+        "created": answer["created"],
+        "duplicate_of": ids[answer["id"]] if answer["duplicate_of"] else None,
+        "near": near,
+        "warnings": answer["warnings"],
+    }
+    return {key: value for key, value in shown.items() if value not in (None, [], ())}
+
+
+def _outcomes(answer: Record) -> dict[str, Any]:
+    ids = short_ids(outcome["id"] for outcome in answer["results"])
+    rows = (
+        {
+            "outcome": outcome["outcome"],
+            "id": ids[outcome["id"]],
+            "path": outcome["path"],
+            "title": outcome["title"],
+            **_flat(outcome["details"]),
+        }
+        for outcome in answer["results"]
+    )
+    failed = {"failed": _table(answer["failed"])} if answer["failed"] else {}
+    return {"results": _even(_table(rows)), **failed}
+
+
+def _even(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every row with every key: TOON's table form needs that."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    return [{key: row.get(key) for key in keys} for row in rows]
 
 
 def _plain(result: Record) -> dict[str, Any]:

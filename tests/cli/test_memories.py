@@ -1,0 +1,175 @@
+"""The commands that write memories: what they take, print and return."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.process import vx
+from vault_index.cli import main
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+
+KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
+
+
+@pytest.fixture(autouse=True)
+def ready(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    capsys.readouterr()
+
+
+@contextmanager
+def piped(text: str) -> Iterator[None]:
+    """Somebody writes this into stdin."""
+    read, write = os.pipe()
+    os.write(write, text.encode())
+    os.close(write)
+    with os.fdopen(read, encoding="utf-8") as stdin, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", stdin)
+        yield
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    assert main([*arguments, "--json"]) == code
+    said: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return said
+
+
+def error(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main([*arguments, "--json"])
+    return code, json.loads(capsys.readouterr().err)["error"]["message"]
+
+
+def test_a_memory_with_every_option(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = answer(capsys, "add", "Readers wait.")
+    words = "store Readers never wait --title WAL --subtitle s --digest d --project api --tags a,B --type decision"
+    words += " --entered-by ann --expires 2090-01-01 --valid-until 2080-01-01 --confidence high --facts x,y --facts z"
+    words += (
+        f" --concepts c --files-read f.py --files-modified g.py --bead bd-1 --supersedes {old['id'][:6]} --path p/q"
+    )
+    stored = answer(capsys, *words.split())
+    assert (stored["created"], stored["path"]) == (True, "80-memory/p/q.md")
+    assert set(stored) == {"id", "path", "created", "duplicate_of", "near", "warnings"}
+    front = answer(capsys, "get", "p/q", "--full")["results"][0]["metadata"]["frontmatter"]
+    assert front == {
+        "id": stored["id"], "type": "decision", "title": "WAL", "subtitle": "s", "digest": "d", "tags": ["a", "b"],
+        "project": "api", "created": front["created"], "updated": front["updated"], "entered_by": "ann",
+        "expires": "2090-01-01", "valid_until": "2080-01-01", "confidence": "high", "supersedes": [old["id"]],
+        "facts": ["x,y", "z"], "concepts": ["c"], "files_read": ["f.py"], "files_modified": ["g.py"], "bead_id": "bd-1",
+    }  # fmt: skip
+    assert (vault / "80-memory/p/q.md").read_text("utf-8").endswith("---\nReaders never wait\n")
+
+
+def test_the_text_may_come_from_a_file_or_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.md").write_text("From a file.", "utf-8")
+    answer(capsys, "add", "--file", str(tmp_path / "text.md"))
+    for number, words in enumerate((["add", "--path", "s"], ["add", "-", "--path", "t"])):
+        with piped(f"From pipe {number}."):
+            answer(capsys, *words)
+    found = [hit["title"] for hit in answer(capsys, "list", "--kind", "memory")["results"]]
+    assert sorted(found) == ["From a file.", "From pipe 0.", "From pipe 1."]
+    with piped("And more."):
+        answer(capsys, "update", "t", "--append")
+    assert "From pipe 1.\n\nAnd more." in answer(capsys, "get", "t")["results"][0]["content"]
+
+
+def test_a_command_that_names_a_field_leaves_stdin_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    stored = answer(capsys, "add", "Readers never wait.")
+    with piped("not for me"):
+        answer(capsys, "update", stored["id"], "--type", "decision")
+    assert "Readers never wait." in answer(capsys, "get", stored["id"])["results"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["add"], 2, "what shall be remembered?"),
+        (["add", " "], 2, "there is nothing to remember"),
+        (["add", "x" * 10_241], 2, "more than the 10,240"),
+        (["add", KEY], 2, "what looks like an AWS access key"),
+        (["add", "x", "--expires", "2001-01-01"], 2, "past"),
+        (["add", "x", "--file", "y"], 2, "given twice"),
+        (["add", "--file", "/nowhere/at/all"], 3, "there is no file"),
+        (["add", "x", "--supersedes", "nothing"], 3, "nothing is called"),
+        (["update", "wal.md", "--content", "x"], 2, "is no memory"),
+        (["update", "nobody", "--content", "x"], 3, "nothing is called"),
+        (["update", "nobody"], 2, "nothing to change"),
+        (["delete", "nobody"], 3, "nothing is called"),
+        (["prune"], 2, "nobody to ask"),
+        (["capture"], 2, "what shall be looked through?"),
+    ],
+)
+def test_bad_input(
+    vault: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    before = sorted(vault.rglob("*"))
+    ended, said = error(capsys, *arguments)
+    assert (ended, message in said) == (code, True), said
+    assert sorted(vault.rglob("*")) == before
+    assert {NotFoundError.exit_code, UsageError.exit_code} == {2, 3}
+
+
+def test_force_and_a_text_that_begins_with_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "add", KEY, "--force")["created"]
+    assert main(["add", "--toon", "--", "- an item"]) == 0
+    assert "created: true" in capsys.readouterr().out
+
+
+def test_deleting_several_reports_each(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = answer(capsys, "add", "Readers never wait.")
+    said = answer(capsys, "delete", stored["id"][:8], "nobody", code=VaultIndexError.exit_code)
+    assert said["results"][0]["outcome"] == "trashed"
+    assert said["failed"][0]["position"] == "nobody"
+    assert not (vault / stored["path"]).exists()
+
+
+def test_pruning(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (vault / "80-memory").mkdir()
+    file = vault / "80-memory" / "old.md"
+    file.write_text("---\nexpires: 2020-01-01\n---\nOver.\n", "utf-8")
+    assert answer(capsys, "prune", "--dry-run")["results"][0]["outcome"] == "would be trashed"
+    assert file.exists()
+    assert answer(capsys, "prune", "--force", "--before", "2019-01-01")["results"] == []
+    assert answer(capsys, "prune", "--force")["results"][0]["details"]["expires"] == "2020-01-01"
+    assert not file.exists()
+
+
+def test_capture_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out.txt").write_text("*Remember*: docker needs --init\n", "utf-8")
+    assert (
+        answer(capsys, "capture", str(tmp_path / "out.txt"), "--dry-run")["results"][0]["outcome"] == "would be created"
+    )
+    assert answer(capsys, "capture", str(tmp_path / "out.txt"), "--by", "bob")["results"][0]["outcome"] == "created"
+    assert answer(capsys, "list", "--by", "bob")["total"] == 1
+
+
+def test_what_people_and_agents_see(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = answer(capsys, "add", "Readers never wait for the one writer.", "--tags", "a")
+    assert main(["add", "Readers never wait for the one writer.", "--tags", "b", "--human"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"Known already {stored['id'][:8]}")
+    assert "! tags added to it: b" in said
+    assert main(["update", stored["id"], "--type", "decision", "--toon"]) == 0
+    assert capsys.readouterr().out == f"id: {stored['id'][:8]}\npath: {stored['path']}\ncreated: false\n"
+    assert main(["prune", "--dry-run", "--human", "--quiet"]) == 0
+    assert capsys.readouterr().out == "Nothing has expired.\n"
+    assert main(["delete", stored["id"], "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("| outcome | id | title |")
+
+
+def test_another_process_finds_it_at_once(home: Path) -> None:
+    added = vx("add", "The staging password rotates on Mondays", "--json", environ={"VAULT_INDEX_HOME": str(home)})
+    assert added.returncode == 0, added.stderr
+    found = vx("search", "staging password", "--json", environ={"VAULT_INDEX_HOME": str(home)})
+    assert json.loads(found.stdout)["results"][0]["id"] == json.loads(added.stdout)["id"]
+
+
+def test_stats_of_tags_and_agents_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    answer(capsys, "add", "Readers never wait.", "--tags", "wal", "--by", "ann")
+    said = answer(capsys, "stats", "--tags", "--agents")
+    assert {"tag": "wal", "count": 1} in said["tags"]
+    assert said["agents"] == [{"agent": "ann", "count": 1}]
