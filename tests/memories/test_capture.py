@@ -77,6 +77,11 @@ def test_several_in_one_text_each_up_to_a_blank_line_or_the_next() -> None:
     ]
 
 
+def test_code_that_goes_over_lines_moves_nothing() -> None:
+    found = captures("see `a\nb` and\n*Remember*: `c\nd` is one\n", today=TODAY, rules=NO_TAGS)
+    assert found == (Captured("`c\nd` is one", 3),)
+
+
 def test_windows_lines_are_counted_like_others() -> None:
     found = captures("a\r\n\r\n*Remember*: one\r\ntwo\r\n\r\nb", today=TODAY, rules=NO_TAGS)
     assert found == (Captured("one\ntwo", 3),)

@@ -43,15 +43,12 @@ def test_the_sentence_is_kept_as_it_was_written_with_its_line_and_type() -> None
 
 def test_a_sentence_may_be_wrapped_and_short_lines_stand_alone() -> None:
     message = (
-        "After a long discussion about the storage of embeddings, we\n"
-        "agreed to keep them in a file of their own\n"
+        "After a long meeting about how to store our embeddings, we all\n"
+        "agreed to keep them in a file\n"
         "fix the tests\nalways use pnpm\nthanks"
     )
     assert [(each.line, each.text) for each in statements(message)] == [
-        (
-            1,
-            "After a long discussion about the storage of embeddings, we agreed to keep them in a file of their own",
-        ),
+        (1, "After a long meeting about how to store our embeddings, we all agreed to keep them in a file"),
         (4, "always use pnpm"),
     ]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from vault_index.markdown.code import code_spans, masked
+from vault_index.markdown.code import Span, code_spans, masked
 from vault_index.markdown.lines import split_lines
 from vault_index.markdown.tags import normalize_tag
 from vault_index.memories.dates import leading_date
@@ -14,6 +14,8 @@ from vault_index.memories.tag_words import BUILT_IN
 
 TEMPORARY = timedelta(days=90)
 """How long what is called temporary is kept."""
+MOST_DATES = 20
+"""How many dates are looked for in one text; a memory has one or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,10 @@ class CaptureRules:
     tags_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+_LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(
     r"(?:^|(?<=[\s>(]))(?P<mark>\*{1,3}|_{1,3})remember"
-    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)|:(?=[^\n]*?[^\s*_](?P<around>(?P=mark))(?![*_\w])))",
+    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)|:(?=[^\n]{0,300}?[^\s*_](?P<around>(?P=mark))(?![*_\w])))",
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"(?:[ \t]*>)*")
@@ -103,7 +106,14 @@ def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     """The lines with code blanked out, offsets kept, and which of them stand in a fence."""
     fenced = frozenset(_fenced(lines))
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
-    return masked(text, code_spans(text)).split("\n"), fenced
+    return masked(text, _in_lines(text, code_spans(text))).split("\n"), fenced
+
+
+def _in_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """The spans cut at line ends, which stay where they are."""
+    for start, end in spans:
+        for match in _LINE.finditer(text, start, end):
+            yield match.span()
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[int]:
@@ -212,10 +222,9 @@ def _expiry(text: str, today: date) -> str | None:
     a bracket begins with it.
     """
     plain = re.sub(r"[*_]+", "", masked(text, code_spans(text)))
-    ends = [plain[match.end() :] for match in _UNTIL.finditer(plain)]
-    dates = [leading_date(end, today) for end in ends if not _DURATION.match(end)]
-    dates += [leading_date(plain[match.end() :], today) for match in _LASTS.finditer(plain)]
-    said = [day for day in dates if day]
+    ends = [match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())]
+    ends += [match.end() for match in _LASTS.finditer(plain)]
+    said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], today))]
     if said:
         return next((day for day in said if day >= today.isoformat()), None)
     return (today + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None

@@ -87,11 +87,11 @@ def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str
             continue
         item = _ITEM.match(seen)
         cut = item.end() if item else len(seen) - len(seen.lstrip())
-        keep = [index for index in range(cut, len(seen)) if seen[index] != "*"]
+        keep = [index for index in range(cut, len(line.rstrip())) if seen[index] != "*"]
         space = " " if raw else ""
         first = first if raw else number
-        raw += space + "".join(line[index] for index in keep).rstrip()
-        visible += space + "".join(seen[index] for index in keep).rstrip()
+        raw += space + "".join(line[index] for index in keep)
+        visible += space + "".join(seen[index] for index in keep)
     if raw:
         yield first + 1, (raw, visible)
 
