@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.api.vaults import opened, write
+from tests.api.vaults import indexed, opened, write
+from tests.api.vaults import paths_found as found
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 
@@ -33,15 +34,8 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    folder = tmp_path_factory.mktemp("search")
-    with opened(folder, provider="local") as opened_index:
-        write(folder / "vault", NOTES)
-        opened_index.sync()
+    with indexed(tmp_path_factory.mktemp("search"), NOTES, provider="local") as opened_index:
         yield opened_index
-
-
-def found(index: VaultIndex, query: str, **options: object) -> list[str]:
-    return [hit.path for hit in index.search(query, **options).results]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])

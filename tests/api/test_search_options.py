@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, write
+from tests.api.vaults import indexed, opened, write
+from tests.api.vaults import paths_found as found
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.config import find_home
@@ -26,15 +27,8 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    folder = tmp_path_factory.mktemp("options")
-    with opened(folder) as opened_index:
-        write(folder / "vault", NOTES)
-        opened_index.sync()
+    with indexed(tmp_path_factory.mktemp("options"), NOTES) as opened_index:
         yield opened_index
-
-
-def found(index: VaultIndex, query: str, **options: object) -> list[str]:
-    return [hit.path for hit in index.search(query, **options).results]  # type: ignore[arg-type]
 
 
 def test_a_typing_error_is_mended_unless_that_is_not_wanted(index: VaultIndex) -> None:

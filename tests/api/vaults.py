@@ -30,6 +30,19 @@ def opened(folder: Path, *, provider: str = "none") -> Iterator[VaultIndex]:
         yield index
 
 
+@contextmanager
+def indexed(folder: Path, notes: Mapping[str, str], *, provider: str = "none") -> Iterator[VaultIndex]:
+    """The index of a vault that holds these notes."""
+    with opened(folder, provider=provider) as index:
+        write(folder / "vault", notes)
+        index.sync()
+        yield index
+
+
+def paths_found(index: VaultIndex, query: str, **options: Any) -> list[str]:
+    return [hit.path for hit in index.search(query, **options).results]
+
+
 def rows(index_db: Path) -> dict[str, list[Any]]:
     """Everything the index says, as fresh builds of the same files say it, too."""
     connection = apsw.Connection(str(index_db))

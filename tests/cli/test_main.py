@@ -52,6 +52,8 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
         ),
         (["search", "a", "--source", "s"], "search", {"query": "a", "source": "s"}, answers.search()),
         (["get", "x", "y:1-2", "--full"], "get", {"ref": ["x", "y:1-2"], "full": True}, answers.texts()),
+        (["related", "[[Dry", "dock]]"], "related", {"ref": "[[Dry dock]]"}, answers.related()),
+        (["timeline", "a", "b.md"], "timeline", {"ref": "a b.md"}, answers.timeline()),
         (["list", "--sort", "title"], "list", {"sort": "title"}, answers.documents()),
         (["tags", "--kind", "note"], "tags", {"kind": "note"}, answers.tags()),
         (["stats", "--tags"], "tags", {}, answers.tags()),

@@ -1,6 +1,4 @@
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,20 +13,6 @@ NEWER = "b" * 32
 
 def row(path: str, *texts: str, created: float = 0.0, **fields: object) -> DocumentRow:
     return replace(document_row(path, texts, created=created), **fields)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[IndexWriter]:
-    opened = IndexWriter(tmp_path / "index.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def reader(writer: IndexWriter, tmp_path: Path) -> Iterator[IndexReader]:
-    opened = IndexReader(tmp_path / "index.db")
-    yield opened
-    opened.close()
 
 
 def put(writer: IndexWriter, *rows: DocumentRow) -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,20 +6,6 @@ import pytest
 from tests.store.rows import document_row
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[IndexWriter]:
-    opened = IndexWriter(tmp_path / "index.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def reader(writer: IndexWriter, tmp_path: Path) -> Iterator[IndexReader]:
-    opened = IndexReader(tmp_path / "index.db")
-    yield opened
-    opened.close()
 
 
 def put(writer: IndexWriter, path: str, texts: list[str], *, title: str = "") -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,20 +11,6 @@ from vault_index.store.rows import SpaceRow
 from vault_index.store.writer import IndexWriter
 
 ALL = Filters()
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[IndexWriter]:
-    opened = IndexWriter(tmp_path / "index.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def reader(writer: IndexWriter, tmp_path: Path) -> Iterator[IndexReader]:
-    opened = IndexReader(tmp_path / "index.db")
-    yield opened
-    opened.close()
 
 
 def found(reader: IndexReader, match: str, filters: Filters = ALL) -> list[str]:

@@ -15,6 +15,7 @@ def add_related(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "ref",
+        nargs="+",
         metavar="REF",
         help="an id or its beginning, a path, or [[Note]]; of path:10-42 and [[Note#Heading]] only that part counts",
     )
@@ -24,14 +25,14 @@ def add_related(parser: argparse.ArgumentParser) -> None:
 
 
 def run_related(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "related", args)
+    return ask(options, "related", _one_ref(args))
 
 
 def add_timeline(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "List the documents created before and after one, oldest first. The filters concern its neighbours."
     )
-    parser.add_argument("ref", nargs="?", metavar="REF", help="an id or its beginning, a path, or [[Note]]")
+    parser.add_argument("ref", nargs="*", metavar="REF", help="an id or its beginning, a path, or [[Note]]")
     parser.add_argument("--query", metavar="TEXT", help="around the best hit of a search, instead of REF")
     parser.add_argument("--depth-before", metavar="N", type=natural, help="how many before (default: 5)")
     parser.add_argument("--depth-after", metavar="N", type=natural, help="how many after (default: 5)")
@@ -41,4 +42,9 @@ def add_timeline(parser: argparse.ArgumentParser) -> None:
 
 
 def run_timeline(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "timeline", args)
+    return ask(options, "timeline", _one_ref(args))
+
+
+def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
+    """A note's name may have blanks, and few people quote it: all words are one reference."""
+    return {**args, "ref": " ".join(args["ref"])} if args.get("ref") else args
