@@ -100,6 +100,7 @@ def test_what_is_said_already_is_not_written_again() -> None:
         ("tags:\n  - # a-b\n    a\n  - b\n", {"tags": ["a"]}, "tags:\n  - # a-b\n    a\n"),
         ("tags:\n  -\n  - b\n", {"tags": ["b", "c"]}, "tags:\n  - b\n  - c\n"),
         ("tags:\n", {"tags": ["a", "b"]}, "tags: [a, b]\n"),
+        ("created:\n  - a\n", {"created": []}, "created: []\n"),
         ("tags: []\n", {"tags": ["a"]}, "tags: [a]\n"),
         ("x: |+\n  a\n\n", {"title": "t"}, "x: |+\n  a\n\ntitle: t\n"),
         ("a: |\n  text\ntitle: x\n  # was beside the title\nb: 1\n", {"title": None}, "a: |\n  text\nb: 1\n"),
@@ -207,7 +208,8 @@ def test_taking_a_key_away_keeps_every_byte_around_it(
 ) -> None:
     above, below = (part.replace("\n", newline) for part in (f"---\n{above}{between}", f"{below}x1: y\n{_REST}"))
     text = f"{above}{key}: " + old.replace("\n", newline) + below
-    assume(_readable(text))
+    # `|+` would take the blank lines below the key for its own, which then go as well.
+    assume(_readable(text) and "|+" not in above)
     changed = with_changes(text, {key: None})
     assert changed.startswith(above)
     assert changed.endswith(below)

@@ -75,7 +75,8 @@ def _did(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, key:
         return False
     if value is None:
         return key not in after
-    return key in after and (key in DATES or after[key] == value)  # a time may be read in another spelling
+    # A time may be read in another spelling.
+    return key in after and (after[key] == value or (key in DATES and isinstance(value, str)))
 
 
 def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
@@ -94,7 +95,7 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
     line = (_margin(inside, pairs[0][0]) if pairs else "") + entry(key, value, newline)
     if found:
         name, node = pairs[found[-1]]  # of a key that stands twice the last one counts
-        if not flow and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
+        if not flow and value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
             yield _with_items(inside, node, value, newline)
         yield _replaced(inside, name, node, _rendered(key, value, node, flow=flow))
         yield _added(_without(inside, pairs, found[-1], flow=flow, reach=True), None, line, newline)
