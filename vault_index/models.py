@@ -58,6 +58,8 @@ class RawDocument:
     content_hash: bytes
     """SHA-256 of the bytes on disk."""
     faults: tuple[Fault, ...] = ()
+    kind: Kind | None = None
+    """What it is, where the source knows; else its place tells."""
 
 
 @dataclass(frozen=True, slots=True)

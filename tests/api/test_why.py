@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, write
+from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
 from vault_index.answers import Why
 from vault_index.api import dispatch
@@ -28,10 +28,7 @@ NOTES = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    folder = tmp_path_factory.mktemp("why")
-    with opened(folder) as opened_index:
-        write(folder / "vault", NOTES)
-        opened_index.sync()
+    with indexed(tmp_path_factory.mktemp("why"), NOTES) as opened_index:
         yield opened_index
 
 
@@ -136,7 +133,7 @@ def test_typing_errors_are_read_as_in_a_search(index: VaultIndex) -> None:
 def test_a_file_that_no_sync_reads_is_named_so(index: VaultIndex, path: str, code: str) -> None:
     answer = index.why("heron", f"{path}:1")
     assert (answer.found, answer.id, answer.path, codes(answer)) == (False, None, path, [code])
-    absolute = index.sources[0].absolute(path)
+    absolute = index.sources[0].config.path / path
     assert codes(index.why("heron", str(absolute))) == [code]
 
 

@@ -16,6 +16,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             monkeypatch.delenv(name)
     with tempfile.TemporaryDirectory(prefix="vx-") as folder:
         monkeypatch.setenv("VAULT_INDEX_HOME", folder)
+        monkeypatch.setenv("XDG_DATA_HOME", f"{folder}/no-data")  # whoever runs the tests may use OpenCode
         yield Path(folder)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from vault_index.errors import UsageError
-from vault_index.sources.vault import VaultSource
+from vault_index.sources.source import Source
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
@@ -127,7 +127,7 @@ def one_of(name: str, value: str | None, default: str, choices: tuple[str, ...])
     return chosen
 
 
-def places_in(sources: Sequence[VaultSource], paths: Sequence[str | Path]) -> dict[str, list[str]]:
+def places_in(sources: Sequence[Source], paths: Sequence[str | Path]) -> dict[str, list[str]]:
     """Paths as places inside the sources they are in, by the names of these. Raises UsageError for one in none."""
     places: dict[str, list[str]] = {}
     for path in paths:

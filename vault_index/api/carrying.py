@@ -79,7 +79,7 @@ class Carrying(Remembering):
         """The files of the memory folder as records, or with `raw` as they are."""
         from vault_index.memories.records import to_record
 
-        vault = self._source(self._memory_source(source))
+        vault = self._vaults[self._memory_source(source)]
         folder = self.config.memory.dir
         scan = vault.scan(folder)
         if scan.vanished:

@@ -12,6 +12,7 @@ from vault_index.api.writing import WriteSide
 from vault_index.config import Config, Home, find_home, load_config
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Filters, RawDocument
+from vault_index.sources.source import Source
 from vault_index.sources.vault import VaultSource
 from vault_index.store.rows import StoredDocument
 
@@ -32,7 +33,8 @@ class Core:
 
     def _wire(self, config: Config) -> None:
         self.config = config
-        self.sources = tuple(VaultSource(source) for source in config.sources)
+        self._vaults = {source.name: VaultSource(source) for source in config.sources}
+        self.sources: tuple[Source, ...] = (*self._vaults.values(), *_sessions(config))
         self._by_name = {source.config.name: source for source in self.sources}
         self._embedders = Embedders(config.embedding)
         self._write = WriteSide(self.home, config, self.sources, self._embedders)
@@ -103,7 +105,7 @@ class Core:
         links = {name: source.link for name, source in self._by_name.items()}
         return Records(connections.reader, connections.cache, links)
 
-    def _source(self, name: str) -> VaultSource:
+    def _source(self, name: str) -> Source:
         if name not in self._by_name:
             known = ", ".join(self._by_name) or "none yet"
             raise NotFoundError(f"there is no source {name!r}", f"the sources are: {known}")
@@ -124,3 +126,11 @@ class Core:
             for value in names(values) if option in LISTS else whole(values):
                 filters = add_filter(filters, FILTER_KEYS.get(option, option), value)
         return filters
+
+
+def _sessions(config: Config) -> tuple[Source, ...]:
+    if not config.opencode.enabled:
+        return ()
+    from vault_index.sources.opencode.source import OpenCodeSource
+
+    return (OpenCodeSource(config.opencode),)

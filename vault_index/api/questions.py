@@ -44,7 +44,7 @@ class Questions(Core):
             try:
                 place = self._resolve(connections, self._inside(ref), None)
             except NotFoundError:
-                left_out = why_not_indexed(self.sources, query, ref, wanted)
+                left_out = why_not_indexed(self._vaults.values(), query, ref, wanted)
                 if left_out is None:
                     raise
                 return left_out

@@ -196,10 +196,10 @@ class Remembering(Core):
                 stack.enter_context(self._write.held(work))
             except BusyError as error:
                 raise BusyError(f"{error.message}; no memory was written", error.hint) from error
-            self._write.refresh({name: [self.config.memory.dir] for name in self._by_name})
+            self._write.refresh({name: [self.config.memory.dir] for name in self._vaults})
             reader = stack.enter_context(self._pool.lend()).reader
             memories = MemoryWriter(
-                self._write, reader, self._by_name, self.config.memory.dir, home, now or datetime.now().astimezone()
+                self._write, reader, self._vaults, self.config.memory.dir, home, now or datetime.now().astimezone()
             )
             try:
                 yield memories
@@ -214,9 +214,12 @@ class Remembering(Core):
         names = self._sources_named(source) or ((self.config.memory.vault,) if self.config.memory.vault else ())
         if len(names) > 1:
             raise UsageError(f"a memory is written to one source, not to {', '.join(names)}", "name one of them")
-        if not names and not self.sources:
+        if not names and not self._vaults:
             raise UsageError("there is no vault to write to", "add one: vault-index source add PATH")
-        vault = self._source(names[0]) if names else self.sources[0]
+        name = names[0] if names else next(iter(self._vaults))
+        if name not in self._vaults:
+            raise UsageError(f"no memory is written to source {name!r}", f"write to {', '.join(self._vaults)}")
+        vault = self._vaults[name]
         if not vault.config.path.is_dir():
             raise NotFoundError(f"source {vault.config.name!r}: {vault.missing()}", "is its disk mounted?")
         return vault.config.name

@@ -26,15 +26,21 @@ from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
 from vault_index.models import Fault
 from vault_index.query.present import iso_time
-from vault_index.sources.vault import VaultSource
+from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 
+_SHOWN_REDACTED = 10
 _HINTS = {
     "frontmatter": "the note is indexed, with what could be read of it; a value that holds : # @ { or [ needs quotes",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
+    "session": "the rest is indexed; OpenCode may have been killed while it wrote",
+    "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; what is known is kept",
+    "busy": "the next sync tries again",
+    "failed": "the next sync tries again; what is known is kept",
+    "redacted": "they are not in the index; OpenCode still stores them, so change those that are in use",
 }
 
 
@@ -63,7 +69,7 @@ def status(
     pool: ReadPool,
     home: Home,
     config: Config,
-    sources: Sequence[VaultSource],
+    sources: Sequence[Source],
     daemon: DaemonStatus,
     watch: WatchStatus,
 ) -> Status:
@@ -78,7 +84,7 @@ def status(
             reader = connections.reader
             index, embedder = _index(reader, home), _embedder(config, reader)
             source_rows = _source_rows(reader, sources)
-            problems += [*_embedding_problems(reader, config), *map(_fault_problem, reader.faults())]
+            problems += [*_embedding_problems(reader, config), *_fault_problems(reader.faults())]
     except VaultIndexError as error:
         problems.insert(0, Problem(error.code, error.message, error.hint))
     return Status(__version__, daemon, tuple(source_rows), index, embedder, watch, tuple(problems))
@@ -194,9 +200,9 @@ def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
     return EmbedderStatus(space.space.provider, space.space.model, space.space.dimensions, ready)
 
 
-def _source_rows(reader: IndexReader, sources: Sequence[VaultSource]) -> list[SourceStatus]:
+def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceStatus]:
     counts = reader.source_counts()
-    failed = Counter(source for source, fault in reader.faults() if fault.code != "frontmatter")
+    failed = Counter(source for source, fault in reader.faults() if fault.code not in ("frontmatter", "redacted"))
     return [
         SourceStatus(
             source.config.name,
@@ -209,7 +215,7 @@ def _source_rows(reader: IndexReader, sources: Sequence[VaultSource]) -> list[So
     ]
 
 
-def _source_problems(source: VaultSource) -> list[Problem]:
+def _source_problems(source: Source) -> list[Problem]:
     reason = source.missing()
     if not reason:
         return []
@@ -217,7 +223,7 @@ def _source_problems(source: VaultSource) -> list[Problem]:
         Problem(
             "source_vanished",
             f"source {source.config.name!r}: {reason}",
-            f"its rows are kept; mount it again, or run `vault-index source remove {source.config.name}`",
+            f"its rows are kept; {source.remedy}",
         )
     ]
 
@@ -232,10 +238,24 @@ def _embedding_problems(reader: IndexReader, config: Config) -> list[Problem]:
     return problems
 
 
-def _fault_problem(found: tuple[str, Fault]) -> Problem:
-    _, fault = found
+def _fault_problems(found: Sequence[tuple[str, Fault]]) -> list[Problem]:
+    """A problem for each fault; what was redacted, which is no fault of anybody's, as one."""
+    faults = [fault for _, fault in found]
+    redacted = [fault for fault in faults if fault.code == "redacted"]
+    problems = [_fault_problem(fault) for fault in faults if fault.code != "redacted"]
+    if redacted:
+        shown = ", ".join(f"{fault.path}: {fault.message}" for fault in redacted[:_SHOWN_REDACTED])
+        more = f", and {len(redacted) - _SHOWN_REDACTED} more" if len(redacted) > _SHOWN_REDACTED else ""
+        sessions = "1 session holds" if len(redacted) == 1 else f"{len(redacted)} sessions hold"
+        problems.append(Problem("redacted", f"{sessions} credentials: {shown}{more}", _HINTS["redacted"]))
+    return problems
+
+
+def _fault_problem(fault: Fault) -> Problem:
     place = f"{fault.path}:{fault.line}" if fault.line else fault.path
-    return Problem(fault.code, f"{place}: {fault.message}", _HINTS.get(fault.code, "mend the file"))
+    return Problem(
+        fault.code, f"{place}: {fault.message}" if place else fault.message, _HINTS.get(fault.code, "mend the file")
+    )
 
 
 def _bytes(home: Home) -> int:

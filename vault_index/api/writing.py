@@ -13,7 +13,7 @@ from vault_index.api.embedders import Embedders
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
 from vault_index.indexer.sync import Progress, RowSettings, Synchroniser
-from vault_index.sources.vault import VaultSource
+from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.lock import WriteLock
 from vault_index.store.writer import IndexWriter
@@ -37,7 +37,7 @@ def no_progress(stage: str, done: int, total: int) -> None:
 class WriteSide:
     """Owns the writing connections. One call at a time; several processes take turns by the write lock."""
 
-    def __init__(self, home: Home, config: Config, sources: Sequence[VaultSource], embedders: Embedders) -> None:
+    def __init__(self, home: Home, config: Config, sources: Sequence[Source], embedders: Embedders) -> None:
         self._home = home
         self._config = config
         self._sources = sources

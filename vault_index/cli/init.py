@@ -38,6 +38,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
         answer |= {"source": done.source, "vault": absolute(vault), "created": done.created, "added": done.added}
     else:
         _change(options, args)
+    answer["opencode"] = _find_sessions(options, wanted="no_opencode" not in args)
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
@@ -47,6 +48,30 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
         report = work(options, "sync", {"embed": False} if "no_embed" in args else {})
     show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
     return exit_code(options, "init", report)
+
+
+def _find_sessions(options: Options, *, wanted: bool) -> str | None:
+    """Sets what the file does not say yet of OpenCode's sessions. Returns the folder they are read from, if they are.
+
+    A folder that only this shell's environment names is written down: the daemon will not know that environment.
+    """
+    from vault_index.config import load_config
+    from vault_index.config.edit import list_values, set_value
+    from vault_index.sources.opencode.places import data_folder, find_places
+
+    home = home_of(options)
+    said = {setting.key for setting in list_values(home) if setting.origin != "default"}
+    if not wanted:
+        set_value(home, "opencode.enabled", "false")
+    elif "opencode.enabled" not in said and (found := find_places()):
+        set_value(home, "opencode.enabled", "true")
+        usual, here = find_places(environ={}), found.databases[:1] if os.environ.get("OPENCODE_DB") else ()
+        if found != usual and "opencode.data" not in said:
+            set_value(home, "opencode.data", str(next(iter(here), data_folder(None, os.environ))))
+    sessions = load_config(home).opencode
+    if not sessions.enabled:
+        return None
+    return sessions.data or str(data_folder(None, os.environ))
 
 
 def _vault(set_up: bool) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vault_index.config.schema import Config as Config
     from vault_index.config.schema import EmbeddingConfig as EmbeddingConfig
     from vault_index.config.schema import MemoryConfig as MemoryConfig
+    from vault_index.config.schema import OpencodeConfig as OpencodeConfig
     from vault_index.config.schema import RankingConfig as RankingConfig
     from vault_index.config.schema import SearchConfig as SearchConfig
     from vault_index.config.schema import SourceConfig as SourceConfig
@@ -25,6 +26,7 @@ _MODULES = {
     "Config": "schema",
     "EmbeddingConfig": "schema",
     "MemoryConfig": "schema",
+    "OpencodeConfig": "schema",
     "RankingConfig": "schema",
     "SearchConfig": "schema",
     "SourceConfig": "schema",

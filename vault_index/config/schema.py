@@ -159,6 +159,25 @@ class MemoryConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class OpencodeConfig:
+    """The sessions of OpenCode, as a source named `opencode`: `[opencode]`."""
+
+    enabled: bool = setting(False, "Whether they are indexed. `init` sets it where it finds any.")
+    data: str = setting(
+        "", "OpenCode's data folder, or one database of it; empty for where OpenCode itself would look."
+    )
+    include: tuple[str, ...] = setting(
+        (), "What is indexed beside what was said: `reasoning`, `output` of tools, `diffs` of edited files."
+    )
+    exclude: tuple[str, ...] = setting(
+        (), "Projects left out: their names, as `client-*`, or their folders, as `~/work/secret`."
+    )
+    local_only: bool | tuple[str, ...] = setting(
+        (), "Projects whose text is never sent to a remote embedder, as for `exclude`; `true` for all sessions."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration. `Config()` is one with every default and no source."""
 
@@ -169,6 +188,7 @@ class Config:
     ranking: RankingConfig = field(default_factory=RankingConfig)
     watch: WatchConfig = field(default_factory=WatchConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
+    opencode: OpencodeConfig = field(default_factory=OpencodeConfig)
 
     @classmethod
     def default(cls, path: Path, name: str = "vault") -> "Config":
@@ -191,5 +211,6 @@ SECTIONS: tuple[tuple[str, type[Any]], ...] = (
     ("ranking", RankingConfig),
     ("watch", WatchConfig),
     ("memory", MemoryConfig),
+    ("opencode", OpencodeConfig),
 )
 """The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""

@@ -47,12 +47,29 @@ def _check_texts(config: Config) -> None:
             raise ConfigError(
                 f"memory.capture_tags: {entry!r} names no tag.", 'Write a list as ["billing: invoice, stripe api"].'
             )
+    _check_opencode(config)
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault not in names:
         near = nearest(config.memory.vault, names)
         raise ConfigError(
             f"memory.vault names {config.memory.vault!r}, which is no source.",
             f"Did you mean {near!r}?" if near else f"Sources: {', '.join(names) or 'none yet'}.",
+        )
+
+
+def _check_opencode(config: Config) -> None:
+    known = ("reasoning", "output", "diffs")
+    wrong = next((word for word in config.opencode.include if word not in known), None)
+    if wrong is not None:
+        near = nearest(wrong, known)
+        raise ConfigError(
+            f"opencode.include names {wrong!r}, which is no part of a session.",
+            f"Did you mean {near!r}?" if near else f"It may name {', '.join(known)}.",
+        )
+    if config.opencode.enabled and any(source.name == "opencode" for source in config.sources):
+        raise ConfigError(
+            "A source is named 'opencode', as the sessions of OpenCode are.",
+            "Rename its section, or set opencode.enabled to false.",
         )
 
 

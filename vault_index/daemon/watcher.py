@@ -15,7 +15,10 @@ from watchdog.observers.polling import PollingObserverVFS
 
 from vault_index.answers import Problem
 from vault_index.daemon.log import say, where
+from vault_index.daemon.sessions import SessionWatch
 from vault_index.sources.names import is_document_name, is_folder_name
+from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.source import Source
 from vault_index.sources.vault import VaultSource
 
 log = logging.getLogger(__name__)
@@ -47,8 +50,8 @@ class Watcher:
     A source that cannot be watched natively is polled, one that is not there is looked for by `tend`.
     """
 
-    def __init__(self, sources: Sequence[VaultSource], mark: Mark, backend: str = "auto") -> None:
-        self._watches = [_Watch(source, mark, backend) for source in sources]
+    def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
+        self._watches = [watch for source in sources if (watch := _watch(source, mark, backend)) is not None]
         self._overflow = _OverflowAlarm(self._on_overflow)
 
     @property
@@ -88,6 +91,12 @@ class Watcher:
     def _on_overflow(self) -> None:
         for watch in self._watches:
             watch.mark_all()
+
+
+def _watch(source: Source, mark: Mark, backend: str) -> "_Watch | SessionWatch | None":
+    if isinstance(source, VaultSource):
+        return _Watch(source, mark, backend)
+    return SessionWatch(source, mark, backend) if isinstance(source, OpenCodeSource) else None
 
 
 class _Watch:

@@ -4,12 +4,14 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, time
 from typing import Any
 
 from vault_index.markdown.frontmatter import read_frontmatter, string_list
 from vault_index.markdown.identity import identity
 from vault_index.markdown.lines import split_lines
+from vault_index.markdown.tags import normalize_tag
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.rows import ChunkRow, DocumentRow
 from vault_index.terms import index_text
@@ -38,13 +40,14 @@ def describe(
 ) -> DocumentRow:
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
     path = raw.ref.path
-    kind: Kind = "memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note"
+    kind = raw.kind or ("memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note")
+    said = _said_in_session(parsed) if kind == "session" else parsed
     front = parsed.frontmatter
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"
     return DocumentRow(
-        uid=document_uid(front.get("id") if memory else None, raw.ref.source, path),
+        uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
         path=path,
         name=name.casefold(),
@@ -66,10 +69,10 @@ def describe(
         superseded_by=_text(front.get("superseded_by")) if memory else None,
         stays_home=stays_home,
         frontmatter=front,
-        tags=parsed.tags,
+        tags=said.tags,
         aliases=parsed.aliases,
         links=parsed.links,
-        chunks=tuple(_chunk_rows(path, parsed, chunks)),
+        chunks=tuple(_chunk_rows(path, said, chunks)),
         identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
     )
 
@@ -97,6 +100,21 @@ def document_uid(own: Any, source: str, path: str) -> str:
         except ValueError:
             pass
     return str(uuid.uuid5(_NAMESPACE, f"{source}\0{path}"))
+
+
+def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
+    session = _text(front.get("session")) if kind == "session" else None
+    if session:  # the same wherever it is read from
+        return document_uid(None, "session", session)
+    return document_uid(front.get("id") if kind == "memory" else None, source, path)
+
+
+def _said_in_session(parsed: ParsedDocument) -> ParsedDocument:
+    """What of a session it may be found by: a `#` in what was said is seldom meant as a tag, and the model, the folder
+    and the version are the same in so many sessions that they would only be noise."""
+    front = {key: value for key, value in parsed.frontmatter.items() if key in ("project", "tags")}
+    tags = (normalize_tag(tag) for tag in string_list(front.get("tags")))
+    return replace(parsed, tags=tuple(dict.fromkeys(filter(None, tags))), frontmatter=front)
 
 
 def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:

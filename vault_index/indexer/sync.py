@@ -10,7 +10,7 @@ from vault_index.answers import Failure, Problem, SyncReport
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.plan import Plan, diff
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument, Vector
-from vault_index.sources.vault import VaultSource
+from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.rows import DocumentRow, KnownDocument
 from vault_index.store.writer import IndexWriter
@@ -25,6 +25,16 @@ _RACY_NS = 20_000_000
 _NOT_BELIEVED = 0
 
 
+class Interrupted(BaseException):
+    """Raised inside a progress call to leave a sync between two documents: what was done stays done.
+
+    Not an Exception, so that nothing that guards one document swallows it.
+    """
+
+    report: SyncReport | None = None
+    """What was done until then."""
+
+
 class Progress(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
@@ -37,10 +47,11 @@ class RowSettings:
     chunk_overlap: int
     memory_dir: str
 
-    def made_with(self, source: VaultSource) -> str:
+    def made_with(self, source: Source) -> str:
         """A fingerprint: rows made with another one are made again."""
         home = source.config.local_only
-        return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
+        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
+        return f"{made}/{source.shape}" if source.shape else made
 
 
 @dataclass(slots=True)
@@ -57,6 +68,21 @@ class _Tally:
     cached: int = 0
     failed: list[Failure] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    def report(self, seconds: float) -> SyncReport:
+        return SyncReport(
+            scanned=self.scanned,
+            added=self.added,
+            changed=self.changed,
+            moved=self.moved,
+            removed=self.removed,
+            unchanged=self.unchanged,
+            failed=tuple(self.failed),
+            chunks=self.chunks,
+            cached=self.cached,
+            seconds=round(seconds, 3),
+            problems=tuple(self.problems),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +121,7 @@ class Synchroniser:
 
     def sync(
         self,
-        sources: Sequence[VaultSource],
+        sources: Sequence[Source],
         places: Mapping[str, Sequence[str]] | None = None,
         *,
         dry_run: bool = False,
@@ -103,37 +129,30 @@ class Synchroniser:
         """Sync all of `sources`, or only the files and folders in `places` (paths by source name)."""
         started = time.monotonic()
         tally = _Tally()
-        for source in sources:
+        try:
+            for source in sources:
+                if places is None:
+                    self._sync_source(source, [""], tally, dry_run=dry_run)
+                elif source.config.name in places:
+                    self._sync_source(source, places[source.config.name], tally, dry_run=dry_run)
             if places is None:
-                self._sync_source(source, [""], tally, dry_run=dry_run)
-            elif source.config.name in places:
-                self._sync_source(source, places[source.config.name], tally, dry_run=dry_run)
-        if places is None:
-            self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
-        if not dry_run:
-            self._writer.refresh_names()
-            self._writer.count_words()
-        return SyncReport(
-            scanned=tally.scanned,
-            added=tally.added,
-            changed=tally.changed,
-            moved=tally.moved,
-            removed=tally.removed,
-            unchanged=tally.unchanged,
-            failed=tuple(tally.failed),
-            chunks=tally.chunks,
-            cached=tally.cached,
-            seconds=round(time.monotonic() - started, 3),
-            problems=tuple(tally.problems),
-        )
+                self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
+            if not dry_run:
+                self._writer.refresh_names()
+                self._writer.count_words()
+        except Interrupted as interrupted:
+            interrupted.report = tally.report(time.monotonic() - started)
+            raise
+        return tally.report(time.monotonic() - started)
 
-    def _sync_source(self, source: VaultSource, places: Sequence[str], tally: _Tally, *, dry_run: bool) -> None:
+    def _sync_source(self, source: Source, places: Sequence[str], tally: _Tally, *, dry_run: bool) -> None:
         name = source.config.name
         known = self._writer.known(name, places)
         scan = source.scan_places(places)
         if scan.vanished:
             tally.problems.append(_vanished(source, scan.reason, len(known)))
             return
+        tally.problems += scan.problems
         answered = {ref.path for ref in scan.refs}
         comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
@@ -146,7 +165,7 @@ class Synchroniser:
         self._apply(source, plan, tally)
         self._note_faults(name, scan.faults, places, tally)
 
-    def _apply(self, source: VaultSource, plan: Plan, tally: _Tally) -> None:
+    def _apply(self, source: Source, plan: Plan, tally: _Tally) -> None:
         """Files first, removals last: what vanished here may have appeared there."""
         vanished = _Vanished(plan.removed)
         made_with = self._settings.made_with(source)
@@ -181,7 +200,7 @@ class Synchroniser:
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
         self._writer.put_document(read.row, read.faults, replaces, known)
 
-    def _read(self, source: VaultSource, ref: DocumentRef, tally: _Tally) -> _Read | None:
+    def _read(self, source: Source, ref: DocumentRef, tally: _Tally) -> _Read | None:
         """The rows of one file; None where it cannot be read, which stops no other file and keeps its old rows."""
         try:
             return self._rows(source, source.read(ref))
@@ -196,7 +215,7 @@ class Synchroniser:
         self._writer.put_faults(ref.source, ref.path, [Fault("unreadable", reason, ref.path)])
         return None
 
-    def _rows(self, source: VaultSource, raw: RawDocument) -> _Read:
+    def _rows(self, source: Source, raw: RawDocument) -> _Read:
         # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
         from vault_index.indexer.describe import describe
         from vault_index.markdown.canvas import parse_canvas
@@ -249,9 +268,9 @@ def _settled(stamp: FileStamp) -> FileStamp:
     return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp
 
 
-def _vanished(source: VaultSource, reason: str, documents: int) -> Problem:
+def _vanished(source: Source, reason: str, documents: int) -> Problem:
     return Problem(
         "source_vanished",
         f"source {source.config.name!r}: {reason}; its {documents} documents are kept in the index",
-        f"mount it again, or run `vault-index source remove {source.config.name}`",
+        source.remedy,
     )

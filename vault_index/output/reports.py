@@ -48,6 +48,8 @@ def _init(page: Page, answer: Record) -> None:
     if answer["source"]:
         known = "Added" if answer["added"] else "Known already:"
         page.line((f"{known} ", ""), (answer["source"], "bold"), f" · {answer['vault']}")
+    if answer.get("opencode"):
+        page.line(("Sessions of OpenCode", "bold"), f" · {answer['opencode']}")
     if report:
         _sync(page, report)
     page.gap()

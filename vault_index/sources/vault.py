@@ -30,6 +30,13 @@ class VaultSource:
         local = config.local_only
         self._local = configured_rules(local, f"sources.{config.name}.local_only") if isinstance(local, tuple) else None
 
+    shape = ""
+    """Files are indexed as they are."""
+
+    @property
+    def remedy(self) -> str:
+        return f"mount it again, or run `vault-index source remove {self.config.name}`"
+
     def scan(self, under: str = "") -> Scan:
         """All documents, or those in one folder, which may also be a single file."""
         if under.strip("/"):

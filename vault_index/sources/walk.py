@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
+from vault_index.answers import Problem
 from vault_index.config import SourceConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp
@@ -32,6 +33,8 @@ class Scan:
     """Folders and files that are there but gave no answer: what is known of them must be kept."""
     reason: str = ""
     """Why it counts as vanished."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps a whole part of the source from being read, to be said at once."""
 
     def knows(self, path: str) -> bool:
         """Whether a path that is not among the refs is really gone."""

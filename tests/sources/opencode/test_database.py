@@ -223,7 +223,8 @@ def test_secrets_in_the_same_file_are_never_read(client: Client, tmp_path: Path)
 
     store._connection.authorizer = note
     messages(store, "ses_a")
-    store.started_at(0)
+    store.session("ses_a")
+    store.times("ses_a")
     store.close()
     assert tables - {"sqlite_master"} == {"session", "project", "message", "part", "session_message"}
 

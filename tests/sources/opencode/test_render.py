@@ -7,8 +7,8 @@ import pytest
 
 from tests.sources.opencode.stores import T0, Client, one, tool
 from vault_index.markdown.parse import parse
-from vault_index.sources.opencode.model import Message, Reasoning, Session, Text, ToolCall
-from vault_index.sources.opencode.render import project_of, render, without_copies
+from vault_index.sources.opencode.model import Message, Reasoning, Session, Text, ToolCall, project_of
+from vault_index.sources.opencode.render import beyond_copies, render
 
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
 
@@ -204,8 +204,13 @@ def test_only_what_is_new_in_a_fork_is_rendered() -> None:
     original = [said("user", Text("a")), said("assistant", Text("b"), at=1), said("user", Text("c"), at=2)]
     copies = [replace(message, id=f"{message.id}_copy", answers="new") for message in original]
     new = said("user", Text("d"), at=3)
-    assert list(without_copies([*copies[:2], new], original)) == [new]
-    assert list(without_copies(copies, original)) == []
-    assert list(without_copies([new, *copies], original)) == [new, *copies]
+    for fork, copied, rest in (
+        ([*copies[:2], new], True, [new]),
+        (copies, True, []),
+        ([*copies, new], True, [new]),
+        ([new, *copies], False, [new, *copies]),
+    ):
+        found, messages = beyond_copies(fork, original)
+        assert (found, list(messages)) == (copied, rest)
     text = render(SESSION, [new], forked_from="ses_o", zone=UTC).text
     assert 'forked_from: "[[ses_o]]"\n---\n\n*Forked from [[ses_o]]; the turns before are there.*\n\n## User' in text

@@ -84,7 +84,7 @@ def test_the_layout_of_the_first_versions(tmp_path: Path) -> None:
     }
     tree(tmp_path, old)
     problems: list[str] = []
-    text = transcripts(Tree(tmp_path, old=True), problems)["Old"].text
+    text = transcripts(Tree(tmp_path, True), problems)["Old"].text
     assert problems == []
     assert 'project: "old"\ndirectory: "/home/user/old"' in text
     assert "Question\n\n## Assistant · 2026-11-18 11:06\n\nAnswer\n" in text

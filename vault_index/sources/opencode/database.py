@@ -58,27 +58,15 @@ class Database:
             return int(self._connection.pragma("data_version"))
 
     def sessions(self, problems: list[str]) -> list[Listed]:
-        with self._translated(), self._snapshot():
-            rows = self._all(self._sessions_sql())
-            messages = {id_: rest for id_, *rest in self._all(_COUNT_MESSAGES)}
-            parts = dict(self._all("SELECT session_id, count(*) FROM part GROUP BY session_id"))
-            newer = {id_: rest for id_, *rest in self._all(_COUNT_V2_MESSAGES)} if self._has_v2() else {}
-        found = []
-        for row in rows:
-            session = _session(row, problems)
-            if session is not None:
-                own, v2 = messages.get(session.id), newer.get(session.id)
-                both = [one for one in (own, v2) if one is not None]
-                found.append(
-                    Listed(
-                        session,
-                        changed=max([session.updated, *(one[1] for one in both)]),
-                        messages=sum(one[0] for one in both),
-                        parts=parts.get(session.id, 0),
-                        first=min((one[2] for one in both), default=session.created),
-                    )
-                )
-        return found
+        return self._listed("", (), problems)
+
+    def session(self, id_: str) -> Listed | None:
+        return next(iter(self._listed("WHERE session.id = ?", (id_,), [])), None)
+
+    def times(self, session: str) -> list[int]:
+        with self._translated():
+            rows = self._all("SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created", (session,))
+        return [time for (time,) in rows]
 
     def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
         """Row by row: a session may be larger than the memory that is meant for it."""
@@ -94,13 +82,31 @@ class Database:
         except VaultIndexError as error:
             problems.append(f"session {session}: {error.message}; what stands behind it is missing")
 
-    def started_at(self, created: int) -> list[str]:
-        with self._translated():
-            # Answered from the index on (session_id, time_created, id) alone.
-            rows = self._all("SELECT DISTINCT session_id FROM message WHERE time_created = ?", (created,))
-        return [str(id_) for (id_,) in rows]
-
     # --- inside ----------------------------------------------------------------------------------------------
+
+    def _listed(self, where: str, values: tuple[str, ...], problems: list[str]) -> list[Listed]:
+        one = "WHERE session_id = ?" if values else ""
+        with self._translated(), self._snapshot():
+            rows = self._all(f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values)
+            messages = {id_: rest for id_, *rest in self._all(_COUNTS.format("message", one), values)}
+            newer = self._all(_COUNTS.format("session_message", one), values) if self._has_v2() else []
+            v2 = {id_: rest for id_, *rest in newer}
+            parts = dict(self._all(f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values))
+            unfinished = dict(self._all(_UNFINISHED_PARTS.format(where), values))
+        found = []
+        for row in rows:
+            if (session := _session(row, problems)) is not None:
+                counts = [one for one in (messages.get(session.id), v2.get(session.id)) if one is not None]
+                found.append(
+                    Listed(
+                        session,
+                        changed=max([session.updated, *(changed for _, changed, _ in counts)]),
+                        messages=sum(number for number, _, _ in counts),
+                        parts=parts.get(session.id, 0) - unfinished.get(session.id, 0),
+                        first=min((first for _, _, first in counts), default=session.created),
+                    )
+                )
+        return found
 
     def _parts(self, message: str, problems: list[str]) -> Iterator[RawPart]:
         sql = "SELECT id, CAST(data AS BLOB) FROM part WHERE message_id = ? ORDER BY time_created, id"
@@ -130,7 +136,7 @@ class Database:
         return (
             f"SELECT session.id, session.title, session.directory, {worktree}, {column('parent_id')},"
             f" {column('version')}, session.time_created, session.time_updated, {column('revert')}"
-            f" FROM session {join} ORDER BY session.time_created, session.id"
+            f" FROM session {join}"
         )
 
     def _has_v2(self) -> bool:
@@ -186,8 +192,15 @@ class Database:
             ) from error
 
 
-_COUNT_MESSAGES = "SELECT session_id, count(*), max(time_updated), min(time_created) FROM message GROUP BY session_id"
-_COUNT_V2_MESSAGES = _COUNT_MESSAGES.replace("FROM message", "FROM session_message")
+_COUNTS = "SELECT session_id, count(*), max(time_updated), min(time_created) FROM {} {} GROUP BY session_id"
+_UNFINISHED_PARTS = """
+SELECT session.id, (SELECT count(*) FROM part WHERE part.message_id = message.id)
+FROM session JOIN message ON message.id =
+    (SELECT id FROM message WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
+    AND CASE WHEN json_valid(message.data) THEN json_extract(message.data, '$.role') = 'assistant'
+        AND json_extract(message.data, '$.time.completed') IS NULL ELSE 0 END
+{}
+"""
 
 
 def _session(row: tuple[Any, ...], problems: list[str]) -> Session | None:

@@ -3,11 +3,13 @@
 row or file -> RawMessage -> Message -> markdown
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Include = Literal["reasoning", "output", "diffs"]
+INCLUDES: tuple[Include, ...] = ("reasoning", "output", "diffs")
 Speaker = Literal["user", "assistant", "summary"]
 
 
@@ -34,6 +36,12 @@ class Session:
     revert: Revert | None = None
 
 
+def project_of(session: Session) -> str:
+    """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
+    folder = session.worktree if session.worktree.strip("/\\") else session.directory
+    return re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A session and what tells whether it changed, without its messages being read."""
@@ -43,6 +51,7 @@ class Listed:
     """The last change of the session or of any of its messages."""
     messages: int
     parts: int
+    """Without those of an answer that is still being written, which is not read either."""
     first: int
     """When its first message was written; that of a fork is older than the fork itself."""
 
@@ -76,8 +85,12 @@ class Store(Protocol):
         """The messages of a session in the order of (time, id), each to be used up before the next."""
         ...
 
-    def started_at(self, created: int) -> list[str]:
-        """The sessions that hold a message of exactly this moment: those a fork may have been made from."""
+    def session(self, id_: str) -> Listed | None:
+        """One session; None where it is not in this store."""
+        ...
+
+    def times(self, session: str) -> list[int]:
+        """When its messages were written; a fork has those of its original."""
         ...
 
     def close(self) -> None: ...

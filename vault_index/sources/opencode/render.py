@@ -14,7 +14,7 @@ from itertools import chain
 from vault_index.markdown.inset import inset
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.secrets.redact import drop_private, redact
-from vault_index.sources.opencode.model import Attachment, Message, Part, Reasoning, Session, Text, ToolCall
+from vault_index.sources.opencode.model import Attachment, Message, Part, Reasoning, Session, Text, ToolCall, project_of
 
 _LEVEL = 2
 _TURN = "## "  # what is said inside a turn has smaller headings
@@ -40,12 +40,6 @@ def render(
     return _Renderer(zone).transcript(session, messages, forked_from)
 
 
-def project_of(session: Session) -> str:
-    """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
-    folder = session.worktree if session.worktree.strip("/\\") else session.directory
-    return re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
-
-
 def finished(messages: Iterable[Message]) -> Iterator[Message]:
     """The messages up to an answer that is still being written. One that was never ended, but was followed by
     another, was broken off."""
@@ -60,13 +54,17 @@ def finished(messages: Iterable[Message]) -> Iterator[Message]:
             yield message
 
 
-def without_copies(messages: Iterable[Message], original: Iterable[Message]) -> Iterator[Message]:
-    """What a fork has beyond what it was forked from: all from the first message on that differs."""
+def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> tuple[bool, Iterator[Message]]:
+    """What a fork has beyond what it was forked from, all from the first message on that differs; and whether it had
+    anything in common."""
     mine, theirs = iter(messages), iter(original)
+    copied = False
     for one in mine:
         other = next(theirs, None)
         if other is None or not same(one, other):
-            yield from chain([one], mine)
+            return copied, chain([one], mine)
+        copied = True
+    return copied, iter(())
 
 
 def same(one: Message, other: Message) -> bool:

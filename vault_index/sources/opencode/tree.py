@@ -8,6 +8,8 @@ storage/project/<project>.json                      part/<session>/<message>/<pa
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -18,12 +20,21 @@ _SEARCHED_FOR_FOLDER = 4
 """Messages of a session of the oldest kind that are read to learn in which folder it was held."""
 
 
+@dataclass(frozen=True, slots=True)
 class Tree:
-    """One tree; `old` is the layout of the first versions. Every call looks at the disk anew."""
+    """One tree. Every call looks at the disk anew."""
 
-    def __init__(self, root: Path, *, old: bool = False) -> None:
-        self._root = root
-        self._old = old
+    _root: Path
+    _old: bool = False
+    """It has the layout of the first versions."""
+
+    def version(self) -> object:
+        """Changes when a session or a message comes or goes; not when one is written again."""
+        times = []
+        for folder in ("info" if self._old else "session", "message"):
+            with suppress(OSError), os.scandir(self._root / folder) as entries:
+                times += [(folder, entry.name, entry.stat().st_mtime_ns) for entry in entries]
+        return sorted(times)
 
     def sessions(self, problems: list[str]) -> list[Listed]:
         worktrees: dict[str, str] = {}
@@ -49,8 +60,15 @@ class Tree:
             if data is not None:
                 yield RawMessage(id_, created, data, self._parts(session, id_, problems))
 
-    def started_at(self, created: int) -> list[str]:
-        """None: a fork of before 1.2 is rare, and looking for its original would read every message there is."""
+    def session(self, id_: str) -> Listed | None:
+        for file in self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json"):
+            if (info := _read(file, [])) is not None:
+                project = text_of(info, "projectID") or file.parent.name
+                return self._listed(file, info, "" if self._old else self._worktree(project, []))
+        return None
+
+    def times(self, session: str) -> list[int]:
+        """None: forks are not looked for in trees, whose messages would all have to be read for it."""
         return []
 
     def close(self) -> None:
@@ -66,11 +84,9 @@ class Tree:
     def _listed(self, file: Path, info: Json, worktree: str) -> Listed:
         id_ = file.stem
         times = []
-        try:
-            with os.scandir(self._root / "message" / id_) as entries:
-                times = [entry.stat().st_mtime_ns // 1_000_000 for entry in entries if entry.name.endswith(".json")]
-        except OSError:
-            pass  # a session without messages, or one whose messages are gone
+        # It may have no messages, or lose them while they are looked at.
+        with suppress(OSError), os.scandir(self._root / "message" / id_) as entries:
+            times = [entry.stat().st_mtime_ns // 1_000_000 for entry in entries if entry.name.endswith(".json")]
         created = millis_of(info, "time", "created") or 0
         updated = millis_of(info, "time", "updated") or created
         session = Session(

@@ -1,0 +1,263 @@
+"""Sessions as documents: what there is, what changed, and what is left out."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sources.opencode.stores import FIXTURES, T0, Client, tree
+from vault_index.config import OpencodeConfig
+from vault_index.errors import NotFoundError
+from vault_index.models import DocumentRef, FileStamp
+from vault_index.sources.opencode.source import OpenCodeSource
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "opencode").mkdir()
+    client = Client(tmp_path / "opencode/opencode.db")
+    yield client
+    client.close()
+
+
+def source(client: Client, **settings: object) -> OpenCodeSource:
+    return OpenCodeSource(OpencodeConfig(enabled=True, data=str(client.path.parent), **settings))  # type: ignore[arg-type]
+
+
+def stamps(opened: OpenCodeSource) -> dict[str, FileStamp]:
+    return {ref.path: ref.stamp for ref in opened.scan_places([""]).refs}
+
+
+def text(opened: OpenCodeSource, path: str) -> str:
+    ref = opened.look(path)
+    assert ref is not None
+    return opened.read(ref).text
+
+
+def test_a_session_is_a_document_of_its_project(client: Client) -> None:
+    client.session()
+    client.user("Hello")
+    client.session("ses_empty")
+    client.session("ses_else", project_id="global", directory="/")
+    client.user("Hi", session="ses_else")
+    opened = source(client)
+    scan = opened.scan_places([""])
+    assert [ref.path for ref in scan.refs] == ["api/ses_a.md", "elsewhere/ses_else.md"]
+    assert (scan.faults, scan.problems) == ((), ())
+    assert [ref.path for ref in opened.scan_places(["api"]).refs] == ["api/ses_a.md"]
+    raw = opened.read(scan.refs[0])
+    assert (raw.kind, raw.ref, raw.faults) == ("session", scan.refs[0], ())
+    assert raw.text.endswith("\n\nHello\n")
+    assert opened.look("web/ses_a.md") is None
+    assert opened.stamp("api/ses_b.md") is None
+    with pytest.raises(NotFoundError):
+        opened.read(DocumentRef("opencode", "api/ses_b.md", FileStamp(0, 0, 0)))
+
+
+def test_only_what_changed_has_another_stamp(client: Client) -> None:
+    for name in ("ses_a", "ses_b"):
+        client.session(name)
+        client.user("Question", session=name)
+    opened = source(client)
+    before = stamps(opened)
+    assert stamps(opened) == before
+    client.assistant("Answer", session="ses_b")
+    after = stamps(opened)
+    assert after["api/ses_a.md"] == before["api/ses_a.md"]
+    assert after["api/ses_b.md"] != before["api/ses_b.md"]
+    assert opened.stamp("api/ses_b.md") == after["api/ses_b.md"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE session SET title = 'Another'",
+        """UPDATE session SET revert = '{"messageID": "msg_x"}'""",
+        "DELETE FROM part WHERE id = (SELECT max(id) FROM part)",
+        "DELETE FROM message WHERE id = (SELECT max(id) FROM message)",
+        "UPDATE message SET time_updated = time_updated + 99000",
+    ],
+)
+def test_whatever_a_client_does_changes_the_stamp(client: Client, change: str) -> None:
+    client.session()
+    client.user("Question")
+    client.assistant("Answer", "more of it")
+    opened = source(client)
+    before = stamps(opened)
+    client.run(change)
+    assert stamps(opened) != before
+
+
+def test_what_streams_is_not_read_again_and_again(client: Client) -> None:
+    client.session()
+    client.user("Question")
+    message = client.assistant("Let me", done=False)
+    opened = source(client)
+    before = stamps(opened)
+    client.part(message, {"type": "text", "text": "think"})
+    assert stamps(opened) == before
+    client.run(
+        "UPDATE message SET data = json_set(data, '$.time.completed', 1), time_updated = 9e12 WHERE id = ?", message
+    )
+    assert stamps(opened) != before
+    assert "think" in text(opened, "api/ses_a.md")
+
+
+def test_deleted_sessions_are_gone(client: Client) -> None:
+    client.session()
+    client.user("Hello")
+    opened = source(client)
+    assert len(stamps(opened)) == 1
+    client.run("DELETE FROM session")
+    scan = opened.scan_places([""])
+    assert scan.refs == ()
+    assert scan.knows("api/ses_a.md")
+    assert opened.stamp("api/ses_a.md") is None
+
+
+def test_a_fork_shows_what_is_new_in_it_and_follows_its_original(client: Client) -> None:
+    client.session("ses_o", "Original")
+    client.user("Shared question", session="ses_o")
+    client.assistant("Shared answer", session="ses_o")
+    last = client.user("Only in the original", session="ses_o")
+    client.fork("ses_o", "ses_f", until=last)
+    opened = source(client)
+    assert text(opened, "api/ses_f.md").endswith("---\n\n*Forked from [[ses_o]]; the turns before are there.*\n")
+    client.user("New in the fork", session="ses_f")
+    client.fork("ses_f", "ses_g")
+    client.user("New in the fork of the fork", session="ses_g")
+    forks = {name: text(opened, f"api/ses_{name}.md") for name in "ofg"}
+    assert "Shared" in forks["o"]
+    assert "Shared" not in forks["f"] + forks["g"]
+    assert "New in the fork\n" in forks["f"]
+    assert "New in the fork\n" not in forks["g"]
+    assert "*Forked from [[ses_f]];" in forks["g"]
+    before = stamps(opened)
+    client.run("DELETE FROM session WHERE id = 'ses_o'")
+    after = stamps(opened)
+    assert after["api/ses_f.md"] != before["api/ses_f.md"]
+    whole = text(opened, "api/ses_f.md")
+    assert "Shared answer" in whole
+    assert "Forked from" not in whole
+
+
+def test_the_database_wins_over_a_tree(client: Client) -> None:
+    client.session("ses_1", "In the database", directory="/home/user/api")
+    client.user("From the database", session="ses_1")
+    time = {"time": {"created": T0, "updated": T0}}
+    files = {f"session/p1/{id_}.json": {"id": id_, "directory": "/home/user/api", **time} for id_ in ("ses_1", "ses_2")}
+    for id_ in ("ses_1", "ses_2"):
+        files[f"message/{id_}/msg_{id_}.json"] = {"role": "user", **time}
+        files[f"part/msg_{id_}/prt_1.json"] = {"type": "text", "text": "From the tree"}
+    tree(client.path.parent / "storage", files)
+    opened = source(client)
+    assert sorted(stamps(opened)) == ["api/ses_1.md", "api/ses_2.md"]
+    assert "From the database" in text(opened, "api/ses_1.md")
+    assert "From the tree" in text(opened, "api/ses_2.md")
+
+
+def test_databases_of_other_channels_are_read_too(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("Stable")
+    beta = Client(client.path.with_name("opencode-beta.db"))
+    beta.session("ses_b")
+    beta.user("Beta", session="ses_b")
+    assert sorted(stamps(source(client))) == ["api/ses_a.md", "api/ses_b.md"]
+    beta.close()
+
+
+def test_an_unknown_layout_is_loud_and_forgets_nothing(client: Client) -> None:
+    client.session()
+    client.user("Hello")
+    old = Client(client.path.with_name("opencode-next.db"))
+    old.run("INSERT INTO migration VALUES ('20300101_v3', 0)")
+    old.run("ALTER TABLE part RENAME TO piece")
+    scan = source(client).scan_places([""])
+    old.close()
+    assert [ref.path for ref in scan.refs] == ["api/ses_a.md"]
+    (problem,) = scan.problems
+    assert problem.code == "opencode_schema"
+    assert "20300101_v3" in problem.message
+    assert [fault.code for fault in scan.faults] == ["opencode_schema"]
+    assert not scan.knows("api/ses_from_there.md")
+
+
+def test_a_data_folder_that_is_gone_is_named(client: Client, tmp_path: Path) -> None:
+    opened = source(client)
+    client.close()
+    shutil.rmtree(client.path.parent)
+    assert "no sessions of OpenCode" in opened.missing()
+    assert opened.scan_places([""]).vanished
+    assert "opencode.enabled" in opened.remedy
+
+
+def test_a_database_that_was_replaced_is_opened_anew(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("Hello")
+    opened = source(client)
+    assert len(stamps(opened)) == 1
+    client.close()
+    for file in client.path.parent.iterdir():
+        file.unlink()
+    shutil.copy(FIXTURES / "opencode.db", client.path)
+    assert len(stamps(opened)) == 4
+
+
+@pytest.mark.parametrize("pattern", ["secret", "sec*", "/home/user/secret", "/home/*/secret", "/home/user"])
+def test_excluded_projects_are_left_out(client: Client, pattern: str) -> None:
+    client.session("ses_s", project_id="global", directory="/home/user/secret")
+    client.user("Hush", session="ses_s")
+    client.session("ses_p", project_id="global", directory="/srv/public")
+    client.user("Hello", session="ses_p")
+    opened = source(client, exclude=(pattern,))
+    assert list(stamps(opened)) == ["public/ses_p.md"]
+    assert opened.look("secret/ses_s.md") is None
+    kept = source(client, local_only=(pattern,))
+    assert [kept.stays_home(path) for path in ("secret/ses_s.md", "public/ses_p.md")] == [True, False]
+    assert source(client, local_only=True).stays_home("public/ses_p.md")
+
+
+def test_what_was_redacted_and_what_is_broken_is_told(client: Client) -> None:
+    client.session()
+    message = client.user("the token is ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    for number in range(12):
+        client.part(message, "broken", f"prt_x{number:02}")
+    opened = source(client)
+    (ref,) = opened.scan_places([""]).refs
+    faults = opened.read(ref).faults
+    assert [(fault.code, fault.message) for fault in faults[-2:]] == [
+        ("session", "and 2 more of this kind"),
+        ("redacted", "1 credential left out"),
+    ]
+    assert {fault.path for fault in faults} == {"api/ses_a.md"}
+
+
+def test_more_is_shown_only_when_asked_for_and_makes_other_rows(client: Client) -> None:
+    client.session()
+    client.user("Question")
+    client.assistant({"type": "reasoning", "text": "I wonder"}, "Answer")
+    plain, full = source(client), source(client, include=("reasoning",))
+    assert "I wonder" not in text(plain, "api/ses_a.md")
+    assert "I wonder" in text(full, "api/ses_a.md")
+    assert plain.shape != full.shape
+
+
+def test_files_of_the_data_folder_concern_the_source(client: Client, tmp_path: Path) -> None:
+    opened = source(client)
+    folder = client.path.parent
+    assert opened.relative(str(folder)) == opened.relative(str(folder / "opencode.db-wal")) == ""
+    assert opened.relative(str(tmp_path / "vault/note.md")) is None
+    assert opened.watched() == [folder]
+    assert opened.concerns("opencode.db-wal")
+    assert opened.concerns("opencode-beta.db")
+    assert not opened.concerns("opencode.db-shm")  # readers write there, too
+
+
+def test_the_version_tells_that_something_was_written(client: Client) -> None:
+    client.session()
+    opened = source(client)
+    before = opened.version()
+    assert opened.version() == before
+    client.user("Hello")
+    assert opened.version() != before

@@ -1,0 +1,190 @@
+"""The sessions of OpenCode as a source: each is a document that exists nowhere as a file."""
+
+import hashlib
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from vault_index.config import OpencodeConfig, SourceConfig
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.sources.opencode.model import INCLUDES, Listed, Session, project_of
+from vault_index.sources.opencode.places import Places, data_folder, find_places
+from vault_index.sources.opencode.projects import Projects
+from vault_index.sources.opencode.stores import Held, Stores
+from vault_index.sources.walk import Scan, is_under
+
+SOURCE_NAME = "opencode"
+RENDERED = 1
+"""Raise it when the same session would give another text than before."""
+
+_NAMED_FAULTS = 10
+_UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
+_NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\:#|\[\]^]")
+_DATABASE = re.compile(r"opencode[^/]*\.db(-wal)?$")
+
+
+class OpenCodeSource:
+    """Documents are called `<project>/<session>.md`: by what never changes, so that a new title moves nothing."""
+
+    def __init__(self, config: OpencodeConfig) -> None:
+        self._setting = Path(os.path.abspath(os.path.expanduser(config.data))) if config.data else None
+        self._include = frozenset(word for word in INCLUDES if word in config.include)
+        self._exclude = Projects(config.exclude)
+        self._local = Projects(config.local_only if isinstance(config.local_only, tuple) else ())
+        self._stores = Stores(self._places)
+        self.config = SourceConfig(
+            name=SOURCE_NAME,
+            path=data_folder(self._setting, os.environ),
+            kind="opencode",
+            local_only=config.local_only,
+        )
+
+    @property
+    def shape(self) -> str:
+        return f"{RENDERED}/{','.join(sorted(self._include))}"
+
+    def scan_places(self, places: Iterable[str]) -> Scan:
+        reason = self.missing()
+        if reason:
+            return Scan(vanished=True, reason=reason)
+        listing = self._stores.listing()
+        wanted = [place.strip("/") for place in places]
+        refs = [
+            self._ref(held)
+            for held in listing.sessions.values()
+            if self._wanted(held.listed) and any(is_under(place, path_of(held.listed.session)) for place in wanted)
+        ]
+        faults = [Fault(fault.code, fault.message) for fault in listing.faults]
+        return Scan(
+            tuple(sorted(refs, key=lambda ref: ref.path)),
+            (*faults, *_some("session", listing.problems, "")),
+            # What a store holds that gives no answer nobody knows, so nothing counts as gone.
+            unreadable=("",) if listing.faults else (),
+            problems=listing.faults,
+        )
+
+    def look(self, path: str) -> DocumentRef | None:
+        held = self._held(path)
+        return self._ref(held) if held is not None else None
+
+    def read(self, ref: DocumentRef) -> RawDocument:
+        # Late: searching needs no rendering.
+        from vault_index.sources.opencode.entries import read_messages
+        from vault_index.sources.opencode.render import beyond_copies, render
+
+        held = self._held(ref.path)
+        if held is None:
+            raise NotFoundError(f"{ref.path} is gone.", "Run: vault-index sync")
+        seen = self._ref(held)
+        session, problems = held.listed.session, list[str]()
+        raw = held.store.messages(session.id, problems)
+        messages = read_messages(raw, session.revert, self._include, problems)
+        origin = self._origin(held)
+        copied = False
+        if origin is not None:
+            theirs = read_messages(origin.store.messages(origin.listed.session.id, []), None, self._include, [])
+            copied, messages = beyond_copies(messages, theirs)
+        done = render(session, messages, forked_from=origin.listed.session.id if origin and copied else "")
+        faults = list(_some("session", problems, ref.path))
+        if done.redacted:
+            secrets = "1 credential" if done.redacted == 1 else f"{done.redacted} credentials"
+            faults.append(Fault("redacted", f"{secrets} left out", ref.path))
+        return RawDocument(seen, done.text, hashlib.sha256(done.text.encode()).digest(), tuple(faults), "session")
+
+    def stamp(self, path: str) -> FileStamp | None:
+        try:
+            found = self.look(path)
+        except VaultIndexError:
+            return _UNKNOWN
+        return found.stamp if found else None
+
+    def relative(self, absolute_path: str) -> str | None:
+        """Every file of the data folder concerns the source as a whole."""
+        path = os.path.normpath(absolute_path)
+        folders = {str(self.config.path), *map(str, self.watched())}
+        return "" if any(is_under(os.path.realpath(folder), os.path.realpath(path)) for folder in folders) else None
+
+    def stays_home(self, path: str) -> bool:
+        if self.config.local_only is True:
+            return True
+        held = self._held(path) if self.config.local_only else None
+        return held is not None and self._local.covers(held.listed.session, project_of(held.listed.session))
+
+    def link(self, path: str) -> str:
+        """None: OpenCode opens a session by a command, which the full record of it names."""
+        return ""
+
+    def missing(self) -> str:
+        return "" if self._places() else f"there are no sessions of OpenCode in {self.config.path}"
+
+    @property
+    def remedy(self) -> str:
+        return "name the folder with opencode.data, or run `vault-index config set opencode.enabled false`"
+
+    # --- watching --------------------------------------------------------------------------------------------
+
+    def watched(self) -> Sequence[Path]:
+        databases = {path.parent for path in self._places().databases}
+        return sorted(databases or {self.config.path})
+
+    def concerns(self, name: str) -> bool:
+        named = {path.name for path in self._places().databases}
+        return _DATABASE.search(name) is not None or name.removesuffix("-wal") in named
+
+    def version(self) -> object:
+        return self._stores.version()
+
+    # --- inside ----------------------------------------------------------------------------------------------
+
+    def _places(self) -> Places:
+        return find_places(self._setting, os.environ)
+
+    def _held(self, path: str) -> Held | None:
+        """The session that is called so; a path of another project is not its name."""
+        name = path.rpartition("/")[2]
+        held = self._stores.session(name.removesuffix(".md")) if name.endswith(".md") else None
+        return held if held and self._wanted(held.listed) and path_of(held.listed.session) == path else None
+
+    def _wanted(self, listed: Listed) -> bool:
+        return listed.messages > 0 and not self._exclude.covers(listed.session, project_of(listed.session))
+
+    def _ref(self, held: Held) -> DocumentRef:
+        listed = held.listed
+        # A fork shows what its original lacks, and so changes with it.
+        origin = self._origin(held)
+        other = (origin.listed.session.id, origin.listed.changed, origin.listed.messages) if origin else ()
+        rest = zlib.crc32(repr((listed.parts, listed.session.title, listed.session.revert, other)).encode())
+        return DocumentRef(
+            SOURCE_NAME, path_of(listed.session), FileStamp(listed.messages, listed.changed * 1_000_000, rest)
+        )
+
+    def _origin(self, held: Held) -> Held | None:
+        """What a session may have been forked from: an older one that begins with the same message."""
+        session = held.listed.session
+        if held.listed.first >= session.created:
+            return None
+        older = [
+            other
+            for other in self._stores.listing().began_at(held.listed.first)
+            if (other.listed.session.created, other.listed.session.id) < (session.created, session.id)
+            and self._wanted(other.listed)
+        ]
+        if len(older) < 2:
+            return older[0] if older else None
+        times = set(held.store.times(session.id))
+        return max(older, key=lambda other: len(times.intersection(other.store.times(other.listed.session.id))))
+
+
+def path_of(session: Session) -> str:
+    project = _NOT_IN_NAMES.sub("-", project_of(session)).strip(". ") or "elsewhere"
+    return f"{project}/{session.id}.md"
+
+
+def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:
+    for problem in problems[:_NAMED_FAULTS]:
+        yield Fault(code, problem, path)
+    if len(problems) > _NAMED_FAULTS:
+        yield Fault(code, f"and {len(problems) - _NAMED_FAULTS} more of this kind", path)

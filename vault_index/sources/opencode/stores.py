@@ -1,0 +1,143 @@
+"""The stores of a data folder, held open: which sessions there are, and in which store each of them is read."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault_index.answers import Problem
+from vault_index.errors import VaultIndexError
+from vault_index.sources.opencode.database import Database
+from vault_index.sources.opencode.model import Listed, Store
+from vault_index.sources.opencode.places import Places
+from vault_index.sources.opencode.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session, and the store it is read from."""
+
+    listed: Listed
+    store: Store
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every session there is, each once, by id."""
+
+    sessions: dict[str, Held]
+    faults: tuple[Problem, ...]
+    """Of stores that could not be read: nobody knows what they hold."""
+    problems: tuple[str, ...]
+    """What is wrong with single sessions."""
+    by_beginning: dict[int, list[Held]] = field(default_factory=dict)
+
+    def began_at(self, first: int) -> list[Held]:
+        """The sessions whose first message was written then: a fork's is that of its original."""
+        if not self.by_beginning:
+            for held in self.sessions.values():
+                self.by_beginning.setdefault(held.listed.first, []).append(held)
+        return self.by_beginning.get(first, [])
+
+
+class _Opened(threading.local):
+    """A connection belongs to one thread, and with it what it says of changes. (Slots would be shared by threads.)"""
+
+    def __init__(self) -> None:
+        self.databases: dict[Path, tuple[tuple[int, int], Database]] = {}
+        self.listing: tuple[object, Listing] | None = None
+        self.trees: dict[Tree, tuple[object, list[Listed], tuple[str, ...]]] = {}
+
+
+class Stores:
+    """Looks for the stores anew at every call, and opens each database once a thread."""
+
+    def __init__(self, places: Callable[[], Places]) -> None:
+        self._places = places
+        self._opened = _Opened()
+
+    def listing(self) -> Listing:
+        """All sessions; the one of before where no database was written since."""
+        places = self._places()
+        version = self._version(places)
+        known = self._opened.listing
+        # Where there is no database, old clients may still write into files that nobody tells of.
+        if known is not None and known[0] == version and places.databases:
+            return known[1]
+        listing = self._read(places)
+        self._opened.listing = (version, listing)
+        return listing
+
+    def version(self) -> object:
+        """Changes whenever a client has written; trees are not asked, for nothing writes there any more."""
+        return self._version(self._places())
+
+    def session(self, id_: str) -> Held | None:
+        """One session as it is now, by what the indexes of the databases say of it. VaultIndexError when unknown."""
+        places = self._places()
+        for path in places.databases:
+            database = self._database(path)
+            if (listed := database.session(id_)) is not None:
+                return Held(listed, database)
+        for tree in _trees(places):
+            if (listed := tree.session(id_)) is not None:
+                return Held(listed, tree)
+        return None
+
+    def _read(self, places: Places) -> Listing:
+        sessions: dict[str, Held] = {}
+        faults: list[Problem] = []
+        problems: list[str] = []
+        for path in places.databases:
+            try:
+                database = self._database(path)
+                found = database.sessions(problems)
+            except VaultIndexError as error:
+                faults.append(Problem(error.code, error.message, error.hint))
+                continue
+            for listed in found:
+                sessions.setdefault(listed.session.id, Held(listed, database))
+        for tree in _trees(places):
+            for listed in self._in_tree(tree, problems, again=not places.databases):
+                sessions.setdefault(listed.session.id, Held(listed, tree))
+        return Listing(sessions, tuple(faults), tuple(problems))
+
+    def _in_tree(self, tree: Tree, problems: list[str], *, again: bool) -> list[Listed]:
+        version = tree.version()
+        known = self._opened.trees.get(tree)
+        if known is None or known[0] != version or again:
+            found: list[str] = []
+            known = version, tree.sessions(found), tuple(found)
+            self._opened.trees[tree] = known
+        problems += known[2]
+        return known[1]
+
+    def _version(self, places: Places) -> object:
+        return [(path, self._version_of(path)) for path in places.databases]
+
+    def _version_of(self, path: Path) -> object:
+        try:
+            database = self._database(path)
+            return id(database), database.data_version()
+        except VaultIndexError:
+            return object()  # never the same: it is tried again
+
+    def _database(self, path: Path) -> Database:
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise VaultIndexError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
+        identity = (status.st_dev, status.st_ino)
+        known = self._opened.databases.get(path)
+        if known is not None and known[0] == identity:
+            return known[1]
+        if known is not None:  # another file has taken its place
+            known[1].close()
+        database = Database(path)
+        self._opened.databases[path] = (identity, database)
+        return database
+
+
+def _trees(places: Places) -> list[Tree]:
+    return [*map(Tree, places.trees), *(Tree(root, True) for root in places.old_trees)]
