@@ -96,3 +96,14 @@ def test_only_a_record_that_says_where_it_lies_is_ours() -> None:
 def test_a_content_that_is_no_text_is_refused() -> None:
     with pytest.raises(UsageError, match="no text"):
         from_record({"path": "note/a.md", "content": ["a"]}, "record 1")
+
+
+WORDS = st.from_regex(r"[A-Za-z0-9_./ -]{1,12}", fullmatch=True) | st.sampled_from(
+    ["No", "on", "null", "y", "1e3", "a-b"]
+)
+
+
+@given(WORDS, st.lists(WORDS, max_size=3))
+def test_values_need_quotes_only_where_yaml_would_read_something_else(value: str, items: list[str]) -> None:
+    text = compose({"title": value, "tags": items}, "Text.\n")
+    assert to_record("note/a.md", text) == {"path": "note/a.md", "title": value, "tags": items, "content": "Text.\n"}

@@ -1,5 +1,6 @@
 """An import under the write lock: which memories are new, which are here already, and what becomes of each."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from vault_index.models import Filters
 from vault_index.store.reader import Order
 from vault_index.store.rows import StoredDocument
 
+_NUMBER = re.compile(r"(\d+)")
 _ANYWHERE = Filters(kinds=("memory",), properties=((OLD_ID, None),))
 
 
@@ -51,7 +53,7 @@ class Importer:
                 results.append(outcome)
                 self._note_usage(memory, outcome)
             progress("import", done, len(settled))
-        return MemoryOutcomes(tuple(results), tuple(failed))
+        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_place)))
 
     def usage(self) -> dict[str, tuple[int, float]]:
         """How often each memory was opened where it came from, and when last."""
@@ -183,6 +185,12 @@ class Importer:
             last = last_moment(memory.accessed or memory.head.get("updated")) or 0.0
             count, known = self._usage.get(outcome.id, (0, 0.0))
             self._usage[outcome.id] = max(count, memory.accesses), max(known, last)
+
+
+def _place(failed: FailedItem) -> list[tuple[int, str]]:
+    """Where it stands: record 2 before record 10."""
+    parts = _NUMBER.split(failed.position)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def _prepared(memory: Carried) -> NewMemory:

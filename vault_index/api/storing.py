@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from vault_index.answers import StoredMemory
@@ -305,6 +306,7 @@ def _front(text: str) -> Mapping[str, Any]:
     return read_frontmatter(split_lines(text.removeprefix(BOM))).values
 
 
+@lru_cache(maxsize=8)
 def _identity(text: str) -> bytes:
     front = _front(text)
     if isinstance(title := front.get("title"), str) and title.strip():  # parsing would only find it again

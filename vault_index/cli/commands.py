@@ -28,6 +28,8 @@ COMMANDS = (
     Command("delete", "forget", "move memories to the trash"),
     Command("prune", "forget", "move expired memories to the trash"),
     Command("capture", "remember", "take what is marked *Remember*: out of a text"),
+    Command("export", "carry", "write the memories to a JSON file or a folder"),
+    Command("import", "carry", "store memories of an export or of another program"),
     Command("tags", "browse", "list tags and how often they occur"),
     Command("stats", "browse", "count what there is"),
     Command("status", "browse", "say how the index, the daemon and the embedder are doing"),

@@ -12,7 +12,13 @@ class Progress(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
-_LABELS = {"read": "reading", "text": "indexing", "embed": "embedding", "waiting": "waiting for the daemon"}
+_LABELS = {
+    "read": "reading",
+    "import": "importing",
+    "text": "indexing",
+    "embed": "embedding",
+    "waiting": "waiting for the daemon",
+}
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Any, cast
 from rich.text import Text
 
 from vault_index.output.around import AROUND
+from vault_index.output.carried import CARRIED
 from vault_index.output.clean import clean_all
 from vault_index.output.explain import explanation_lines, reading_lines
 from vault_index.output.memories import MEMORIES
@@ -31,7 +32,7 @@ Record = Mapping[str, Any]
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
     shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags}
-    shapes |= {**AROUND, **MEMORIES, **REPORTS, **STATES}
+    shapes |= {**AROUND, **CARRIED, **MEMORIES, **REPORTS, **STATES}
     shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
     return page.text()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vault_index.output.explain import explanation_lines, reading_lines
-from vault_index.output.short import lines, metadata, moment, place, short_ids, when
+from vault_index.output.short import import_in_short, lines, metadata, moment, place, short_ids, when
 
 Record = Mapping[str, Any]
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -15,6 +15,7 @@ def render_markdown(method: str, result: Record) -> str:
     shapes = {
         "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
         "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
+        "import": _import,
     }  # fmt: skip
     return shapes.get(method, _plain)(result)
 
@@ -137,6 +138,13 @@ def _outcomes(result: Record) -> str:
     table = [_table(("outcome", "id", "title"), rows)] if rows else []
     failed = _bullets(f"{item['position']}: {item['error']}" for item in result["failed"])
     return "\n\n".join([*table, *failed]) or "Nothing was done."
+
+
+def _import(result: Record) -> str:
+    short = import_in_short(result)
+    counts = ", ".join(f"{number} {outcome}" for outcome, number in short["counts"].items())
+    rows = [_outcomes(short)] if short["results"] or short["failed"] else []
+    return "\n\n".join([*rows, counts or "There was nothing to import."])
 
 
 def _plain(result: Record, depth: int = 0) -> str:

@@ -28,7 +28,8 @@ def _stored(page: Page, answer: Record) -> None:
         page.columns([("id", "dim", 0), ("alike#", "dim", 0), ("title", "", 3), ("path", "cyan", 3)], _lined(rows))
 
 
-def _several(method: str, page: Page, answer: Record) -> None:
+def several(method: str, page: Page, answer: Record, *, count: bool = True) -> None:
+    """What became of each of several memories, and with `count` how many they are."""
     results, failed = answer["results"], answer["failed"]
     if not results and not failed:
         page.line((_NOTHING.get(method, "Nothing was done."), "bold"))
@@ -42,10 +43,10 @@ def _several(method: str, page: Page, answer: Record) -> None:
         page.columns([("", "green", 0), ("id", "dim", 0), ("title", "bold", 3), ("", "dim", 4)], _lined(rows))
     for item in failed:
         page.line(("! ", "yellow"), (f"{_one(item['position'])}: ", "bold"), _one(item["error"]), hang=2)
-    if len(results) > 1 or failed:
+    if count and (len(results) > 1 or failed):
         page.gap()
-        count = counted(len(results), "memory", "memories")
-        page.line((f"{count}, {len(failed)} failed" if failed else count, "dim"))
+        total = counted(len(results), "memory", "memories")
+        page.line((f"{total}, {len(failed)} failed" if failed else total, "dim"))
 
 
 def _details(details: Record) -> str:
@@ -69,7 +70,7 @@ def _one(text: str) -> str:
 
 
 def _of(method: str) -> Callable[[Page, Record], None]:
-    return lambda page, answer: _several(method, page, answer)
+    return lambda page, answer: several(method, page, answer)
 
 
 MEMORIES: Mapping[str, Callable[[Page, Record], None]] = {

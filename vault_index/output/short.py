@@ -6,6 +6,8 @@ from typing import Any
 from unicodedata import combining, normalize
 
 _ID_LENGTH = 8  # prefixes are looked up in the whole index, not only in this answer
+_NAMED = 20  # memories of an import
+_AS_WANTED = frozenset({"created", "known", "would be created"})
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
 _FILLERS = frozenset((
@@ -174,3 +176,16 @@ def when(stamp: str) -> str:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 note`, `1,204 notes`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def import_in_short(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An import with `counts` of what became of its memories. A few are all named; of many, those that did not come in
+    as they were, and in any case no more of them or of the failed than 20."""
+    results, failed = answer["results"], answer["failed"]
+    counts: dict[str, int] = {}
+    for result in results:
+        counts[result["outcome"]] = counts.get(result["outcome"], 0) + 1
+    if failed:
+        counts["failed"] = len(failed)
+    named = results if len(results) <= _NAMED else [one for one in results if one["outcome"] not in _AS_WANTED]
+    return {"counts": counts, "results": named[:_NAMED], "failed": failed[:_NAMED]}

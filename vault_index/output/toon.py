@@ -7,7 +7,7 @@ from typing import Any
 import toon_format
 
 from vault_index.output.explain import explanation_lines, reading_lines
-from vault_index.output.short import lines, moment, passage, place, query_words, short_ids, when
+from vault_index.output.short import import_in_short, lines, moment, passage, place, query_words, short_ids, when
 
 _PASSAGE = 60
 """Tokens of a passage in a list of hits; `get` has the rest."""
@@ -25,6 +25,7 @@ def render_toon(method: str, result: Record) -> str:
     shapes = {
         "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
         "add": _stored, "update": _stored, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
+        "import": _import,
     }  # fmt: skip
     shape = shapes.get(method, _plain)
     return toon_format.encode(_printable(shape(result)))
@@ -197,6 +198,11 @@ def _outcomes(answer: Record) -> dict[str, Any]:
     )
     failed = {"failed": _table(answer["failed"])} if answer["failed"] else {}
     return {"results": _even(_table(rows)), **failed}
+
+
+def _import(answer: Record) -> dict[str, Any]:
+    short = import_in_short(answer)
+    return {"counts": short["counts"], **_outcomes(short)}
 
 
 def _even(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
