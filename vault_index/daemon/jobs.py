@@ -1,9 +1,10 @@
 """A piece of work that a client asked of the writer, and what the client may see of it meanwhile."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from vault_index.answers import SyncReport
 from vault_index.errors import BusyError, VaultIndexError
 
 
@@ -27,6 +28,8 @@ class Job:
     def __init__(self, method: str, params: Mapping[str, Any]) -> None:
         self.method = method
         self.params = dict(params)
+        self.earlier: list[SyncReport] = []
+        """What was done of it before it was interrupted."""
         self._changed = threading.Condition()
         self._step = Step("waiting", 0, 0)
         self._result: dict[str, Any] | None = None
@@ -35,6 +38,12 @@ class Job:
     @property
     def over(self) -> bool:
         return self._result is not None or self._error is not None
+
+    def rest(self, done: SyncReport | None) -> "Job":
+        """The same job, as far as it is left: an interrupted rebuild has marked all rows, and goes on as a sync."""
+        self.earlier += [done] if done else []
+        self.method = "sync"
+        return self
 
     def report(self, stage: str, done: int, total: int) -> None:
         with self._changed:
@@ -70,6 +79,19 @@ class Job:
             raise self._error
         assert self._result is not None
         return self._result
+
+
+def with_earlier(result: dict[str, Any], earlier: Sequence[SyncReport]) -> dict[str, Any]:
+    """The report of a sync with what was done before it was interrupted, which it found unchanged."""
+    if not earlier or "unchanged" not in result:
+        return result
+    whole = dict(result)
+    for done in earlier:
+        for key in ("added", "changed", "moved", "removed", "chunks", "cached"):
+            whole[key] += getattr(done, key)
+        whole["unchanged"] -= done.added + done.changed + done.moved
+        whole["seconds"] = round(whole["seconds"] + done.seconds, 3)
+    return whole
 
 
 def stopping() -> BusyError:

@@ -114,7 +114,14 @@ class _Daemon:
         if provider not in ("local", "none"):
             # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
             stepper = Stepper(lambda: api.VaultIndex.open(self._home), apart=True)
-        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60)
+        prune = self._prune if self._index.config.memory.auto_prune else None
+        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, prune)
+
+    def _prune(self) -> None:
+        """In the writer's thread."""
+        outcomes = self._index.prune()
+        if outcomes.results or outcomes.failed:
+            say(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
 
     def _new_watcher(self) -> Watcher:
         return Watcher(self._index.sources, self._writer.mark, self._index.config.watch.backend)

@@ -13,6 +13,7 @@ from vault_index.daemon.filling import Filling
 from vault_index.daemon.jobs import Progress
 from vault_index.daemon.log import say
 from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.indexer.sync import Interrupted
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +32,6 @@ class TextIndex(Protocol):
     def sync(
         self, paths: Sequence[str] | None = None, *, embed: bool = ..., progress: Progress = ...
     ) -> SyncReport: ...
-
-
-class Preempted(BaseException):
-    """Raised inside a progress call to leave long work between two documents, because something else waits.
-
-    Not an Exception, so that nothing that guards one document swallows it.
-    """
 
 
 class TextState(NamedTuple):
@@ -134,7 +128,7 @@ class Texts:
         everything = len(paths) > _MANY_PATHS
         try:
             report = self._index.sync(None if everything else paths, embed=False, progress=self._slice(started))
-        except Preempted:
+        except Interrupted:
             with self._lock:
                 for path in paths:
                     self._marks.mark(path, self._clock())
@@ -146,8 +140,11 @@ class Texts:
             if _changes(report) or report.failed:
                 _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
 
-    def reconcile(self) -> None:
-        """Compare everything. What it finds although no event told of it, the watcher missed."""
+    def reconcile(self) -> bool:
+        """Compare everything. What it finds although no event told of it, the watcher missed.
+
+        False where that did not come to its end; it is tried again.
+        """
         first, started = not self._reconciled, self._clock()
         self._reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
         if not first:
@@ -158,13 +155,13 @@ class Texts:
         events = self._events
         try:
             report = self._index.sync(None, embed=False, progress=self._slice(started))
-        except Preempted:
+        except Interrupted:
             self._reconcile_at = self._clock()
-            return
+            return False
         except VaultIndexError as error:
             say(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
-            return
+            return False
         self._note(report, everything=True)
         found = 0 if first else max(0, _changes(report) - (self._events - events))
         with self._lock:
@@ -175,6 +172,7 @@ class Texts:
         _log_sync("reconciled", report, missed=found, seconds=self._clock() - started)
         if found:
             self._on_missed()
+        return True
 
     def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
@@ -218,7 +216,7 @@ class Texts:
             if now - started > _SLICE_SECONDS:
                 due = self.next_marked()
                 if waits or (due is not None and due <= now):
-                    raise Preempted
+                    raise Interrupted
 
         return check
 

@@ -1,4 +1,5 @@
-"""The one thread that writes: saved files first, then clients' requests, the reconcile timer, and vectors last."""
+"""The one thread that writes: memories first, which somebody waits for, then saved files, other requests, the
+reconcile timer, and vectors last."""
 
 import logging
 import threading
@@ -11,14 +12,20 @@ from typing import Any
 from vault_index.answers import Problem
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling, Stepper
-from vault_index.daemon.jobs import Job, Progress, stopping
+from vault_index.daemon.jobs import Job, Progress, stopping, with_earlier
 from vault_index.daemon.log import say, where
 from vault_index.daemon.texts import TextIndex, Texts
 from vault_index.errors import VaultIndexError
+from vault_index.indexer.sync import Interrupted
 
 log = logging.getLogger(__name__)
 
 Dispatch = Callable[[str, dict[str, Any], Progress], dict[str, Any]]
+
+
+_AT_ONCE = frozenset({"add", "update", "delete", "prune", "capture"})
+"""Requests that take no longer than a few documents: they wait for one document, never for a whole sync."""
+_INTERRUPTIBLE = frozenset({"sync", "rebuild"})
 
 
 class _Stop(BaseException):
@@ -33,6 +40,8 @@ class Settings:
     stepper: Stepper
     reconcile_seconds: float
     """0: only at the start."""
+    reconciled: Callable[[], object] | None = None
+    """What there is to do after each reconcile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +74,13 @@ class Writer:
         self._clock = clock
         self._wake = threading.Condition()
         self._wakes_at = 0.0
+        self._urgent: deque[Job] = deque()
         self._jobs: deque[Job] = deque()
         self._calls: deque[Callable[[], object]] = deque()
         self._vectors = Filling(settings.stepper, self.call, clock)
         self._texts = Texts(index, self._vectors, self._others_wait, on_missed, clock)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
+        self._reconciled = settings.reconciled
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
@@ -108,7 +119,7 @@ class Writer:
             if self._stopping:
                 job.fail(stopping())
             else:
-                self._jobs.append(job)
+                (self._urgent if method in _AT_ONCE else self._jobs).append(job)
                 self._wake.notify_all()
         return job
 
@@ -121,7 +132,7 @@ class Writer:
     def state(self) -> WriterState:
         texts = self._texts.state()
         with self._wake:
-            waiting = texts.waiting + len(self._jobs)
+            waiting = texts.waiting + len(self._urgent) + len(self._jobs)
         return WriterState(
             last_event=texts.last_event,
             last_reconcile=texts.last_reconcile,
@@ -137,6 +148,7 @@ class Writer:
         """Take new settings, and reconcile now. By way of `call`."""
         self._vectors.use(settings.stepper)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
+        self._reconciled = settings.reconciled
 
     def _run(self) -> None:
         while (step := self._next_step()) is not None:
@@ -162,6 +174,9 @@ class Writer:
         return None
 
     def _ready(self, now: float) -> Callable[[], object] | None:
+        if self._urgent:
+            urgent = self._urgent.popleft()
+            return lambda: self._carry_out(urgent)
         if paths := self._texts.due():
             return lambda: self._texts.save(paths)
         if self._calls:
@@ -170,12 +185,16 @@ class Writer:
             job = self._jobs.popleft()
             return lambda: self._carry_out(job)
         for work, at in (
-            (self._texts.reconcile, self._texts.reconcile_at),
+            (self._reconcile, self._texts.reconcile_at),
             (self._vectors.step, self._vectors.next_at),
         ):
             if at is not None and at <= now:
                 return work
         return None
+
+    def _reconcile(self) -> None:
+        if self._texts.reconcile() and self._reconciled is not None:
+            self.call(self._reconciled)
 
     def _guarded(self, function: Callable[[], object]) -> Callable[[], object]:
         def guarded() -> None:
@@ -190,11 +209,18 @@ class Writer:
         def progress(stage: str, done: int, total: int) -> None:
             if self._stopping:
                 raise _Stop
+            if self._urgent and job.method in _INTERRUPTIBLE:
+                raise Interrupted
             job.report(stage, done, total)
 
         text, fill = _split(job.method, job.params)
         try:
             result = {} if text is None else self._dispatch(job.method, text, progress)
+            result = with_earlier(result, job.earlier)
+        except Interrupted as interrupted:
+            with self._wake:
+                self._jobs.appendleft(job.rest(interrupted.report))
+            return
         except VaultIndexError as error:
             job.fail(error)
             return
@@ -212,15 +238,18 @@ class Writer:
             self._vectors.more()
 
     def _others_wait(self) -> bool:
-        """Asked between two documents. Leaves the work when the daemon stops."""
+        """Asked between two documents. Leaves the work when the daemon stops, or a memory is to be written."""
         if self._stopping:
             raise _Stop
+        if self._urgent:
+            raise Interrupted
         return bool(self._jobs)
 
     def _fail_all(self) -> None:
         with self._wake:
             self._stopping = True
-            jobs = list(self._jobs)
+            jobs = [*self._urgent, *self._jobs]
+            self._urgent.clear()
             self._jobs.clear()
         for job in jobs:
             job.fail(stopping())

@@ -1,0 +1,136 @@
+"""Memories through the daemon: at once, whatever else it does, and pruned by it where that is asked for."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.vaults import opened, write
+from tests.daemon.fake_index import FakeIndex, until
+from tests.daemon.test_run import Place
+from tests.daemon.test_run import place as place
+from vault_index.answers import SyncReport
+from vault_index.api.dispatch import to_json
+from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.filling import Stepper
+from vault_index.daemon.jobs import Job, Progress
+from vault_index.daemon.writer import Settings, Writer
+from vault_index.errors import UsageError
+from vault_index.indexer.sync import Interrupted
+
+
+def test_a_memory_is_found_when_the_daemon_has_answered(place: Place) -> None:
+    place.started()
+    stored = place.ask("add", text="The buffalo likes mud.", tags=["animals"])
+    assert place.found("buffalo") == {stored["path"]}
+    place.ask("update", ref=stored["id"][:8], content="And grass.", append=True)
+    assert place.found("grass") == {stored["path"]}
+    assert place.ask("add", text="The buffalo likes mud.\n\nAnd grass.", title="The buffalo likes mud.")["duplicate_of"]
+    with pytest.raises(UsageError, match="is no memory"):
+        place.ask("delete", ref="a.md")
+    place.ask("delete", ref=[stored["id"]])
+    assert place.found("buffalo") == set()
+    # What it wrote itself it also hears of, and finds nothing new in it.
+    assert place.ask("sync", embed=False)["changed"] == 0
+    assert place.ask("status")["watch"]["missed"] == 0
+
+
+def test_the_daemon_prunes_where_that_is_asked_for(place: Place) -> None:
+    settings = place.home.config_file.read_text("utf-8")
+    place.home.config_file.write_text(f"{settings}\n[memory]\nauto_prune = true\n", "utf-8")
+    place.write("80-memory/old.md", "---\nexpires: 2020-01-01\n---\nOver.\n")
+    place.write("80-memory/lasting.md", "---\nexpires: 2999-01-01\n---\nNot over.\n")
+    place.started()
+    until(lambda: (place.vault / ".trash/80-memory/old.md").exists())
+    assert (place.vault / "80-memory/lasting.md").exists()
+    until(lambda: place.ask("list", kind="memory")["total"] == 1)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> FakeIndex:
+    for number in range(20):
+        (tmp_path / f"{number:02}.md").write_text(str(number), "utf-8")
+    return FakeIndex(tmp_path)
+
+
+@pytest.fixture
+def writer(index: FakeIndex) -> Iterator[Writer]:
+    def dispatch(method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        return {"rows": len(index.rows)} if method == "add" else index.dispatch(method, params, progress)
+
+    made = Writer(index, dispatch, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
+    yield made
+    if made.is_alive():
+        assert made.stop(5)
+
+
+def result_of(job: Job) -> dict[str, Any]:
+    assert job.over_within(10)
+    return job.answer()
+
+
+def test_a_memory_waits_for_one_document_of_the_reconcile(index: FakeIndex, writer: Writer) -> None:
+    index.gate = threading.Event()
+    writer.start()
+    until(lambda: bool(index.syncs))
+    job = writer.submit("add", {})
+    index.gate.set()
+    assert result_of(job)["rows"] == 1
+    until(lambda: len(index.rows) == 20)
+
+
+def test_a_memory_waits_for_one_document_of_a_sync(index: FakeIndex, writer: Writer) -> None:
+    index.gate = threading.Event()
+    sync = writer.submit("sync", {"embed": False})
+    writer.start()
+    until(lambda: bool(index.syncs))
+    index.gate.set()
+    until(lambda: len(index.rows) == 20)
+    result_of(sync)
+    index.rows.clear()
+    index.gate = threading.Event()
+    again = writer.submit("sync", {"embed": False})
+    until(lambda: len(index.syncs) == 3)
+    job = writer.submit("add", {})
+    index.gate.set()
+    assert result_of(job)["rows"] == 1
+    assert result_of(again)["scanned"] == 20
+    assert len(index.rows) == 20
+
+
+def test_an_interrupted_sync_says_what_it_did_and_goes_on_from_there(tmp_path: Path) -> None:
+    write(tmp_path / "vault", {f"{number}.md": f"Note {number}." for number in range(5)})
+
+    def leave(stage: str, done: int, total: int) -> None:
+        if done == 2:
+            raise Interrupted
+
+    with opened(tmp_path) as index:
+        with pytest.raises(Interrupted) as raised:
+            index.sync(progress=leave)
+        assert raised.value.report is not None
+        assert raised.value.report.added == 2
+        rest = index.sync()
+        assert (rest.added, rest.unchanged) == (3, 2)
+
+
+def test_the_answer_of_an_interrupted_rebuild_counts_everything(index: FakeIndex) -> None:
+    asked: list[str] = []
+
+    def dispatch(method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        asked.append(method)
+        if method == "rebuild":
+            interrupted = Interrupted()
+            interrupted.report = SyncReport(scanned=20, changed=4, chunks=9)
+            raise interrupted
+        return to_json(SyncReport(scanned=20, changed=16, unchanged=4, chunks=30))  # type: ignore[no-any-return]
+
+    writer = Writer(index, dispatch, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
+    job = writer.submit("rebuild", {"embed": False})
+    writer.start()
+    answer = result_of(job)
+    assert asked == ["rebuild", "sync"]
+    assert (answer["changed"], answer["unchanged"], answer["chunks"]) == (20, 0, 39)
+    assert writer.stop(5)
