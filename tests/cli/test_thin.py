@@ -40,6 +40,14 @@ def test_with_a_daemon_a_search_imports_next_to_nothing(home: Path, form: str) -
     assert not THIN & modules
 
 
+def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
+    with fake_daemon(home, lambda request: [{"text": "id: 5f0c3f0e"}]) as daemon:
+        modules = imported("add", "Readers never wait.", "--tags", "wal", "--expires", "in 3 months")
+        modules |= imported("update", "5f0c", "--type", "decision")
+    assert [request["method"] for request in daemon.requests] == ["add", "update"]
+    assert not (THIN | {"dateparser", "vault_index.memories", "vault_index.secrets"}) & modules
+
+
 def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None:
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     modules = imported("search", "readers", "--mode", "text", "--json")
