@@ -280,6 +280,10 @@ def test_the_name_of_the_file_tells_what_the_head_does_not() -> None:
     }
 
 
+def test_a_name_that_only_looks_like_a_date_is_none() -> None:
+    assert "created" not in observation("Text.\n", "2026-99-09-x.md").head
+
+
 def test_a_head_that_yaml_cannot_read_is_read_as_far_as_it_goes() -> None:
     memory = observation("---\ntype: warning\ntitle: Careful: slow\nconfidence: low\n---\nIt is slow.\n", "slow.md")
     assert (memory.head["type"], memory.head["title"], memory.head["confidence"]) == ("warning", "Careful: slow", "low")

@@ -15,6 +15,7 @@ from vault_index.markdown.frontmatter import string_list
 from vault_index.memories.carried import OLD_ID, Batch, Carried, settle
 from vault_index.memories.document import title_of
 from vault_index.memories.fields import Fields
+from vault_index.memories.imports.foreign import in_order
 from vault_index.memories.records import compose, file_of
 from vault_index.models import Filters
 from vault_index.store.reader import Order
@@ -79,7 +80,7 @@ class Importer:
         head["title"] = head.get("title") or title_of(memory.body)
         head["created"] = head.get("created") or head.get("updated") or now
         head["updated"] = head.get("updated") or head["created"]
-        return replace(memory, head=head)
+        return replace(memory, head=in_order(head))
 
     def _with_twins_known(self, memories: Sequence[Carried]) -> list[Carried]:
         """Where a memory will be merged into another one, the others speak of that one; and it remembers both ids."""

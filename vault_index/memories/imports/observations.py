@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from vault_index.errors import UsageError
@@ -64,7 +65,7 @@ def read_observation(text: str, path: str) -> Carried:
         "digest": text_of(values.get("digest")),
         "tags": tags_of(values.get("tags")),
         "project": text_of(values.get("project")),
-        "created": time_of(values.get("created") or (named["date"] if named else None), "created"),
+        "created": time_of(values.get("created"), "created") or (_day(named["date"]) if named else None),
         "updated": time_of(values.get("updated"), "updated"),
         "entered_by": text_of(values.get("entered_by")),
         "expires": time_of(values.get("expires"), "expires"),
@@ -122,6 +123,13 @@ def _title(given: str, lines: Sequence[str]) -> tuple[str, str]:
     if given and given.casefold() != shown.casefold():
         return given, without_blank_edges("\n".join(lines))
     return given or shown, without_blank_edges("\n".join(lines[first + 1 :]))
+
+
+def _day(text: str) -> str | None:
+    """A date in a name, where it is one."""
+    with suppress(UsageError):
+        return time_of(text, "date")
+    return None
 
 
 def _called(ref: str) -> str:
