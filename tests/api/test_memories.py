@@ -8,8 +8,9 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
-from vault_index.errors import NotFoundError, UsageError
+from vault_index.errors import BusyError, NotFoundError, UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.store.lock import WriteLock
 
 OLD = "---\nid: 11111111-1111-4111-8111-111111111111\ntitle: Old\n---\nThe heron nests in the reeds.\n"
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
@@ -308,6 +309,34 @@ def test_of_two_vaults_one_is_written(tmp_path: Path) -> None:
         set_value(index.home, "memory.vault", "work")
         index.reload()
         assert (tmp_path / "work" / index.add("Swans.").path).is_file()
+
+
+def test_a_vault_that_is_not_mounted_is_not_written(index: VaultIndex, vault: Path) -> None:
+    index.add("Herons.")
+    vault.rename(vault.with_name("elsewhere"))
+    with pytest.raises(NotFoundError):
+        index.add("Storks.")
+    vault.mkdir()  # what is left of a disk that was unmounted
+    with pytest.raises(NotFoundError, match="nothing is written"):
+        index.add("Storks.")
+    assert list(vault.iterdir()) == []
+
+
+def test_a_memory_that_a_rule_leaves_out_says_so(index: VaultIndex, vault: Path) -> None:
+    write(vault, {".vaultignore": "80-memory/\n"})
+    stored = index.add("Herons.")
+    assert "an ignore rule" in stored.warnings[0]
+
+
+def test_a_lock_that_is_not_given_back_is_said_with_what_was_written(
+    index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_index.api.writing.LOCK_TIMEOUT", 0.05)
+    with WriteLock(index.home.write_lock).held("sync", 1), pytest.raises(BusyError) as raised:
+        index.add("Herons.")
+    assert "(sync)" in raised.value.message
+    assert raised.value.message.endswith("no memory was written")
+    assert files(vault) == []
 
 
 def test_the_index_is_what_a_fresh_one_would_be(index: VaultIndex, tmp_path: Path) -> None:

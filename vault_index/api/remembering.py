@@ -194,9 +194,9 @@ class Remembering(Core):
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._write.held(work))
+                self._write.refresh({name: [self.config.memory.dir] for name in self._vaults})
             except BusyError as error:
                 raise BusyError(f"{error.message}; no memory was written", error.hint) from error
-            self._write.refresh({name: [self.config.memory.dir] for name in self._vaults})
             reader = stack.enter_context(self._pool.lend()).reader
             memories = MemoryWriter(
                 self._write, reader, self._vaults, self.config.memory.dir, home, now or datetime.now().astimezone()

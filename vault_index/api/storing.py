@@ -162,6 +162,7 @@ class MemoryWriter:
 
     def put(self, new: NewMemory) -> str:
         """Write one prepared memory as it is, whatever says the same, and tell its path."""
+        self._must_be_there()
         files = self._files(self.home)
         path = files.resolve(new.path) if new.path else files.free_path(new.fields.type or "note", new.day, new.title)
         try:
@@ -292,6 +293,14 @@ class MemoryWriter:
                     "run the same command again: it does only what is missing",
                 ) from error
             self._note(standing.source, standing.path)
+
+    def _must_be_there(self) -> None:
+        """A vault that is empty, though the index knows of documents in it, is a disk that is not mounted."""
+        reason = self.sources[self.home].missing()
+        if reason and self.reader.documents(Filters(sources=(self.home,)), Order(), 1, 0)[1]:
+            raise NotFoundError(
+                f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
+            )
 
     def _ignored(self, path: str) -> tuple[str, ...]:
         if self.sources[self.home].look(path) is not None:
