@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.models import Filters
 from vault_index.query.links import linked
-from vault_index.store.reader import IndexReader, Order
+from vault_index.store.reader import IndexReader
 from vault_index.store.rows import StoredDocument
 
 _RANGE = re.compile(r"^(?P<ref>.+?):(?P<first>\d+)(?P<dash>-(?P<last>\d+)?)?$", re.DOTALL)
@@ -64,13 +63,11 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
 
 def _imported(reader: IndexReader, old_id: str, sources: Sequence[str]) -> StoredDocument | None:
     """The memory that was called so where it was imported from: `#12`."""
-    wanted = Filters(kinds=("memory",), sources=tuple(sources), properties=(("imported_id", old_id),))
-    found, total = reader.documents(wanted, Order("path", descending=False), _SHOWN_CANDIDATES, 0)
-    if total > 1:
-        shown = ", ".join(f"{d.uid[:13]} ({d.path})" for d in found)
-        raise UsageError(
-            f"{total} memories were called {old_id!r} where they came from", f"name one by its id: {shown}"
-        )
+    found = reader.memories_by_old_id(old_id, sources)
+    if len(found) > 1:
+        shown = ", ".join(f"{d.uid[:13]} ({d.path})" for d in found[:_SHOWN_CANDIDATES])
+        message = f"{len(found)} memories were called {old_id!r} where they came from"
+        raise UsageError(message, f"name one by its id: {shown}")
     return found[0] if found else None
 
 
