@@ -194,7 +194,8 @@ class Remembering(Core):
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._write.held(work))
-                self._write.refresh({name: [self.config.memory.dir] for name in self._vaults})
+                for name, vault in self._vaults.items():
+                    self._write.refresh_folder(name, vault.config.path / self.config.memory.dir)
             except BusyError as error:
                 raise BusyError(f"{error.message}; no memory was written", error.hint) from error
             reader = stack.enter_context(self._pool.lend()).reader

@@ -233,6 +233,9 @@ class MemoryWriter:
             raise type(error)(
                 f"{error.message}; the memory itself is written: {written}", "the next `vault-index sync` indexes it"
             ) from error
+        for source, paths in touched.items():
+            root = self.sources[source].config.path
+            self.write.wrote(root / self.memory_dir, [root / path for path in paths])
 
     # --- inside ------------------------------------------------------------------------------------------------
 

@@ -3,13 +3,14 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from vault_index.answers import EmbedReport, Problem, SyncReport
 from vault_index.api.embedders import Embedders
+from vault_index.api.folders import FolderTimes
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
 from vault_index.indexer.sync import Progress, RowSettings, Synchroniser
@@ -46,6 +47,7 @@ class WriteSide:
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
         self._cursors: dict[int, int] = {}
+        self._folders = FolderTimes()
 
     def close(self) -> None:
         for part in (self._writer, self._cache):
@@ -103,6 +105,19 @@ class WriteSide:
         with self._held(work):
             self._open_writer()
             yield
+
+    def refresh_folder(self, source: str, folder: Path) -> None:
+        """Have the index know the files of a folder of a source, unless none came or went since the last time; the
+        caller holds the lock."""
+        times = self._folders.news(str(folder))
+        if times is not None:
+            root = next(one.config.path for one in self._sources if one.config.name == source)
+            self.refresh({source: [folder.relative_to(root).as_posix()]})
+            self._folders.keep(str(folder), times)
+
+    def wrote(self, folder: Path, files: Iterable[Path]) -> None:
+        """These files of the folder are written and indexed: they are no news."""
+        self._folders.wrote(str(folder), map(str, files))
 
     def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
         """Bring the text of these places up to date; the caller holds the lock."""

@@ -1,0 +1,40 @@
+"""Whether files came or went in a folder."""
+
+import os
+from pathlib import Path
+
+from vault_index.api.folders import FolderTimes
+
+
+def later(folder: Path) -> None:
+    """As if the last change was a second later: file systems have coarse clocks."""
+    time = folder.stat().st_mtime_ns + 10**9
+    os.utime(folder, ns=(time, time))
+
+
+def test_only_what_came_or_went_is_news(tmp_path: Path) -> None:
+    folders, deep = FolderTimes(), tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    (deep / "x.md").write_text("x", "utf-8")
+    times = folders.news(str(tmp_path))
+    assert times is not None
+    folders.keep(str(tmp_path), times)
+    (deep / "x.md").write_text("y", "utf-8")
+    assert folders.news(str(tmp_path)) is None
+    (deep / "y.md").write_text("y", "utf-8")
+    later(deep)
+    assert folders.news(str(tmp_path)) is not None
+    folders.wrote(str(tmp_path), [str(deep / "y.md")])
+    assert folders.news(str(tmp_path)) is None
+
+
+def test_a_folder_that_is_not_there_yet_and_one_that_goes(tmp_path: Path) -> None:
+    folders, root = FolderTimes(), tmp_path / "memories"
+    assert folders.news(str(root)) == {}
+    folders.keep(str(root), {})
+    (root / "note").mkdir(parents=True)
+    assert folders.news(str(root)) is not None
+    folders.wrote(str(root), [str(root / "note" / "x.md")])
+    assert folders.news(str(root)) is None
+    (root / "note").rmdir()
+    assert folders.news(str(root)) is not None
