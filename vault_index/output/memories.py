@@ -18,14 +18,17 @@ _NOTHING = {
 def _stored(page: Page, answer: Record) -> None:
     ids = short_ids([answer["id"], *(near["id"] for near in answer["near"])])
     done = "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
-    page.line((f"{done} ", "bold green"), (ids[answer["id"]], "bold"), (f" · {_one(answer['path'])}", "cyan"))
+    page.line((f"{done} ", "bold green"), (ids[answer["id"]], "bold"))
+    page.line((_one(answer["path"]), "cyan"), indent=2)
     for warning in answer["warnings"]:
         page.line(("! ", "yellow"), _one(warning), hang=2)
     if answer["near"]:
         page.gap()
-        page.line(("These say nearly the same; --supersedes replaces one:", "bold"))
+        page.line(("Nearly the same is said by:", "bold"))
         rows = [[ids[near["id"]], f"{near['score']:.2f}", near["title"], near["path"]] for near in answer["near"]]
         page.columns([("id", "dim", 0), ("alike#", "dim", 0), ("title", "", 3), ("path", "cyan", 3)], _lined(rows))
+        new, old = ids[answer["id"]], ids[answer["near"][0]["id"]]
+        page.line((f"To replace one: vault-index update {new} --supersedes {old}", "dim"))
 
 
 def several(method: str, page: Page, answer: Record, *, count: bool = True) -> None:
@@ -36,21 +39,17 @@ def several(method: str, page: Page, answer: Record, *, count: bool = True) -> N
         return
     if results:
         ids = short_ids(outcome["id"] for outcome in results if outcome["id"])
-        rows = [
-            [outcome["outcome"], ids.get(outcome["id"], ""), outcome["title"], _details(outcome["details"])]
-            for outcome in results
-        ]
-        page.columns([("", "green", 0), ("id", "dim", 0), ("title", "bold", 3), ("", "dim", 4)], _lined(rows))
+        for outcome in results:
+            short = f"{ids[outcome['id']]} · " if outcome["id"] else ""
+            page.line((f"{outcome['outcome']} ", "green"), (short, "dim"), (_one(outcome["title"]), "bold"), hang=2)
+            if details := " · ".join(detail_texts(outcome["details"])):
+                page.line((_one(details), "dim"), indent=2)
     for item in failed:
         page.line(("! ", "yellow"), (f"{_one(item['position'])}: ", "bold"), _one(item["error"]), hang=2)
     if count and (len(results) > 1 or failed):
         page.gap()
         total = counted(len(results), "memory", "memories")
         page.line((f"{total}, {len(failed)} failed" if failed else total, "dim"))
-
-
-def _details(details: Record) -> str:
-    return " · ".join(detail_texts(details))
 
 
 def detail_texts(details: Record) -> Iterator[str]:
