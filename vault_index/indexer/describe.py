@@ -11,7 +11,6 @@ from typing import Any
 from vault_index.markdown.frontmatter import read_frontmatter, string_list
 from vault_index.markdown.identity import identity
 from vault_index.markdown.lines import split_lines
-from vault_index.markdown.tags import normalize_tag
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.rows import ChunkRow, DocumentRow
 from vault_index.terms import index_text
@@ -69,7 +68,7 @@ def describe(
         superseded_by=_text(front.get("superseded_by")) if memory else None,
         stays_home=stays_home,
         frontmatter=front,
-        tags=said.tags,
+        tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, said, chunks)),
@@ -110,11 +109,9 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
 
 
 def _said_in_session(parsed: ParsedDocument) -> ParsedDocument:
-    """What of a session it may be found by: a `#` in what was said is seldom meant as a tag, and the model, the folder
-    and the version are the same in so many sessions that they would only be noise."""
-    front = {key: value for key, value in parsed.frontmatter.items() if key in ("project", "tags")}
-    tags = (normalize_tag(tag) for tag in string_list(front.get("tags")))
-    return replace(parsed, tags=tuple(dict.fromkeys(filter(None, tags))), frontmatter=front)
+    """What of a session it may be found by: the model, the folder and the version are the same in so many that they
+    would only be noise."""
+    return replace(parsed, frontmatter={key: parsed.frontmatter.get(key) for key in ("project", "tags")})
 
 
 def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:

@@ -220,9 +220,11 @@ class Synchroniser:
         from vault_index.indexer.describe import describe
         from vault_index.markdown.canvas import parse_canvas
         from vault_index.markdown.chunk import chunk
-        from vault_index.markdown.parse import parse
+        from vault_index.markdown.parse import parse, parse_transcript
 
-        read = parse_canvas if raw.ref.path.endswith(".canvas") else parse
+        read = (
+            parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
+        )
         parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
         chunks = chunk(parsed, self._settings.chunk_tokens, self._settings.chunk_overlap)
         row = describe(

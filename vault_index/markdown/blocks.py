@@ -46,6 +46,12 @@ def read_structure(lines: Sequence[str]) -> Structure:
     return _structure(list(_spans(tokens, lines)), lines, frozenset(number for block in code for number in block))
 
 
+def read_lines(lines: Sequence[str]) -> Structure:
+    """The same of a text that is known to need no more: a tenth of the time."""
+    spans, code_lines = plain_spans(lines)
+    return _structure(spans, lines, code_lines)
+
+
 @cache
 def _parser(with_math: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable("table")

@@ -18,11 +18,16 @@ _FENCE_IN_CONTAINER = re.compile(r"^(?: |\t|>|[-*+] |\d{1,9}[.)] )+[ \t]*(?:```|
 _ENDLESS_HTML = re.compile(r"^( {0,3})(?=<(?:!|\?|(?:script|pre|style|textarea)(?:[\s>]|$)))", re.IGNORECASE)
 _MATH = re.compile(r"^( {0,3})(?=\$\$)")
 _COMMENT = "%%"
+_NEEDS_CARE = re.compile(
+    r"^[ \t]*(?:#|```|~~~|=+[ \t]*$|-+[ \t]*$|<[!?A-Za-z]|\$\$|[-*+>\d][^\n]*(?:```|~~~))|%%|\r", re.MULTILINE
+)
 _DEEPEST = 6
 
 
 def inset(text: str, level: int) -> str:
     """`text` to stand under a heading of `level`, as many lines as before but for a fence that had to be closed."""
+    if not _NEEDS_CARE.search(text):
+        return text.strip("\n")
     result = _Inset(split_lines(text.strip("\r\n")), level).text()
     if _FENCE_IN_CONTAINER.search(result) and not _ends(result):
         # Where a fence in a list begins and ends, only the parser knows. A quotation holds whatever it is.

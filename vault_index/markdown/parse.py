@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vault_index.markdown.blocks import Structure, read_structure
+from vault_index.markdown.blocks import Structure, read_lines, read_structure
 from vault_index.markdown.comments import without_comments
 from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
 from vault_index.markdown.lines import split_lines
@@ -31,6 +31,27 @@ def parse(text: str, name: str) -> ParsedDocument:
     )
 
 
+def parse_transcript(text: str, name: str) -> ParsedDocument:
+    """Read a session as it is rendered: its turns need no parser, no comment is in them, and a `#` in what was said is
+    seldom meant as a tag."""
+    lines = split_lines(text)
+    front = read_frontmatter(lines)
+    structure = read_lines([""] * front.lines + lines[front.lines :])
+    inline = read_inline(_prose(lines, structure))
+    said = _title(front.values)
+    return ParsedDocument(
+        title=said or name,
+        title_in_text=bool(said),
+        aliases=(),
+        tags=normal_tags(_either(front.values, "tags", "tag", split_spaces=True)),
+        links=(*_frontmatter_links(lines[: front.lines]), *inline.links),
+        frontmatter=front.values,
+        line_count=len(lines),
+        blocks=structure.blocks or tuple(_without_body(lines, front, said, name)),
+        faults=front.faults,
+    )
+
+
 def read_body(lines: list[str]) -> tuple[Structure, Inline]:
     """Blocks, tags and links of markdown without frontmatter. Comments count for none of them.
 
@@ -42,9 +63,12 @@ def read_body(lines: list[str]) -> tuple[Structure, Inline]:
         bare = without_comments(lines, structure.code_lines)
         if bare != lines:
             lines, structure = bare, read_structure(bare)
+    return structure, read_inline(_prose(lines, structure))
+
+
+def _prose(lines: list[str], structure: Structure) -> list[str]:
     code = structure.code_lines
-    prose = ["" if number in code else line for number, line in enumerate(lines, start=1)] if code else lines
-    return structure, read_inline(prose)
+    return ["" if number in code else line for number, line in enumerate(lines, start=1)] if code else lines
 
 
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
