@@ -71,7 +71,7 @@ class Store:
     def turn(self, session: str, said: str = "") -> None:
         """A prompt and its answer in two steps: ten parts."""
         prompt = self._message(session, {"role": "user"}, [{"type": "text", "text": self._said(300) + said}])
-        work = [
+        work: list[dict[str, object]] = [
             {"type": "step-start", "snapshot": "0" * 40},
             {"type": "reasoning", "text": self._prose(1500)},
             {"type": "text", "text": self._said(700)},
@@ -79,7 +79,11 @@ class Store:
             {"type": "step-finish", "reason": "tool-calls"},
         ]
         self._message(session, {"role": "assistant", "parentID": prompt}, work)
-        answer = [{"type": "step-start"}, {"type": "text", "text": self._said(2000)}, {"type": "step-finish"}]
+        answer: list[dict[str, object]] = [
+            {"type": "step-start"},
+            {"type": "text", "text": self._said(2000)},
+            {"type": "step-finish"},
+        ]
         self._message(session, {"role": "assistant", "parentID": prompt}, answer)
         self.connection.execute("UPDATE session SET time_updated = ? WHERE id = ?", (self._clock, session))
 
@@ -101,7 +105,7 @@ class Store:
         return f"{kind}_{self._number:012x}"
 
     def _tool_call(self) -> dict[str, object]:
-        given, output = {"command": self._prose(60)}, self._prose(5000)
+        given, output = {"command": self._prose(60)}, self._prose(2800)
         state = {"status": "completed", "input": given, "output": output, "metadata": {"exit": 0}}
         return {"type": "tool", "tool": "bash", "state": state}
 

@@ -62,8 +62,10 @@ def full_metadata(reader: IndexReader, document: StoredDocument, link: str, acce
 
     tags = reader.tags_of([document.id]).get(document.id, ())
     record = asdict(to_record(document, tags=tags, link=link, accesses={document.uid: accesses}))
+    session = document.frontmatter.get("session") if document.kind == "session" else None
     return {
         **record,
+        **({"resume": f"opencode -s {session}"} if session else {}),
         "aliases": reader.aliases_of(document.id),
         "links": [asdict(link) for link in reader.links_of(document.id)],
         "frontmatter": dict(document.frontmatter),

@@ -41,9 +41,7 @@ class Database:
             self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
             try:
                 self._connection.set_busy_timeout(_BUSY_MS)
-                self._columns = {
-                    table: self._table_info(table) for table in (*_NEEDED, "project", "session_message", "migration")
-                }
+                self._schema = -1
                 self._check()
             except BaseException:
                 self._connection.close()
@@ -87,6 +85,7 @@ class Database:
     def _listed(self, where: str, values: tuple[str, ...], problems: list[str]) -> list[Listed]:
         one = "WHERE session_id = ?" if values else ""
         with self._translated(), self._snapshot():
+            self._check()
             rows = self._all(f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values)
             messages = {id_: rest for id_, *rest in self._all(_COUNTS.format("message", one), values)}
             newer = self._all(_COUNTS.format("session_message", one), values) if self._has_v2() else []
@@ -146,6 +145,12 @@ class Database:
         return {str(row[1]) for row in self._all(f"PRAGMA table_info({table})")}
 
     def _check(self) -> None:
+        """Learn the columns; again when a newer OpenCode has changed them since."""
+        schema = int(self._connection.pragma("schema_version"))
+        if schema == self._schema:
+            return
+        tables = (*_NEEDED, "project", "session_message", "migration")
+        self._columns = {table: self._table_info(table) for table in tables}
         lacking = [
             f"{table}.{name}" for table, names in _NEEDED.items() for name in names if name not in self._columns[table]
         ]
@@ -154,6 +159,7 @@ class Database:
                 f"{self._path} has a layout that is not known ({self._version()}): it lacks {', '.join(lacking)}",
                 "upgrade vault-index, or report it with the version of OpenCode; nothing is removed from the index",
             )
+        self._schema = schema
 
     def _version(self) -> str:
         """What the database says of its version, which is not a number but the last migration."""
