@@ -65,7 +65,7 @@ def test_a_new_memory_is_a_file_and_is_found_at_once(index: VaultIndex, vault: P
 
 def test_a_memory_without_title_is_called_by_its_first_sentence(index: VaultIndex) -> None:
     stored = index.add("Herons nest in reeds. They return every year.")
-    assert index.list().results[0].title == "Herons nest in reeds."
+    assert index.list().results[0].title == "Herons nest in reeds"
     assert stored.path.endswith("-herons-nest-in-reeds.md")
 
 

@@ -71,10 +71,11 @@ def test_the_text_may_come_from_a_file_or_a_pipe(tmp_path: Path, capsys: pytest.
         with piped(f"From pipe {number}."):
             answer(capsys, *words)
     found = [hit["title"] for hit in answer(capsys, "list", "--kind", "memory")["results"]]
-    assert sorted(found) == ["From a file.", "From pipe 0.", "From pipe 1."]
+    assert sorted(found) == ["From a file", "From pipe 0", "From pipe 1"]
     with piped("And more."):
         answer(capsys, "update", "t", "--append")
-    assert "From pipe 1.\n\nAnd more." in answer(capsys, "get", "t")["results"][0]["content"]
+    answer(capsys, "update", "t", "--append", "As words", "too.")
+    assert "From pipe 1.\n\nAnd more.\n\nAs words too." in answer(capsys, "get", "t")["results"][0]["content"]
 
 
 def test_a_command_that_names_a_field_leaves_stdin_alone(capsys: pytest.CaptureFixture[str]) -> None:

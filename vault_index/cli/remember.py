@@ -39,6 +39,7 @@ def add_update(parser: argparse.ArgumentParser) -> None:
         "code 5 when the file changed meanwhile: it stays, and the new text is kept beside it."
     )
     parser.add_argument("ref", metavar="REF", help="its id or the beginning, or its path or name")
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="the new text, as --content")
     parser.add_argument("--content", metavar="TEXT", help="the new text; - for what is piped in")
     parser.add_argument("--file", metavar="PATH", help="the file that holds the new text")
     parser.add_argument("--append", action="store_true", help="put the text after what is there")
@@ -51,9 +52,10 @@ def add_update(parser: argparse.ArgumentParser) -> None:
 
 
 def run_update(options: Options, args: dict[str, Any]) -> int:
-    content, file = args.pop("content", None), args.pop("file", None)
-    if content is not None and file is not None:
-        raise UsageError("the text is given twice, as --content and as a file", "give one of them")
+    words, content, file = args.pop("text", None), args.pop("content", None), args.pop("file", None)
+    if sum(one is not None for one in (words or None, content, file)) > 1:
+        raise UsageError("the text is given twice", "give it as words, as --content or as --file")
+    content = " ".join(words) if words else content
     # A command that names a field and no text leaves stdin alone: it may be a pipe that never ends.
     wants_text = "append" in args or "section" in args or set(args) == {"ref"}
     if content == "-" or (content is None and file is None and wants_text):

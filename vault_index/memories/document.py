@@ -91,7 +91,7 @@ def _candidates(lines: list[str]) -> Iterator[str]:
 
 def _shortened(words: str) -> str:
     if len(words) <= _TITLE_CHARACTERS:
-        return words
+        return words if words.endswith("..") else words.removesuffix(".")  # a title is no sentence
     start = words[:_TITLE_CHARACTERS]
     cut = start.rpartition(" ")[0] or start
     return f"{cut[: _TITLE_CHARACTERS - 1].rstrip(' ,;:-')}…"
