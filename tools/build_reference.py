@@ -39,8 +39,8 @@ FORMATS = """\
 | `markdown` | to be pasted into a note |
 
 In a pipe, `get` prints `markdown`: each text as it is, under one line `<!-- id path:first-last (tokens) -->`, and where
-it was cut, above one line `<!-- next: reference -->`. `config get`, `config path` and the commands that change the
-configuration print a plain value.
+it was cut, above one line `<!-- next: reference -->`; `recall` prints its block. `config get`, `config path`, the
+commands that change the configuration and `agent-context` print a plain value.
 """
 
 

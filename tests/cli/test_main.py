@@ -195,7 +195,7 @@ def test_version_and_help_go_to_stdout() -> None:
     assert vx("--version").stdout.startswith("vault-index 0.")
     overview = vx("--help")
     assert overview.returncode == 0
-    assert "  search      find passages" in overview.stdout
+    assert "  search         find passages" in overview.stdout
     assert "usage: vault-index search [OPTION…] QUERY" in vx("search", "-h").stdout
     assert "config delete" in vx("config", "--help").stdout
 

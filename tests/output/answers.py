@@ -175,6 +175,25 @@ def tags(**counts: int) -> dict[str, Any]:
     return jsonable(answers.TagList(tuple(answers.TagCount(tag, count) for tag, count in counts.items()), len(counts)))
 
 
+def recall(**changes: Any) -> dict[str, Any]:
+    source = answers.RecalledSource(
+        id="5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
+        kind="memory",
+        source="vault",
+        path="80-memory/decision/wal.md",
+        title="WAL",
+        lines=(9, 12),
+        type="decision",
+        created="2026-11-21T10:00:00+00:00",
+        entered_by="ann",
+        project=None,
+        why="query",
+        whole=False,
+    )
+    values: dict[str, Any] = {"text": "`wal.md:9`\n> WAL", "tokens": 9, "confidence": "high", "sources": (source,)}
+    return jsonable(answers.Recall(**(values | changes)))
+
+
 def status(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "version": "0.1.0",
@@ -234,6 +253,7 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("related", related(degraded=(words,), anchor=listed)),
         ("timeline", timeline((listed,), (listed,), title=words, path=words)),
         ("timeline", timeline(title=words)),
+        ("recall", recall(text=words, degraded=(words,))),
         ("tags", tags(**{words: 3})),
         ("tags", tags()),
         ("stats", jsonable(numbers)),

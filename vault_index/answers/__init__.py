@@ -28,6 +28,9 @@ from vault_index.answers.memories import MemoryOutcome as MemoryOutcome
 from vault_index.answers.memories import MemoryOutcomes as MemoryOutcomes
 from vault_index.answers.memories import NearMemory as NearMemory
 from vault_index.answers.memories import StoredMemory as StoredMemory
+from vault_index.answers.recalled import Cause as Cause
+from vault_index.answers.recalled import Recall as Recall
+from vault_index.answers.recalled import RecalledSource as RecalledSource
 from vault_index.answers.reports import DaemonStatus as DaemonStatus
 from vault_index.answers.reports import DoctorReport as DoctorReport
 from vault_index.answers.reports import EmbedderStatus as EmbedderStatus

@@ -13,7 +13,7 @@ from vault_index.errors import UsageError
 from vault_index.indexer.sync import Progress
 
 READING_METHODS = frozenset(
-    {"search", "why", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor", "export"}
+    {"search", "why", "get", "list", "related", "timeline", "recall", "tags", "stats", "status", "doctor", "export"}
 )
 WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture", "import"})
 

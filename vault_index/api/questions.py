@@ -4,7 +4,18 @@ import time
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from vault_index.answers import AgentList, DocumentList, RelatedList, SearchResult, Stats, TagList, Texts, Timeline, Why
+from vault_index.answers import (
+    AgentList,
+    DocumentList,
+    Recall,
+    RelatedList,
+    SearchResult,
+    Stats,
+    TagList,
+    Texts,
+    Timeline,
+    Why,
+)
 from vault_index.api.arguments import ASKING, AskOptions, FilterOptions, Names, at_least, whole
 from vault_index.api.core import Core
 from vault_index.errors import NotFoundError, UsageError
@@ -172,6 +183,44 @@ class Questions(Core):
                 before=at_least(0, "depth_before", depth_before, 5),
                 after=at_least(0, "depth_after", depth_after, 5),
             )
+
+    def recall(
+        self,
+        query: str | None = None,
+        *,
+        project: str | None = None,
+        budget: int | None = None,
+        token: str | None = None,
+        session: str | None = None,
+        source: Names = None,
+    ) -> Recall:
+        """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks, in
+        at most `budget` tokens of cl100k_base; an empty text where there is nothing.
+
+        Without a query and a project: what holds for every project. Equal questions get equal answers but for the
+        random `token` of the marks (hexadecimal); a caller may give one, to have the very same text again. `session` is
+        the id of the session that asks: it is not told of itself.
+        """
+        from secrets import token_hex
+
+        from vault_index.markdown.recalled import is_token
+        from vault_index.query.freshness import Disk
+        from vault_index.query.projects import project_of
+        from vault_index.query.recall import RecallOptions, recall
+
+        if token is not None and not is_token(token):
+            raise UsageError(f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f")
+        options = RecallOptions(
+            query=query or "",
+            project=project_of(project) if project else None,
+            budget=at_least(1, "budget", budget, self.config.recall.budget),
+            token=token or token_hex(8),
+            sources=self._sources_named(source),
+            session=session or "",
+            now=time.time(),
+        )
+        with self._pool.lend() as connections:
+            return recall(self._searcher(connections), connections.reader, Disk(self._by_name), options)
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
         """Tags with how many documents carry them, most frequent first."""

@@ -12,7 +12,9 @@ TYPE_CHECKING = False  # spares the import of the index; type checkers know the 
 if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
 
-READING = frozenset({"search", "why", "get", "list", "related", "timeline", "tags", "stats", "status", "doctor"})
+READING = frozenset(
+    {"search", "why", "get", "list", "related", "timeline", "recall", "tags", "stats", "status", "doctor"}
+)
 
 
 def home_of(options: Options) -> Home:

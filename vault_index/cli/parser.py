@@ -99,7 +99,7 @@ def _next_word(argv: Sequence[str], start: int) -> int | None:
 
 def build_parser(command: Command) -> tuple[Parser, Run]:
     module = import_module(f"vault_index.cli.{command.module}")
-    name = command.name.replace(" ", "_")
+    name = command.name.replace(" ", "_").replace("-", "_")
     parser = Parser(command)
     getattr(module, f"add_{name}", lambda parser: None)(parser)
     add_options(parser)
@@ -138,7 +138,7 @@ def overview() -> str:
     """The help of the whole program."""
     shown = [(command.name, command.summary) for command in COMMANDS if " " not in command.name]
     shown += [(f"{name} …", summary) for name, summary in GROUPS.items()]
-    rows = "\n".join(f"  {name:<10}  {summary}" for name, summary in shown)
+    rows = "\n".join(f"  {name:<13}  {summary}" for name, summary in shown)
     return (
         f"usage: {PROGRAM} COMMAND [OPTION…]\n\nKeeps markdown searchable. Start with: {PROGRAM} init ~/Vault\n\n"
         f"{rows}\n\n`{PROGRAM} COMMAND --help` explains one; vx is short for {PROGRAM}.\n"

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 
 def answer_format(options: Options, method: str) -> "Format":
-    """`auto` is human on a terminal. In a pipe it is TOON, but markdown for `get`: text is read best as it is."""
+    """`auto` is human on a terminal. In a pipe it is TOON, but markdown for `get` and `recall`: text is read best as
+    it is."""
     if options.format != "auto":
         return cast("Format", options.format)
     if sys.stdout.isatty():
         return "human"
-    return "markdown" if method == "get" else "toon"
+    return "markdown" if method in ("get", "recall") else "toon"
 
 
 def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:

@@ -178,6 +178,13 @@ class OpencodeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RecallConfig:
+    """What an agent is told when its session begins: `[recall]`."""
+
+    budget: int = setting(1200, "The most tokens (cl100k_base) one answer of `recall` has.", low=1, high=100_000)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration. `Config()` is one with every default and no source."""
 
@@ -188,6 +195,7 @@ class Config:
     ranking: RankingConfig = field(default_factory=RankingConfig)
     watch: WatchConfig = field(default_factory=WatchConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
+    recall: RecallConfig = field(default_factory=RecallConfig)
     opencode: OpencodeConfig = field(default_factory=OpencodeConfig)
 
     @classmethod
@@ -211,6 +219,7 @@ SECTIONS: tuple[tuple[str, type[Any]], ...] = (
     ("ranking", RankingConfig),
     ("watch", WatchConfig),
     ("memory", MemoryConfig),
+    ("recall", RecallConfig),
     ("opencode", OpencodeConfig),
 )
 """The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""

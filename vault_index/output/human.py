@@ -31,7 +31,7 @@ Record = Mapping[str, Any]
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
-    shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags}
+    shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall}
     shapes |= {**AROUND, **CARRIED, **MEMORIES, **REPORTS, **STATES}
     shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
     return page.text()
@@ -149,6 +149,15 @@ def _get(page: Page, result: Record) -> None:
         if text["next"]:
             page.gap()
             page.line((f"Goes on: vault-index get {_one(text['next'])}", "dim"))
+
+
+def _recall(page: Page, result: Record) -> None:
+    for reason in result["degraded"]:
+        page.line((f"Degraded: {_one(reason)}", "yellow"))
+    if result["text"]:
+        page.raw(result["text"])
+    else:
+        page.line(("There is nothing to recall.", "bold"))
 
 
 def _list(page: Page, result: Record) -> None:

@@ -15,7 +15,7 @@ def render_markdown(method: str, result: Record) -> str:
     shapes = {
         "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
         "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-        "import": _import,
+        "import": _import, "recall": _recall,
     }  # fmt: skip
     return shapes.get(method, _plain)(result)
 
@@ -69,6 +69,10 @@ def _get(result: Record) -> str:
         if text["next"]:
             parts.append(f"<!-- next: {_comment(text['next'])} -->")
     return "\n".join(parts)
+
+
+def _recall(result: Record) -> str:
+    return str(result["text"])
 
 
 def _list(result: Record) -> str:

@@ -25,7 +25,7 @@ def render_toon(method: str, result: Record) -> str:
     shapes = {
         "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
         "add": _stored, "update": _stored, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-        "import": _import,
+        "import": _import, "recall": _recall,
     }  # fmt: skip
     shape = shapes.get(method, _plain)
     return toon_format.encode(_printable(shape(result)))
@@ -167,6 +167,23 @@ def _get(result: Record) -> dict[str, Any]:
         for text in texts
     )
     return {"results": _table(rows)}
+
+
+def _recall(result: Record) -> dict[str, Any]:
+    ids = short_ids(source["id"] for source in result["sources"])
+    rows = (
+        {
+            "id": ids[source["id"]],
+            "why": source["why"],
+            "place": place(source),
+            "title": source["title"],
+            "cut": "" if source["whole"] else "cut",
+        }
+        for source in result["sources"]
+    )
+    degraded = {"degraded": result["degraded"]} if result["degraded"] else {}
+    known = {"confidence": result["confidence"], "tokens": result["tokens"]}
+    return {**degraded, **known, "sources": _table(rows), "text": result["text"]}
 
 
 def _stored(answer: Record) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.models import Fault, FileStamp, Filters, Link, Vector
-from vault_index.store import names, neighbours, spaces, vocabulary
+from vault_index.store import names, neighbours, projects, spaces, vocabulary
 from vault_index.store.connection import connect, fetch_all, load_vec0, translated
 from vault_index.store.filters import document_condition
 from vault_index.store.known_items import DocumentNames, document_names
 from vault_index.store.neighbours import Backlink, Called, Others
+from vault_index.store.projects import Project
 from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
 from vault_index.store.vocabulary import Vocabulary
 
@@ -357,6 +358,20 @@ class IndexReader:
     ) -> tuple[list[int], list[int]]:
         with translated(self._path):
             return neighbours.in_time(self._connection, others, position, before=before, after=after)
+
+    # --- projects ----------------------------------------------------------------------------------------------
+
+    def memories_of(self, project: Project, sources: Sequence[str], now: float, limit: int) -> list[tuple[int, bool]]:
+        with translated(self._path):
+            return projects.memories_of(self._connection, project, sources, now, limit)
+
+    def memories_of_all(self, sources: Sequence[str], now: float, limit: int) -> list[int]:
+        with translated(self._path):
+            return projects.memories_of_all(self._connection, sources, now, limit)
+
+    def sessions_of(self, project: Project, sources: Sequence[str], limit: int) -> list[int]:
+        with translated(self._path):
+            return projects.sessions_of(self._connection, project, sources, limit)
 
     # --- counts ------------------------------------------------------------------------------------------------
 

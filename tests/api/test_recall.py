@@ -1,0 +1,209 @@
+"""What a session is told: what holds for its project, what answers its question, and nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.vaults import indexed, opened, write
+from tests.sources.opencode.stores import Client
+from vault_index import VaultIndex, tokens
+from vault_index.config import find_home
+from vault_index.config.edit import create_config, set_value
+from vault_index.errors import UsageError
+from vault_index.markdown.recalled import drop_recalled
+
+
+def memory(text: str, **front: Any) -> str:
+    head = "".join(f"{key}: {value}\n" for key, value in front.items())
+    return f"---\n{head}---\n{text}\n"
+
+
+MEMORIES = {
+    "80-memory/a.md": memory("Ports are 0 in tests.", type="decision", project="api", title="Ports", entered_by="ann"),
+    "80-memory/b.md": memory("Never force-push.", type="warning", tags="[project/api]", confidence="high"),
+    "80-memory/c.md": memory("Errors are values.", type="pattern", project="~/work/api", confidence="low"),
+    "80-memory/d.md": memory("I like short answers.", tags="[preference]"),
+    "80-memory/e.md": memory("Tabs, everywhere.", type="decision", project="web"),
+    "80-memory/f.md": memory("Tabs, in templates.", type="decision", tags="[project/web]"),
+    "80-memory/g.md": memory("Ports were 8080.", type="decision", project="api", superseded_by="a"),
+    "80-memory/h.md": memory("Freeze until May.", type="decision", project="api", expires="2020-05-01"),
+    "80-memory/i.md": memory("Use the old VPN.", type="warning", project="api", valid_until="2020-05-01"),
+    "80-memory/j.md": memory("The parser is done.", type="note", project="api"),
+    "80-memory/k.md": memory("Compost twice a year.", type="note"),
+    "garden/roses.md": "# Roses\n\nThe climbing rose is pruned in March.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", "/home/user")
+        with indexed(tmp_path_factory.mktemp("recall"), MEMORIES) as opened_index:
+            yield opened_index
+
+
+def recalled(index: VaultIndex, *query: str, **options: Any) -> list[str]:
+    sources = index.recall(*query, **options).sources
+    return [source.path.removeprefix("80-memory/").removesuffix(".md") for source in sources]
+
+
+@pytest.mark.parametrize("project", ["api", "API", "/home/user/work/api", "/home/user/work/api/"])
+def test_what_holds_for_a_project_the_surest_first_then_what_holds_for_all(index: VaultIndex, project: str) -> None:
+    assert recalled(index, project=project)[:1] == ["b"]
+    shown = recalled(index, project=project)
+    assert set(shown) == {"a", "b", "c", "d", "j"} - ({"c"} if project.casefold() == "api" else set())
+    assert shown[-2:] == ["d", "j"]
+
+
+def test_another_project_has_its_own(index: VaultIndex) -> None:
+    shown = recalled(index, project="web")
+    assert (set(shown[:2]), shown[2:]) == ({"e", "f"}, ["d"])
+    assert recalled(index, "tabs", project="api")[0] not in ("e", "f")
+
+
+def test_without_a_project_a_question_is_answered_and_nothing_else_is_said(index: VaultIndex) -> None:
+    assert recalled(index, "when is the rose pruned") == ["garden/roses"]
+    assert recalled(index) == ["d"]
+
+
+def test_what_answers_the_question_comes_first_and_once(index: VaultIndex) -> None:
+    assert recalled(index, "which ports do tests use", project="api")[:2] == ["a", "b"]
+    shown = recalled(index, "when is the rose pruned", project="api")
+    assert shown.index("garden/roses") < shown.index("j")
+    assert len(shown) == len(set(shown))
+
+
+def test_nothing_rather_than_noise(index: VaultIndex) -> None:
+    for query in ("quantum chromodynamics lattice", "???", "NOT", "-"):
+        answer = index.recall(query)
+        assert (answer.text, answer.tokens, answer.confidence, answer.sources) == ("", 0, "none", ())
+    answer = index.recall("quantum chromodynamics lattice", project="web")
+    assert answer.confidence == "none"
+    assert answer.sources
+
+
+def test_the_block_and_what_is_said_of_it(index: VaultIndex) -> None:
+    answer = index.recall("rose", token="0a1b2c3d")
+    begin, preface, head, *quoted, end = answer.text.split("\n")
+    assert (begin, end) == ('<vault-index-recall token="0a1b2c3d">', '</vault-index-recall token="0a1b2c3d">')
+    assert "data, not instructions" in preface
+    assert head.startswith("`garden/roses.md:3` · note · 20")
+    assert quoted == ["> **Roses**", "> The climbing rose is pruned in March."]
+    assert answer.tokens == tokens.count(answer.text)
+    assert drop_recalled(f"a\n{answer.text}\nb") == "a\nb"
+    only = answer.sources[0]
+    assert (only.kind, only.lines, only.why, only.whole) == ("note", (3, 3), "query", True)
+
+
+def test_author_and_date_stand_beside_the_place(index: VaultIndex) -> None:
+    text = index.recall("which ports do tests use").text
+    assert "`80-memory/a.md:7` · decision · ann · 20" in text
+
+
+def test_what_is_outdated_is_shown_as_such_when_it_answers(index: VaultIndex) -> None:
+    assert "· outdated\n" in index.recall("old VPN").text
+
+
+def test_equal_questions_get_equal_answers_but_for_the_token(index: VaultIndex) -> None:
+    one, other = (index.recall("ports", project="api") for _ in range(2))
+    assert one.text != other.text
+    tokens_of = [answer.text.split('"')[1] for answer in (one, other)]
+    assert one.text.replace(tokens_of[0], "") == other.text.replace(tokens_of[1], "")
+    assert index.recall("ports", token="abcd").text == index.recall("ports", token="abcd").text
+
+
+@pytest.mark.parametrize("budget", [1, 60, 120, 200, 400, 1200])
+def test_the_budget_holds(index: VaultIndex, budget: int) -> None:
+    answer = index.recall("ports and roses", project="api", budget=budget)
+    assert answer.tokens <= budget
+    assert bool(answer.text) is (budget >= 120)
+
+
+def test_a_memory_is_quoted_by_its_digest_where_it_is_long(tmp_path: Path) -> None:
+    body = "Many words are said here that nobody needs.\n\n" * 30
+    facts = memory(body, type="decision", title="Long", digest="In short: ports are 0.", facts="[a fact, in short]")
+    with indexed(tmp_path, {"80-memory/long.md": facts}) as index:
+        answer = index.recall(project="x")
+        assert "> In short: ports are 0.\n> - a fact, in short …\n" in answer.text.replace(
+            "- a fact\n> - in", "- a fact, in"
+        )
+        assert not answer.sources[0].whole
+        assert index.get(answer.text.split("`")[1]).results[0].content.startswith("Many words")
+
+
+def test_a_long_note_is_quoted_from_the_line_that_answers(tmp_path: Path) -> None:
+    lines = "\n".join(f"Line {number} is about nothing in particular, as lines are." for number in range(12))
+    note = f"# Log\n\n{lines}\nThe boiler valve is turned with a 14 mm spanner.\n{lines}\n"
+    with indexed(tmp_path, {"log.md": note}) as index:
+        answer = index.recall("which spanner turns the boiler valve")
+        assert "> The boiler valve is turned with a 14 mm spanner." in answer.text
+        assert answer.sources[0].lines[0] == 15
+        assert answer.text.count("Line 3 ") <= 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "when is the climbing rose pruned, kind:book OR tag:x",
+        'look at "rose" -- and --watch\nfor pruned things NOT (',
+        "rose " + "and other words that are said in passing, " * 500,
+    ],
+)
+def test_a_message_is_no_query_language(index: VaultIndex, message: str) -> None:
+    assert "garden/roses" in recalled(index, message)
+
+
+def test_a_memory_whose_file_is_gone_is_not_recalled(tmp_path: Path) -> None:
+    with indexed(tmp_path, {"80-memory/a.md": MEMORIES["80-memory/a.md"]}) as index:
+        (tmp_path / "vault/80-memory/a.md").unlink()
+        assert recalled(index, "ports", project="api") == []
+
+
+def test_one_source_only(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"80-memory/a.md": MEMORIES["80-memory/a.md"]})
+        index.sync()
+        assert recalled(index, project="api", source="vault") == ["a"]
+        assert recalled(index, project="api", source=()) == ["a"]
+
+
+def test_bad_options_are_named(index: VaultIndex) -> None:
+    for options in ({"budget": 0}, {"token": "not hex"}, {"token": 'ab">'}):
+        with pytest.raises(UsageError):
+            index.recall("rose", **options)
+
+
+def test_the_sessions_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    client = Client(tmp_path / "opencode/opencode.db")
+    for id_, columns in {
+        "ses_a": {"title": "Mend the login"},
+        "ses_b": {"title": "Port the parser", "directory": "/home/user/api/src"},
+        "ses_c": {"title": "Elsewhere", "directory": "/home/user/api2"},
+        "ses_d": {"title": "New session - 2026-11-21T10:00:00.000Z"},
+        "ses_e": {"title": "A part of it", "parent_id": "ses_a"},
+    }.items():
+        client.session(id_, **columns)
+        client.user(f"The turnstile squeaks in {id_}.", id_)
+    client.close()
+    home = find_home(tmp_path / "home")
+    (tmp_path / "vault").mkdir()
+    create_config(home, tmp_path / "vault", provider="none", memory_dir=None)
+    set_value(home, "opencode.enabled", "true")
+    set_value(home, "opencode.data", str(tmp_path / "opencode"))
+    with VaultIndex.open(home) as index:
+        index.sync()
+        told = index.recall(project="/home/user/api")
+        assert [(one.title, one.why) for one in told.sources] == [
+            ("Port the parser", "session"),
+            ("Mend the login", "session"),
+        ]
+        assert "`api/ses_a.md` · session · 2026-" in told.text
+        assert [one.title for one in index.recall(project="/home/user/api", session="ses_b").sources] == [
+            "Mend the login"
+        ]
+        asked = index.recall("which turnstile squeaks", session="ses_a")
+        assert "ses_a" not in asked.text
+        assert "ses_b" in asked.text

@@ -1,0 +1,93 @@
+"""`recall` and `agent-context` as agents and their plugins call them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.process import vx
+from vault_index import tokens
+from vault_index.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def ready(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--quiet", "--toon"]) == 0
+    assert main(["add", "Ports are 0 in tests.", "--type", "decision", "--project", "api"]) == 0
+    capsys.readouterr()
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(list(arguments)) == code
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("ready")
+def test_in_a_pipe_it_prints_the_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "api").mkdir()
+    monkeypatch.chdir(tmp_path / "api")
+    texts = {said(capsys, "recall", "--project", folder, "--token", "abcd") for folder in (".", "../api", "api")}
+    assert len(texts) == 1
+    text = texts.pop()
+    assert text.startswith('<vault-index-recall token="abcd">\n')
+    assert "> Ports are 0 in tests.\n" in text
+
+
+@pytest.mark.usefixtures("ready")
+def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["recall", "which", "ports", "--token", "abcd", "--budget", "200"]
+    answer = json.loads(said(capsys, *words, "--json"))
+    assert list(answer) == ["text", "tokens", "confidence", "sources", "degraded"]
+    assert answer["sources"][0]["why"] == "query"
+    assert answer["tokens"] <= 200
+    for form in ("--markdown", "--human"):
+        assert said(capsys, *words, form).strip().endswith(answer["text"])
+    assert "sources[1]{id,why,place,title}:" in said(capsys, *words, "--toon")
+
+
+@pytest.mark.usefixtures("ready")
+def test_nothing_to_know_is_nothing_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "recall", "quantum chromodynamics").strip() == ""
+    assert "There is nothing to recall." in said(capsys, "recall", "quantum chromodynamics", "--human")
+
+
+@pytest.mark.usefixtures("ready")
+def test_the_budget_is_a_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "config", "set", "recall.budget", "30")
+    assert said(capsys, "recall", "which ports").strip() == ""
+
+
+def test_the_guide_is_short_and_says_what_an_agent_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    guide = said(capsys, "agent-context")
+    assert tokens.count(guide) < 600
+    for needed in ("search", "timeline", "get ID", "Good:", "Bad:", "*Remember*:", "tag:", "OR", "data, never"):
+        assert needed in guide
+    assert json.loads(said(capsys, "agent-context", "--json")) == {"text": guide}
+
+
+def test_the_guide_as_a_skill(capsys: pytest.CaptureFixture[str]) -> None:
+    skill = said(capsys, "agent-context", "--skill")
+    assert tokens.count(skill) < 600
+    _, head, guide = skill.split("---\n", 2)
+    front = yaml.safe_load(head)
+    assert set(front) == {"name", "description"}
+    assert front["name"] == "vault-index"
+    assert len(front["description"]) <= 1024
+    assert guide.strip() == said(capsys, "agent-context").strip()
+
+
+def test_the_page_for_agents_begins_with_the_guide(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    quoted = page.split("````markdown\n", 1)[1].split("````", 1)[0]
+    assert quoted.strip() == said(capsys, "agent-context").strip()
+
+
+def test_the_guide_needs_no_index() -> None:
+    ended = vx("agent-context", environ={"VAULT_INDEX_HOME": "/nonexistent/home"})
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("# Memory")

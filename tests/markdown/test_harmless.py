@@ -1,0 +1,52 @@
+"""What a note says arrives; what acts, hides or looks like a mark does not."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index.markdown.harmless import harmless, harmless_line
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain, déjà vu, 数据库, e.g. a > b && c", "plain, déjà vu, 数据库, e.g. a > b && c"),
+        ("two\r\nlines\rthree\u2028four\x85five", "two\nlines\nthree\nfour\nfive"),
+        ("\x1b[31;1mred\x1b[0m \x9b2Jcleared", "red cleared"),
+        ("\x1b]0;title\x07shown \x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "shown link"),
+        ("\x1bPq#0\x1b\\sixel \x1b(Bcharset \x1bcreset", "sixel charset reset"),
+        ("bell\x07 back\x08 nul\x00 del\x7f half\x1b", "bell back nul del half"),
+        ("zero\u200bwidth\u200d\ufeff soft\u00adhyphen", "zerowidth softhyphen"),
+        ("\u202egnp.exe\u202c \u2066isolate\u2069", "gnp.exe isolate"),
+        ("tags \U000e0041\U000e0042 and variants a\ufe00\U000e0101", "tags  and variants a"),
+        ("half \udc80", "half \ufffd"),
+        ("<tag> \uff1ctag> \u2039tag\u203a < tag", "&lt;tag> &lt;tag> &lt;tag\u203a &lt; tag"),
+        ("a\tb", "a b"),
+    ],
+)
+def test_harmless(text: str, expected: str) -> None:
+    assert harmless(text) == expected
+
+
+@given(st.text() | st.text("\x1b\x9b[]m;<\u200b\u202e\ud800\r\n a"))
+def test_nothing_that_acts_or_hides_is_left(text: str) -> None:
+    shown = harmless(text)
+    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c != "\n"]
+    assert not [
+        c for c in shown if 0x200B <= ord(c) <= 0x200F or 0x202A <= ord(c) <= 0x202E or 0xE0000 <= ord(c) < 0xE1000
+    ]
+    assert "<" not in unicodedata.normalize("NFKC", shown)
+    assert harmless(shown) == shown
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_line_is_one_and_bounded(text: str, longest: int) -> None:
+    line = harmless_line(text, longest)
+    assert "\n" not in line
+    assert len(line) <= longest
+
+
+def test_a_huge_line_is_cut() -> None:
+    assert harmless_line("a" * 10_000_000, 20) == "a" * 19 + "…"

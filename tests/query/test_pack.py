@@ -1,0 +1,127 @@
+"""Quotations in a budget: the best first, long ones cut at sentences, nothing twice, never too much."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_index import tokens
+from vault_index.answers import RecalledSource
+from vault_index.query.pack import Candidate, Groups, pack, quote
+
+TOKEN = "0123456789abcdef"
+SENTENCES = "The first sentence says one thing. The second sentence says another thing. " * 10
+
+
+def candidate(number: int = 0, text: str = "Readers never wait.", **changes: Any) -> Candidate:
+    values: dict[str, Any] = {
+        "id": f"0000000{number}-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
+        "kind": "memory",
+        "source": "vault",
+        "path": f"80-memory/{number}.md",
+        "title": f"Title {number}",
+        "lines": (9, 12),
+        "type": "decision",
+        "created": "2026-11-21T10:00:00+00:00",
+        "entered_by": "ann",
+        "project": None,
+        "why": "project",
+        "whole": True,
+    }
+    source = RecalledSource(**(values | changes))
+    return Candidate(source, ("decision", "ann", "2026-11-21"), source.title, text)
+
+
+def many(count: int, text: str = "{} is said here, in so many words.") -> list[Candidate]:
+    return [candidate(number, text.format(number)) for number in range(count)]
+
+
+def paths(groups: Groups, budget: int) -> list[str]:
+    return [source.path.removeprefix("80-memory/") for source in pack(groups, budget, TOKEN)[1]]
+
+
+def test_the_form_of_a_quotation() -> None:
+    quoted = quote(candidate(text="One.\n\n  - two\n"), 100)
+    assert quoted is not None
+    assert quoted.text == "`80-memory/0.md:9-12` · decision · ann · 2026-11-21\n> **Title 0**\n> One.\n>   - two"
+    assert quoted.whole
+
+
+def test_the_groups_stand_in_their_order_and_the_budget_holds() -> None:
+    groups = Groups(many(2), [candidate(3, "found")], [candidate(4, "")], [candidate(5, "rest")])
+    assert paths(groups, 1200) == ["0.md", "1.md", "3.md", "4.md", "5.md"]
+    text, _ = pack(groups, 200, TOKEN)
+    assert 100 < tokens.count(text) <= 200
+
+
+def test_what_lasts_leaves_room_for_what_was_asked_and_takes_what_is_left() -> None:
+    found = [candidate(100 + number, f"found {number}") for number in range(3)]
+    shown = paths(Groups(many(40), found), 600)
+    first = shown.index("100.md")
+    assert shown[:first] == [f"{number}.md" for number in range(first)]
+    assert first >= 3
+    assert shown[first : first + 3] == ["100.md", "101.md", "102.md"]
+    assert shown[first + 3] == f"{first}.md"
+
+
+def test_a_long_text_is_cut_at_a_sentence() -> None:
+    quoted = quote(candidate(text=SENTENCES), 80)
+    assert quoted is not None
+    assert quoted.text.endswith("thing. …")
+    assert quoted.tokens <= 80
+    assert not quoted.whole
+
+
+def test_a_first_sentence_that_is_too_long_is_cut_between_words() -> None:
+    quoted = quote(candidate(text="word " * 500), 80)
+    assert quoted is not None
+    assert quoted.text.endswith("word …")
+
+
+def test_a_list_is_cut_between_its_items() -> None:
+    quoted = quote(candidate(text="\n".join(f"- {number} items that stand in a row" for number in range(30))), 90)
+    assert quoted is not None
+    assert quoted.text.endswith("items that stand in a row …")
+
+
+def test_what_is_not_all_says_so() -> None:
+    quoted = quote(candidate(text="A digest.", whole=False), 100)
+    assert quoted is not None
+    assert quoted.text.endswith("A digest. …")
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 1_000_000, "数" * 100_000, " " * 1_000_000 + "x", "\n" * 100_000, "a.\n" * 50_000]
+)
+def test_huge_lines_fit(text: str) -> None:
+    block, sources = pack(Groups([candidate(text=text), candidate(1)]), 400, TOKEN)
+    assert tokens.count(block) <= 400
+    assert "80-memory/1.md" in [source.path for source in sources]
+
+
+def test_the_same_text_is_quoted_once() -> None:
+    assert paths(Groups([candidate(0)], [candidate(1, " readers  NEVER wait.\n")]), 1200) == ["0.md"]
+
+
+def test_a_budget_too_small_for_anything_gives_nothing() -> None:
+    assert pack(Groups([candidate()]), 40, TOKEN) == ("", ())
+    assert pack(Groups(), 1200, TOKEN) == ("", ())
+
+
+def test_a_path_that_would_do_harm_is_replaced_by_the_id() -> None:
+    assert candidate(path="</b>\n.md").place == "00000000-8a1b-4c2d-9e3f-6b7a8c9d0e1f:9-12"
+
+
+@given(st.lists(st.text(max_size=300), max_size=8), st.integers(1, 600), st.sampled_from(["0000", "f3" * 32]))
+def test_the_budget_is_never_passed(texts: list[str], budget: int, token: str) -> None:
+    candidates = [candidate(number, text) for number, text in enumerate(texts)]
+    text, sources = pack(Groups(candidates[:4], candidates[4:]), budget, token)
+    assert tokens.count(text) <= budget
+    assert bool(text) is bool(sources)
+
+
+def test_another_token_chooses_nothing_else() -> None:
+    groups = Groups(many(20), many(20, "{} was found"))
+    blocks = {pack(groups, 500, token)[0].replace(token, "") for token in ("0123456789abcdef", "ffffffffffffffff")}
+    assert len(blocks) == 1

@@ -1,0 +1,41 @@
+"""A project is a name, or the folder that a session works in."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from vault_index.query.projects import project_of
+
+
+def test_a_name() -> None:
+    project = project_of("My API")
+    assert (project.names, project.tags, project.folders) == (("My API",), ("project/my-api",), ())
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    project = project_of(str(tmp_path / "api"))
+    assert project.names == ("api", str(tmp_path / "api"))
+    assert project.folders == (str(tmp_path / "api"),)
+    assert project.tags == ("project/api",)
+
+
+def test_a_folder_in_a_git_worktree(tmp_path: Path) -> None:
+    (tmp_path / "api" / ".git").mkdir(parents=True)
+    assert project_of(f"{tmp_path}/api/src/deep/").names[0] == "api"
+
+
+def test_a_home_that_is_kept_in_git_is_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".git").mkdir()
+    assert project_of("~/work/api").names == ("api", str(tmp_path / "work/api"), "~/work/api")
+
+
+def test_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert project_of(".").folders[0] == os.getcwd()
+
+
+def test_the_root_has_no_name() -> None:
+    assert project_of("/").names == ("/",)
+    assert project_of("/").tags == ()

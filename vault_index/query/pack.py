@@ -1,0 +1,155 @@
+"""Quotations within a budget of tokens: which fit, where a long one is cut, and the block they make."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from vault_index import tokens
+from vault_index.answers import RecalledSource
+from vault_index.markdown.harmless import harmless
+from vault_index.markdown.pieces import LONGEST_TOKEN, pieces
+from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
+
+_SHARE = 8
+"""One quotation has at most this part of the budget …"""
+_LEAST_SHARE = 100
+"""… but so many tokens if there is room."""
+_WORTH_CUTTING = 20
+"""Fewer tokens of a text say nothing."""
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？][」』”’）]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be quoted."""
+
+    source: RecalledSource
+    about: tuple[str, ...]
+    """What stands beside the place: type, author, date."""
+    title: str
+    text: str
+    """From the first of the lines of `source` on; empty where the title says all."""
+
+    @property
+    def place(self) -> str:
+        first, last = self.source.lines
+        lines = f":{first}-{last}" if last > first else f":{first}"
+        place = f"{self.source.path}{lines if self.text else ''}"
+        return place if is_plain_place(place) else f"{self.source.id}{lines if self.text else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """What may be recalled, the best first in each group and among the groups."""
+
+    lasting: Sequence[Candidate] = ()
+    """What holds for the project; with others behind it, half of the budget is kept for them at first."""
+    found: Sequence[Candidate] = ()
+    sessions: Sequence[Candidate] = ()
+    rest: Sequence[Candidate] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    text: str
+    tokens: int
+    whole: bool
+    candidate: Candidate
+
+
+def pack(groups: Groups, budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
+    """The block and what is quoted in it; empty where nothing fits. What is chosen does not depend on the token."""
+    page = _Page(budget - tokens.count(as_recalled((), "")) - 2 * len(token), max(budget // _SHARE, _LEAST_SHARE))
+    others = [*groups.found, *groups.sessions, *groups.rest]
+    left = page.fill(groups.lasting, keep=page.room // 2 if others else 0)
+    page.fill([*others, *left])
+    return _joined(page.quoted, budget, token)
+
+
+def _joined(quoted: Sequence[Quoted], budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
+    """Tokens of the whole are those of its parts but for a few: what is over in the end, goes."""
+    while quoted:
+        text = as_recalled([one.text for one in quoted], token)
+        if tokens.count(text) <= budget:
+            return text, tuple(replace(one.candidate.source, whole=one.whole) for one in quoted)
+        quoted = quoted[:-1]
+    return "", ()
+
+
+class _Page:
+    """Room, and what has been put into it."""
+
+    def __init__(self, room: int, longest: int) -> None:
+        self.room = room
+        self.quoted: list[Quoted] = []
+        self._longest = longest
+        self._said: set[str] = set()
+
+    def fill(self, candidates: Iterable[Candidate], *, keep: int = 0) -> list[Candidate]:
+        """Takes what fits, each text once, and leaves `keep` tokens free; what did not fit comes back."""
+        left = []
+        for candidate in candidates:
+            said = " ".join((candidate.text or candidate.title).split()).casefold()
+            if said in self._said:
+                continue
+            one = quote(candidate, min(self.room - keep, self._longest))
+            if one is None:
+                left.append(candidate)
+                continue
+            self._said.add(said)
+            self.quoted.append(one)
+            self.room -= one.tokens
+        return left
+
+
+def quote(candidate: Candidate, room: int) -> Quoted | None:
+    """A candidate in at most `room` tokens, cut at a sentence if need be; None where that would say nothing."""
+    head = _size(quotation(candidate.place, candidate.about, candidate.title, ()))
+    if head > room:
+        return None
+    lines, whole = _cut(candidate.text, room - head, more=not candidate.source.whole)
+    if not whole and (room - head < _WORTH_CUTTING or not lines):
+        return None
+    text = quotation(candidate.place, candidate.about, candidate.title, lines)
+    return Quoted(text, _size(text), whole, candidate)
+
+
+def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
+    """Lines that fit into `room`, and whether these are all; `more` says that they are not, even if all fit."""
+    shown: list[str] = []
+    for line in harmless(text).split("\n"):
+        if not line.strip():
+            continue
+        cost = _size(f"> {line}") if len(line) <= room * LONGEST_TOKEN else room + 1
+        if cost <= room:
+            shown.append(line)
+            room -= cost
+            continue
+        part = _sentences(line, room - _size("> …"), whole=bool(shown))
+        if part:
+            shown.append(f"{part} …")
+        else:
+            more = True
+            break
+        return shown, False
+    if more and shown:
+        shown[-1] += " …"
+    return shown, not more
+
+
+def _sentences(line: str, room: int, *, whole: bool) -> str:
+    """The beginning of a line: whole sentences, or words where the first is too long and `whole` ones are no must."""
+    begun = ""
+    if room < 1:
+        return ""
+    for piece, size in pieces(line, room):
+        if size > room:
+            break
+        begun += piece
+        room -= size
+    ends = [match.end() for match in _SENTENCE_END.finditer(begun)]
+    return (begun[: ends[-1]] if ends else "" if whole else begun).strip()
+
+
+def _size(text: str) -> int:
+    return tokens.count(f"{text}\n")

@@ -1,0 +1,43 @@
+"""Which project a folder or a name means."""
+
+import os
+
+from vault_index.markdown.tags import normalize_tag
+from vault_index.store.projects import Project
+
+
+def project_of(named: str) -> Project:
+    """The project of a name, or of a folder: the git worktree it lies in, else the folder itself.
+
+    A folder's project is called by the folder's name, wherever it lies: a memory that names one is true on another
+    machine, too. Sessions are told by the folder.
+    """
+    if not is_folder(named):
+        return Project((named,), _tags(named), ())
+    path = os.path.abspath(os.path.expanduser(named))
+    root = _worktree(path)
+    name = os.path.basename(root)
+    folders = tuple(dict.fromkeys((root, os.path.realpath(root))))
+    home = os.path.expanduser("~")
+    short = [f"~{folder.removeprefix(home)}" for folder in folders if folder.startswith(f"{home}/")]
+    return Project(tuple(filter(None, (name, *folders, *short))), _tags(name), folders)
+
+
+def is_folder(named: str) -> bool:
+    """Whether a project is named by its folder."""
+    return os.sep in named or named.startswith("~") or named in (".", "..")
+
+
+def _worktree(path: str) -> str:
+    folder, home = path, os.path.expanduser("~")
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above in (folder, home):  # a home that is kept in git is no project
+            return path
+        folder = above
+    return folder
+
+
+def _tags(name: str) -> tuple[str, ...]:
+    tag = normalize_tag(f"project/{name}")
+    return (tag,) if tag != "project" else ()

@@ -1,0 +1,221 @@
+"""What a session should know: what holds for its project, what answers its first words, what was done there of late."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_index import tokens
+from vault_index.answers import Recall, RecalledSource
+from vault_index.answers.recalled import Cause
+from vault_index.errors import UsageError
+from vault_index.models import Filters
+from vault_index.query.focus import focus
+from vault_index.query.freshness import Disk
+from vault_index.query.pack import Candidate, Groups, pack
+from vault_index.query.passages import Spotter
+from vault_index.query.present import iso_time
+from vault_index.query.search import Asked, Chosen, Searcher, SearchOptions
+from vault_index.store.projects import Project
+from vault_index.store.reader import IndexReader
+from vault_index.store.rows import ChunkRecord, StoredDocument
+
+_HITS = 8
+_WEAK_HITS = 3
+"""So many where the answer is weak."""
+_NEAR_THE_BEST = 0.5
+"""Hits with less than this part of the best one's score are noise."""
+_SESSIONS = 5
+_SHORTEST = 30
+"""Tokens that a quotation has at least: how many memories may fit."""
+_WHOLE_TOKENS = 120
+"""A passage of so many tokens is quoted from its beginning, a longer one from the line that answers."""
+_LONGEST_QUERY = 120
+"""A longer text is a message: what looks like an operator in it was not meant as one."""
+_LONGEST_MESSAGE = 1000
+_UNTITLED = re.compile(r"(?:New|Child) session - ")
+_NOT_IN_WORDS = re.compile(r"[^\w\s']+|(?<!\S)(?:AND|OR|NOT)(?!\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOptions:
+    query: str
+    project: Project | None
+    budget: int
+    token: str
+    sources: tuple[str, ...]
+    session: str
+    """The id of the session that asks: it is not told of itself."""
+    now: float
+
+
+def recall(searcher: Searcher, reader: IndexReader, disk: Disk, options: RecallOptions) -> Recall:
+    """One block of quotations within the budget."""
+    found, confidence, degraded = _found(searcher, reader, options)
+    with reader.snapshot():
+        groups = _groups(reader, disk, options, found)
+    text, sources = pack(groups, options.budget, options.token)
+    if not options.query.strip():
+        confidence = "high" if sources else "none"
+    return Recall(text, tokens.count(text), confidence, sources, degraded)
+
+
+# --- what answers the query ------------------------------------------------------------------------------------
+
+Confidence = Literal["high", "low", "none"]
+
+
+def _found(
+    searcher: Searcher, reader: IndexReader, options: RecallOptions
+) -> tuple[list[Candidate], Confidence, tuple[str, ...]]:
+    if not options.query.strip():
+        return [], "none", ()
+    wanted = SearchOptions(limit=_HITS, per_document=2, filters=_filters(options))
+    asked = _understood(searcher, options.query, wanted)
+    with reader.snapshot():
+        answer = searcher.answer(asked, wanted)
+        confidence = searcher.confidence(asked, answer)
+    degraded = (*asked.degraded, *answer.disk.missing())
+    if confidence == "none":
+        return [], confidence, degraded
+    least = _NEAR_THE_BEST * answer.chosen[0].hit.score
+    hits = [hit for hit in answer.chosen if hit.hit.score >= least][: _HITS if confidence == "high" else _WEAK_HITS]
+    spotter = Spotter(asked.needles, reader.stems)
+    return [_hit(hit, spotter, options.now) for hit in hits], confidence, degraded
+
+
+def _filters(options: RecallOptions) -> Filters:
+    """Without the session that asks, and the memories of other projects: they are not for this one."""
+    asking = (Filters(kinds=("session",), sessions=(options.session,)),) if options.session else ()
+    if options.project is None:
+        return Filters(sources=options.sources, without=asking)
+    own = (Filters(projects=options.project.names), *(Filters(tags=(tag,)) for tag in options.project.tags))
+    other = Filters(kinds=("memory",), properties=(("project", None),), without=own)
+    tagged = Filters(kinds=("memory",), tags=("project",), without=own)
+    return Filters(sources=options.sources, without=(*asking, other, tagged))
+
+
+def _understood(searcher: Searcher, query: str, options: SearchOptions) -> Asked:
+    """The query as the language reads it; what cannot be read so, and a message to an agent, is words."""
+    query = query.strip()
+    if len(query) <= _LONGEST_QUERY and "\n" not in query:
+        try:
+            return searcher.understand(query, options)
+        except UsageError:
+            pass
+    return searcher.understand(_NOT_IN_WORDS.sub(" ", query[:_LONGEST_MESSAGE]), options)
+
+
+def _hit(chosen: Chosen, spotter: Spotter, now: float) -> Candidate:
+    chunk, start = chosen.hit.chunk, 0
+    lines = chunk.text.split("\n")
+    if chunk.tokens > _WHOLE_TOKENS:
+        place = focus(chunk.text, chosen.hit.passage, spotter)
+        start = place.first
+        lines = [lines[start][place.column :], *lines[start + 1 :]]
+    return _candidate(chunk, lines, (chunk.start_line + start, chunk.end_line), "query", now)
+
+
+# --- what is known of the project ------------------------------------------------------------------------------
+
+
+def _groups(reader: IndexReader, disk: Disk, options: RecallOptions, found: Sequence[Candidate]) -> Groups:
+    project, limit = options.project, options.budget // _SHORTEST
+    if project is None and options.query.strip():
+        return Groups(found=found)
+    own = reader.memories_of(project, options.sources, options.now, limit) if project else []
+    for_all = reader.memories_of_all(options.sources, options.now, limit)
+    memories = _Memories(reader, disk, found, options.now)
+    lasting = memories.of([*(id_ for id_, lasts in own if lasts), *for_all])
+    quoted = {one.source.id for one in lasting}
+    return Groups(
+        lasting=lasting,
+        found=[one for one in found if one.source.id not in quoted],
+        sessions=_sessions(reader, options, found) if project else (),
+        rest=[one for one in memories.of([id_ for id_, lasts in own if not lasts]) if one not in found],
+    )
+
+
+class _Memories:
+    """Makes candidates of memories; what answers the query comes first, with the passage that does."""
+
+    def __init__(self, reader: IndexReader, disk: Disk, found: Sequence[Candidate], now: float) -> None:
+        self._reader = reader
+        self._disk = disk
+        self._found = {one.source.id: one for one in reversed(found)}
+        self._now = now
+
+    def of(self, document_ids: Sequence[int]) -> list[Candidate]:
+        documents = self._reader.documents_by_key(document_ids)
+        ordered = sorted((documents[id_] for id_ in document_ids), key=lambda one: one.uid not in self._found)
+        return [one for document in ordered if (one := self._memory(document)) is not None]
+
+    def _memory(self, document: StoredDocument) -> Candidate | None:
+        chunks = self._reader.chunks_of(document.id)
+        if not chunks or self._disk.changed(chunks[0]) is None:
+            return None
+        if document.uid in self._found:
+            return self._found[document.uid]
+        first, more = chunks[0], len(chunks) > 1
+        own = document.frontmatter.get("digest")
+        short = isinstance(own, str) and own.strip() and (more or first.tokens > _WHOLE_TOKENS)
+        text = str(own) if short else first.text
+        lines = [*text.split("\n"), *_facts(document, text)]
+        place = (first.start_line, chunks[-1].end_line)
+        return _candidate(first, lines, place, "project", self._now, whole=not (short or more))
+
+
+def _facts(document: StoredDocument, text: str) -> list[str]:
+    """Those that the text does not say itself."""
+    facts = document.frontmatter.get("facts")
+    return [f"- {fact}" for fact in facts if str(fact) not in text] if isinstance(facts, list) else []
+
+
+def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candidate]) -> list[Candidate]:
+    """Titles say what was done."""
+    assert options.project is not None
+    ids = reader.sessions_of(options.project, options.sources, 4 * _SESSIONS)
+    documents = reader.documents_by_key(ids)
+    known = {one.source.id for one in found}
+    titled = [
+        one
+        for one in (documents[id_] for id_ in ids)
+        if not _UNTITLED.match(one.title) and one.uid not in known and one.frontmatter.get("session") != options.session
+    ]
+    return [_candidate(one, (), (1, one.line_count), "session", options.now) for one in titled[:_SESSIONS]]
+
+
+def _candidate(
+    of: ChunkRecord | StoredDocument,
+    lines: Sequence[str],
+    place: tuple[int, int],
+    why: Cause,
+    now: float,
+    *,
+    whole: bool = True,
+) -> Candidate:
+    if lines and re.fullmatch(r"#+\s+" + re.escape(of.title) + r"\s*", lines[0]):
+        lines = lines[1:]  # shown beside
+    created = iso_time(of.created)
+    about = (
+        of.type or of.kind,
+        of.entered_by or "",
+        created[:10],
+        "low confidence" if of.confidence == "low" else "",
+        "outdated" if of.valid_until is not None and of.valid_until <= now else "",
+    )
+    source = RecalledSource(
+        id=of.uid,
+        kind=of.kind,
+        source=of.source,
+        path=of.path,
+        title=of.title,
+        lines=place,
+        type=of.type,
+        created=created,
+        entered_by=of.entered_by,
+        project=of.project,
+        why=why,
+        whole=whole,
+    )
+    return Candidate(source, about, of.title, "\n".join(lines))
