@@ -1,6 +1,7 @@
 """`init`: from nothing to an answer, as often as one likes, and nothing written where it cannot be."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,48 @@ def test_without_a_vault_and_a_terminal_it_does_not_ask(home: Path, capsys: pyte
     assert main(["init"]) == 2
     assert "vault-index init" in capsys.readouterr().err
     assert list(home.iterdir()) == []
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data folder of an OpenCode that was used."""
+    folder = tmp_path / "share/opencode"
+    folder.mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[2] / "fixtures/opencode/opencode.db", folder)
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder.parent))
+    return folder
+
+
+def test_it_finds_the_sessions_of_opencode(
+    vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run(capsys, "init", str(vault), "--provider", "none")
+    assert (first["opencode"], first["sync"]["added"]) == (str(sessions), 6)
+    # The daemon of another environment reads them, too.
+    monkeypatch.delenv("XDG_DATA_HOME")
+    assert run(capsys, "sync")["unchanged"] == 6
+    assert [row["kind"] for row in run(capsys, "source", "list")["results"]] == ["vault", "opencode"]
+    assert main(["init", "--human"]) == 0
+    assert f"Sessions of OpenCode · {sessions}" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_database_that_the_environment_names_is_written_down(
+    vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = (sessions / "opencode.db").rename(vault.parent / "mine.db")
+    monkeypatch.setenv("OPENCODE_DB", str(mine))
+    assert run(capsys, "init", str(vault), "--provider", "none")["opencode"] == str(mine)
+
+
+def test_sessions_that_are_not_wanted_stay_out(vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = run(capsys, "init", str(vault), "--provider", "none", "--no-opencode")
+    again = run(capsys, "init")
+    assert (first["opencode"], again["opencode"], again["sync"]["unchanged"]) == (None, None, 2)
+
+
+def test_sessions_are_no_section_that_could_be_removed(
+    vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "init", str(vault), "--provider", "none", "--no-sync")
+    assert main(["source", "remove", "opencode"]) == 2
+    assert "opencode.enabled false" in capsys.readouterr().err

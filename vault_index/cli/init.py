@@ -11,7 +11,11 @@ from vault_index.cli.indexing import exit_code, work
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.cli.reload import reload_daemon
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, VaultIndexError
+
+TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.config import Home
 
 
 def add_init(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +42,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
         answer |= {"source": done.source, "vault": absolute(vault), "created": done.created, "added": done.added}
     else:
         _change(options, args)
-    answer["opencode"] = _find_sessions(options, wanted="no_opencode" not in args)
+    answer["opencode"] = _sessions(options, wanted="no_opencode" not in args)
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
@@ -50,28 +54,32 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     return exit_code(options, "init", report)
 
 
-def _find_sessions(options: Options, *, wanted: bool) -> str | None:
-    """Sets what the file does not say yet of OpenCode's sessions. Returns the folder they are read from, if they are.
-
-    A folder that only this shell's environment names is written down: the daemon will not know that environment.
-    """
+def _sessions(options: Options, *, wanted: bool) -> str | None:
+    """The folder that OpenCode's sessions are read from, if they are; what the file does not say of them yet is set."""
     from vault_index.config import load_config
+    from vault_index.sources.opencode.places import data_folder
+
+    try:
+        _find_sessions(home_of(options), wanted=wanted)
+    except VaultIndexError as error:  # a file that another program manages: the rest of `init` works all the same
+        remark(options, f"Sessions of OpenCode are left as they were: {error.message}")
+    found = load_config(home_of(options)).opencode
+    return (found.data or str(data_folder(None, os.environ))) if found.enabled else None
+
+
+def _find_sessions(home: "Home", *, wanted: bool) -> None:
+    """A folder that only this shell's environment names is written down: the daemon will not know that environment."""
     from vault_index.config.edit import list_values, set_value
     from vault_index.sources.opencode.places import data_folder, find_places
 
-    home = home_of(options)
     said = {setting.key for setting in list_values(home) if setting.origin != "default"}
     if not wanted:
         set_value(home, "opencode.enabled", "false")
     elif "opencode.enabled" not in said and (found := find_places()):
         set_value(home, "opencode.enabled", "true")
-        usual, here = find_places(environ={}), found.databases[:1] if os.environ.get("OPENCODE_DB") else ()
-        if found != usual and "opencode.data" not in said:
-            set_value(home, "opencode.data", str(next(iter(here), data_folder(None, os.environ))))
-    sessions = load_config(home).opencode
-    if not sessions.enabled:
-        return None
-    return sessions.data or str(data_folder(None, os.environ))
+        if found != find_places(environ={}) and "opencode.data" not in said:
+            own = found.databases[0] if found.databases and os.environ.get("OPENCODE_DB") else None
+            set_value(home, "opencode.data", str(own or data_folder(None, os.environ)))
 
 
 def _vault(set_up: bool) -> str:

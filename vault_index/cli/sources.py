@@ -8,12 +8,18 @@ from vault_index.cli.call import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import remark, show, show_value
 from vault_index.cli.reload import reload_daemon
+from vault_index.errors import UsageError
+
+TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the names
+if TYPE_CHECKING:
+    from vault_index.config import Config, SourceConfig
 
 
 def run_source_list(options: Options, args: dict[str, Any]) -> int:
     from vault_index.config import load_config
 
-    sources = load_config(home_of(options)).sources
+    config = load_config(home_of(options))
+    sources = [*config.sources, *_sessions(config)]
     rows = [
         {
             "name": source.name,
@@ -28,6 +34,12 @@ def run_source_list(options: Options, args: dict[str, Any]) -> int:
     ]
     show(options, "source_list", {"results": rows, "total": len(rows)})
     return 0
+
+
+def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
+    from vault_index.sources.opencode.source import OpenCodeSource
+
+    return (OpenCodeSource(config.opencode).config,) if config.opencode.enabled else ()
 
 
 def add_source_add(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +70,13 @@ def add_source_remove(parser: argparse.ArgumentParser) -> None:
 
 
 def run_source_remove(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.config import load_config
     from vault_index.config.edit import remove_source
 
+    if any(source.name == args["name"] for source in _sessions(load_config(home_of(options)))):
+        raise UsageError(
+            "the sessions of OpenCode are no section of their own", "vault-index config set opencode.enabled false"
+        )
     remove_source(home_of(options), args["name"])
     reload_daemon(options)
     show_value(

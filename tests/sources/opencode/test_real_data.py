@@ -62,6 +62,7 @@ model: "fake/fake-1"
 created: "2026-11-21T07:32:59+00:00"
 updated: "2026-11-21T07:33:08+00:00"
 opencode: "1.18.33"
+turns: 4
 parent:
 forked_from:
 ---
@@ -190,7 +191,7 @@ def test_the_json_tree_holds_four_sessions(tmp_path: Path) -> None:
     front = found[TITLES[2]].text.split("\n---\n")[0]
     assert 'directory: "/home/user/demo-1.1/project"\n' in front
     assert 'created: "2026-11-21T07:33:53+00:00"\n' in front
-    assert 'opencode: "1.1.65"\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
+    assert 'opencode: "1.1.65"\nturns: 2\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
 
 
 @pytest.mark.parametrize("name", ["opencode.db", "json-1.1.65"])

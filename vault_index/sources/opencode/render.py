@@ -93,12 +93,12 @@ class _Renderer:
             self._body(message)
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
-        front = self._frontmatter(session, agent, model, forked_from)
+        front = self._frontmatter(session, agent, model, turns, forked_from)
         origin = [f"*Forked from [[{forked_from}]]; the turns before are there.*"] if forked_from else []
         return Transcript("\n\n".join([front, *origin, *self._blocks]) + "\n", turns, self._redacted)
 
-    def _frontmatter(self, session: Session, agent: str, model: str, forked_from: str) -> str:
-        values = {
+    def _frontmatter(self, session: Session, agent: str, model: str, turns: int, forked_from: str) -> str:
+        values: dict[str, str | int] = {
             "title": self._line(session.title),
             "session": session.id,
             "project": self._line(project_of(session)),
@@ -108,6 +108,7 @@ class _Renderer:
             "created": _utc(session.created),
             "updated": _utc(session.updated),
             "opencode": self._line(session.version),
+            "turns": turns,
             "parent": f"[[{session.parent}]]" if session.parent else "",
             "forked_from": f"[[{forked_from}]]" if forked_from else "",
         }
@@ -193,9 +194,9 @@ def _utc(millis: int) -> str:
     return _time(millis).isoformat(timespec="seconds")
 
 
-def _yaml(value: str) -> str:
+def _yaml(value: str | int) -> str:
     """A JSON text is a YAML text, where nothing stands in it that YAML calls unprintable."""
-    if not value:
+    if value == "":
         return ""
     quoted = json.dumps(value, ensure_ascii=False)
     return _UNSAFE_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
