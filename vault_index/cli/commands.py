@@ -44,10 +44,19 @@ COMMANDS = (
     Command("source list", "sources", "list the sources"),
     Command("source add", "sources", "add a vault"),
     Command("source remove", "sources", "forget a vault; its files stay"),
+    Command("service install", "service", "have systemd or launchd run the daemon from now on"),
+    Command("service uninstall", "service", "stop it and remove the service"),
+    Command("service status", "service", "say whether the service runs, and what the daemon says"),
+    Command("service restart", "service", "restart the daemon, as after an upgrade"),
+    Command("service logs", "service", "print the daemon's log"),
 )
 
 ALIASES = {"store": "add"}
 """Other names of commands."""
 
-GROUPS = {"config": "read and change the settings", "source": "the vaults that are indexed"}
+GROUPS = {
+    "config": "read and change the settings",
+    "source": "the vaults that are indexed",
+    "service": "the daemon under systemd or launchd",
+}
 """First words of commands of two words."""

@@ -1,0 +1,59 @@
+"""The agent of launchd: a property list that macOS reads, and the calls of launchctl."""
+
+import plistlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault_index.errors import VaultIndexError
+from vault_index.service.definition import MARK, Definition
+from vault_index.service.here import service_here
+from vault_index.service.launchd import LABEL
+
+WATCH = Definition(("/opt/my tools/vault-index", "watch"), {"VAULT_INDEX_HOME": "/Users/anna/<Index>"})
+Stand = Callable[[str, str], Callable[[], list[str]]]
+
+LAUNCHCTL = """
+loaded="$STATE/loaded"
+case "$1" in
+  print) [ -e "$loaded" ] || { echo "Could not find service" >&2; exit 113; }
+         printf 'gui = {\\n\\tstate = running\\n\\truns = 3\\n\\tpid = 4711\\n}\\n' ;;
+  bootstrap) [ ! -e "$loaded" ] || { echo "Bootstrap failed: 5" >&2; exit 5; }; touch "$loaded" ;;
+  bootout) rm "$loaded" ;;
+esac
+"""
+
+
+def test_it_is_installed_once_and_again_after_a_change(stand_in: Stand, home: Path) -> None:
+    calls = stand_in("launchctl", LAUNCHCTL)
+    service = service_here("darwin")
+    assert service.install(WATCH)
+    assert not service.install(WATCH)
+    file = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    told = plistlib.loads(file.read_bytes())
+    assert told["ProgramArguments"] == ["/opt/my tools/vault-index", "watch"]
+    assert told["EnvironmentVariables"] == {"VAULT_INDEX_HOME": "/Users/anna/<Index>"}
+    assert told["KeepAlive"] == {"SuccessfulExit": False}
+    assert MARK in file.read_text("utf-8")
+    state = service.state()
+    assert (state.active, state.pid, state.restarts) == ("active", 4711, 2)
+    assert service.install(Definition(("/other", "watch"), {}))
+    words = [call.split()[0] for call in calls() if not call.startswith("print")]
+    assert words == ["bootstrap", "bootout", "bootstrap"]
+    assert service.uninstall()
+    assert not service.uninstall()
+    assert not file.exists()
+    assert service.state().active == "inactive"
+
+
+def test_a_sandbox_is_refused(stand_in: Stand, home: Path) -> None:
+    stand_in("launchctl", LAUNCHCTL)
+    with pytest.raises(VaultIndexError, match="no sandbox"):
+        service_here("darwin").install(Definition(("/x",), {}, ()))
+    assert not (home / "Library").exists()
+
+
+def test_the_log_is_a_file(stand_in: Stand, home: Path) -> None:
+    command = service_here("darwin").logs_command(7, follow=True)
+    assert command == ["tail", "-n", "7", "-F", str(home / "Library" / "Logs" / "vault-index.log")]

@@ -1,0 +1,167 @@
+"""The service under systemd, by the command line: written once, started, asked about, and taken away."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault_index.cli import main
+
+Stand = Callable[[str, str], Callable[[], list[str]]]
+
+# Knows the unit once it was reloaded, and fails as systemctl does.
+SYSTEMCTL = """
+shift 2
+[ "$1" = --quiet ] && shift
+unit="$HOME/.config/systemd/user/vault-index.service"
+case "$1" in
+  show-environment) [ ! -e "$STATE/no-bus" ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; }
+                    echo "LANG=C.UTF-8" ;;
+  daemon-reload) if [ -e "$unit" ]; then touch "$STATE/loaded"; else rm -f "$STATE/loaded"; fi ;;
+  enable) touch "$STATE/enabled" ;;
+  disable) rm -f "$STATE/enabled" "$STATE/active" ;;
+  start|restart) [ ! -e "$STATE/broken" ] || { echo "Job for vault-index.service failed." >&2; exit 1; }
+                 touch "$STATE/active" ;;
+  show) echo "MainPID=$([ -e "$STATE/active" ] && echo 4711 || echo 0)"
+        echo "ActiveState=$([ -e "$STATE/active" ] && echo active || echo inactive)"
+        echo "LoadState=$([ -e "$STATE/loaded" ] && echo loaded || echo not-found)"
+        echo "UnitFileState=$([ -e "$STATE/enabled" ] && echo enabled)"
+        echo "StatusText=12 waiting"; echo "NRestarts=1"; echo "MemoryCurrent=18446744073709551615" ;;
+esac
+"""
+
+
+@pytest.fixture
+def unit(home: Path) -> Path:
+    config = home / ".config" / "vault-index" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[sources.vault]\npath = "{home}/My Vault"\n', "utf-8")
+    return home / ".config" / "systemd" / "user" / "vault-index.service"
+
+
+def service(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(["service", *words])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_it_is_installed_once(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = stand_in("systemctl", SYSTEMCTL)
+    code, out, err = service(capsys, "install")
+    assert (code, out) == (0, f"installed and active: {unit}\n"), err
+    assert "ExecStart=" in unit.read_text("utf-8")
+    told = [call.removeprefix("--user --no-pager ") for call in calls()]
+    assert [call for call in told if not call.startswith("show")] == [
+        "daemon-reload", "--quiet enable vault-index.service", "reset-failed vault-index.service",
+        "restart vault-index.service",
+    ]  # fmt: skip
+    code, out, _ = service(capsys, "install", "--json")
+    assert json.loads(out)["changed"] is False
+    assert calls()[-2].endswith("start vault-index.service")
+    assert "restart" not in calls()[-2]
+
+
+def test_the_status_tells_what_both_say(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    service(capsys, "install")
+    code, out, _ = service(capsys, "status", "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert (told["installed"], told["enabled"], told["active"], told["pid"]) == (True, True, "active", 4711)
+    assert told["said"] == "12 waiting"
+    assert told["memory"] is None
+    assert told["daemon"]["running"] is False
+    service(capsys, "uninstall")
+    told = json.loads(service(capsys, "status", "--json")[1])
+    assert (told["installed"], told["enabled"], told["active"], told["pid"]) == (False, False, "inactive", None)
+
+
+def test_it_is_taken_away_once(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = stand_in("systemctl", SYSTEMCTL)
+    service(capsys, "install")
+    assert service(capsys, "uninstall")[0] == 0
+    assert not unit.exists()
+    assert any("disable --now" in call for call in calls())
+    code, out, _ = service(capsys, "uninstall")
+    assert code == 0
+    assert "no service" in out
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["file", "link"])
+def test_a_unit_of_somebody_else_is_left_alone(
+    stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str], link: bool
+) -> None:
+    calls = stand_in("systemctl", SYSTEMCTL)
+    unit.parent.mkdir(parents=True)
+    if link:
+        unit.symlink_to("/nix/store/0-vault-index.service")
+    else:
+        unit.write_text("[Service]\nExecStart=/bin/true\n", "utf-8")
+    for word in ("install", "uninstall"):
+        code, _, err = service(capsys, word)
+        assert code == 1
+        assert "was not written by" in err
+    assert unit.is_symlink() == link
+    assert link or unit.read_text("utf-8").startswith("[Service]\nExecStart=/bin/true")
+    assert not any("able" in call or "start v" in call for call in calls())
+
+
+def test_a_sandbox_knows_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    config = unit.parents[3] / ".config/vault-index/config.toml"
+    config.write_text(f"{config.read_text('utf-8')}[opencode]\nenabled = true\n", "utf-8")
+    assert service(capsys, "install", "--sandbox")[0] == 0
+    text = unit.read_text("utf-8")
+    for folder in ("My Vault", ".local/share/vault-index", ".local/share/opencode"):
+        assert f"-{unit.parents[3]}/{folder}" in text
+
+
+def test_without_a_configuration_nothing_is_written(
+    stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    (unit.parents[3] / ".config/vault-index/config.toml").unlink()
+    code, _, err = service(capsys, "install")
+    assert code == 4
+    assert "init" in err
+    assert not unit.exists()
+
+
+def test_what_systemctl_complains_of_is_said(
+    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    (tmp_path / "broken").touch()
+    code, _, err = service(capsys, "install")
+    assert code == 1
+    assert "Job for vault-index.service failed." in err
+    assert "service logs" in err
+
+
+def test_without_a_manager_it_is_said_what_to_do(
+    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    (tmp_path / "no-bus").touch()
+    code, _, err = service(capsys, "install")
+    assert code == 1
+    assert "No medium found" in err
+    assert "enable-linger" in err
+    assert not unit.exists()
+
+
+def test_on_a_machine_without_systemd(
+    unit: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    code, _, err = service(capsys, "status")
+    assert code == 1
+    assert "vault-index watch" in err
+
+
+def test_the_log_is_the_journal(stand_in: Stand, unit: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    stand_in("journalctl", "echo the journal\nexit 3")
+    assert main(["service", "logs", "-n", "7"]) == 3
+    assert capfd.readouterr().out == "the journal\n"

@@ -1,0 +1,101 @@
+"""The units of systemd: what they say, that the files in systemd/ say the same, and what systemd thinks of them."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vault_index.service.definition import MARK, Definition
+from vault_index.service.unit import facts, shared_unit, system_unit, user_unit
+
+ROOT = Path(__file__).parents[2]
+PLAIN = Definition(("/opt/bin/vault-index", "watch"), {})
+SANDBOXED = Definition(PLAIN.command, {}, (Path("/home/anna/.local/share/vault-index"), Path("/home/anna/My Vault")))
+needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+
+
+def values(unit: str, key: str) -> list[str]:
+    return re.findall(rf"^{key}=(.*)$", unit, re.MULTILINE)
+
+
+def test_the_unit_names_the_command_and_is_marked_as_ours() -> None:
+    unit = user_unit(PLAIN)
+    assert unit.startswith(f"# {MARK}\n")
+    assert values(unit, "ExecStart") == ["/opt/bin/vault-index watch"]
+    assert values(unit, "Type") == ["notify"]
+    assert values(unit, "SystemCallFilter") == ["@system-service", "~@privileged"]
+    assert values(unit, "NoNewPrivileges") == ["yes"]
+    assert not values(unit, "Environment")
+    assert not values(unit, "PrivateUsers"), "a user namespace is not to be had everywhere"
+
+
+def test_words_of_the_command_and_the_environment_may_hold_anything() -> None:
+    odd = Definition(("/opt/my tools/100%/$HOME/v", 'a"b', "watch"), {"VAULT_INDEX_HOME": "/mnt/50 %/$x"})
+    unit = user_unit(odd)
+    assert values(unit, "ExecStart") == [r'"/opt/my tools/100%%/$$HOME/v" "a\"b" watch']
+    assert values(unit, "Environment") == ['"VAULT_INDEX_HOME=/mnt/50 %%/$x"']
+
+
+def test_a_sandbox_leaves_these_folders_to_be_written() -> None:
+    unit = user_unit(SANDBOXED)
+    paths = values(unit, "ReadWritePaths")
+    assert paths == ["%t", "-/home/anna/.local/share/vault-index", '"-/home/anna/My Vault"']
+    assert values(unit, "ProtectHome") == ["read-only"]
+    assert values(unit, "PrivateTmp") == ["yes"]
+
+
+def test_a_vault_among_the_temporary_files_is_not_covered_by_private_ones() -> None:
+    unit = user_unit(Definition(PLAIN.command, {}, (Path("/tmp/vault"),)))
+    assert values(unit, "PrivateTmp") == ["no"]
+
+
+def test_no_directive_is_said_twice_but_where_that_adds_to_it() -> None:
+    for unit in (user_unit(SANDBOXED), shared_unit(), system_unit()):
+        keys = re.findall(r"^(\w+)=", unit, re.MULTILINE)
+        assert {key for key in keys if keys.count(key) > 1} <= {"SystemCallFilter", "ReadWritePaths", "Environment"}
+
+
+def test_the_files_are_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "tools" / "build_units.py"))["units"]()
+    for name, text in made.items():
+        assert (ROOT / "systemd" / name).read_text(encoding="utf-8") == text, "run: python tools/build_units.py"
+
+
+def test_every_directive_is_explained_in_the_documents() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    told = facts()
+    for directive in {*told["Service"], *told["Sandbox"], *told["System"]}:
+        assert f"`{directive}" in page, directive
+
+
+def analyzed(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environ = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder), "SYSTEMD_COLORS": "0"}
+    command = ["systemd-analyze", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, timeout=60)
+
+
+@needs_systemd
+@pytest.mark.parametrize(
+    ("name", "unit", "manager", "most"),
+    [
+        ("vault-index.service", shared_unit(), "--user", 6.3),
+        ("vault-index.service", user_unit(SANDBOXED), "--user", 2.0),
+        ("vault-index@.service", system_unit(), "--system", 1.7),
+    ],
+    ids=["user", "sandbox", "system"],
+)
+def test_systemd_has_nothing_to_say_against_it(tmp_path: Path, name: str, unit: str, manager: str, most: float) -> None:
+    file = tmp_path / name
+    # Only the place of the command is another one: it must be there.
+    file.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={sys.executable}", unit, flags=re.MULTILINE), "utf-8")
+    verified = analyzed(tmp_path, manager, "verify", "--man=no", str(file))
+    assert (verified.returncode, verified.stderr) == (0, "")
+    told = analyzed(tmp_path, manager, "security", "--offline=true", str(file)).stdout
+    level = re.search(r"exposure level for \S+ ([\d.]+)", told)
+    assert level, told
+    assert float(level[1]) <= most

@@ -1,0 +1,20 @@
+"""Writes systemd/ from vault_index/service/unit.toml: `python tools/build_units.py`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from vault_index.service.unit import shared_unit, system_unit
+
+FOLDER = Path(__file__).parent.parent / "systemd"
+
+
+def units() -> dict[str, str]:
+    """The text of each file, by its name."""
+    return {"vault-index.service": shared_unit(), "vault-index@.service": system_unit()}
+
+
+if __name__ == "__main__":
+    for name, text in units().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

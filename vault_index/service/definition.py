@@ -1,0 +1,40 @@
+"""What is to run: the command by its absolute path, and what of the environment decides where the index lies."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PLACES = ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+"""Set in a shell, these are not known to who starts the service."""
+
+MARK = "Written by `vault-index service install`, which replaces it; `vault-index service uninstall` removes it."
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A service as both systemd and launchd need it."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    writable: tuple[Path, ...] | None = None
+    """Inside a sandbox: the only folders that may be written. None: no sandbox."""
+
+
+def daemon_command(arguments: Sequence[str] = (), program: str | None = None) -> tuple[str, ...]:
+    """`…/vault-index watch` as this process was started itself; `arguments` are global options.
+
+    Links are kept: pipx and uv let the same link lead to the next version.
+    """
+    started = Path(shutil.which(program or sys.argv[0]) or sys.executable)
+    if started.name in ("vault-index", "vx"):
+        named = started.with_name("vault-index")
+        return (os.path.abspath(named if named.exists() else started), *arguments, "watch")
+    return (sys.executable, "-m", "vault_index", *arguments, "watch")
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables the service must have to find the same index; made absolute, because it starts elsewhere."""
+    return {name: os.path.abspath(os.path.expanduser(environ[name])) for name in PLACES if environ.get(name)}
