@@ -8,6 +8,7 @@ import pytest
 from tests.sources.opencode.stores import Client, messages, one
 from vault_index.errors import BusyError, VaultIndexError
 from vault_index.sources.opencode.database import Database, UnknownSchemaError
+from vault_index.sources.opencode.entries import read_messages
 from vault_index.sources.opencode.model import Text
 
 
@@ -265,3 +266,15 @@ def test_what_a_client_wrote_in_both_ways_counts_once(client: Client) -> None:
     client.run("INSERT INTO session_message VALUES (?, 'ses_a', 'user', 0, ?, ?, ?)", message, client.tick(), 0,
                '{"text": "said once"}')  # fmt: skip
     assert read(client) == ["said once"]
+
+
+def test_what_may_pass_is_no_reason_to_read_half_a_session(client: Client) -> None:
+    client.session()
+    client.user("Hello")
+    store = Database(client.path)
+    (listed,) = store.sessions([])
+    client.run("ALTER TABLE part RENAME TO piece")  # by an upgrade, between two of our queries
+    problems: list[str] = []
+    with pytest.raises(VaultIndexError, match="no such table"):
+        list(read_messages(store.messages(listed.session.id, problems), None, (), problems))
+    store.close()

@@ -5,7 +5,7 @@ never copied nor opened as immutable, because a part of it, at first all, stands
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,10 @@ class UnknownSchemaError(VaultIndexError):
     """The database is laid out as no version known to us lays it out."""
 
     code = "opencode_schema"
+
+
+class _DamagedError(VaultIndexError):
+    """A part of it can never be read; whatever else goes wrong may pass, and is no reason to forget anything."""
 
 
 class Database:
@@ -66,7 +70,7 @@ class Database:
             rows = self._all("SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created", (session,))
         return [time for (time,) in rows]
 
-    def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
         """Row by row: a session may be larger than the memory that is meant for it."""
         try:
             with self._translated():
@@ -77,7 +81,7 @@ class Database:
                     known.add(id_)
                     parts = self._parts(id_, problems) if not kind else ()
                     yield RawMessage(str(id_), created if isinstance(created, int) else 0, _blob(data), parts, kind)
-        except VaultIndexError as error:
+        except _DamagedError as error:
             problems.append(f"session {session}: {error.message}; what stands behind it is missing")
 
     # --- inside ----------------------------------------------------------------------------------------------
@@ -113,7 +117,7 @@ class Database:
             with self._translated():
                 for id_, data in self._connection.execute(sql, (message,)):
                     yield RawPart(str(id_), _blob(data))
-        except VaultIndexError as error:
+        except _DamagedError as error:
             problems.append(f"message {message}: {error.message}; parts of it are missing")
 
     def _messages_sql(self) -> str:
@@ -188,7 +192,7 @@ class Database:
         except (apsw.BusyError, apsw.LockedError) as error:
             raise BusyError(f"{self._path} is locked by OpenCode", "try again in a moment") from error
         except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise VaultIndexError(
+            raise _DamagedError(
                 f"{self._path} is damaged ({error})", "start OpenCode once; `sqlite3 … .recover` saves what is left"
             ) from error
         except apsw.Error as error:

@@ -4,7 +4,7 @@ row or file -> RawMessage -> Message -> markdown
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -81,7 +81,7 @@ class Store(Protocol):
         """Every session; what could not be read is added to `problems`."""
         ...
 
-    def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
         """The messages of a session in the order of (time, id), each to be used up before the next."""
         ...
 

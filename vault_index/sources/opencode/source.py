@@ -5,12 +5,13 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from vault_index.config import OpencodeConfig, SourceConfig
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
-from vault_index.sources.opencode.model import INCLUDES, Listed, Session, project_of
+from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, project_of
 from vault_index.sources.opencode.places import Places, data_folder, find_places
 from vault_index.sources.opencode.projects import Projects
 from vault_index.sources.opencode.stores import Held, Stores
@@ -80,14 +81,19 @@ class OpenCodeSource:
             raise NotFoundError(f"{ref.path} is gone.", "Run: vault-index sync")
         seen = self._ref(held)
         session, problems = held.listed.session, list[str]()
-        raw = held.store.messages(session.id, problems)
-        messages = read_messages(raw, session.revert, self._include, problems)
         origin = self._origin(held)
-        copied = False
-        if origin is not None:
-            theirs = read_messages(origin.store.messages(origin.listed.session.id, []), None, self._include, [])
-            copied, messages = beyond_copies(messages, theirs)
-        done = render(session, messages, forked_from=origin.listed.session.id if origin and copied else "")
+        with ExitStack() as stack:  # a cursor that is left open would go on seeing the moment it was opened at
+
+            def messages_of(one: Held, problems: list[str]) -> Iterator[Message]:
+                raw = stack.enter_context(closing(one.store.messages(one.listed.session.id, problems)))
+                revert = session.revert if one is held else None
+                return read_messages(raw, revert, self._include, problems)
+
+            messages, forked_from = messages_of(held, problems), ""
+            if origin is not None:
+                copied, messages = beyond_copies(messages, messages_of(origin, []))
+                forked_from = origin.listed.session.id if copied else ""
+            done = render(session, messages, forked_from=forked_from)
         faults = list(_some("session", problems, ref.path))
         if done.redacted:
             secrets = "1 credential" if done.redacted == 1 else f"{done.redacted} credentials"

@@ -7,7 +7,7 @@ storage/project/<project>.json                      part/<session>/<message>/<pa
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -49,7 +49,7 @@ class Tree:
             found.append(self._listed(file, info, worktrees[project]))
         return sorted(found, key=lambda listed: (listed.session.created, listed.session.id))
 
-    def messages(self, session: str, problems: list[str]) -> Iterator[RawMessage]:
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
         messages = []
         for file in self._root.glob(f"message/{session}/*.json"):
             # Only the time is needed for the order; a file that cannot be read is named where it is interpreted.
