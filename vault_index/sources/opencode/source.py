@@ -36,6 +36,7 @@ class OpenCodeSource:
         self._exclude = Projects(config.exclude)
         self._local = Projects(config.local_only if isinstance(config.local_only, tuple) else ())
         self._stores = Stores(self._places)
+        self._found: tuple[int, Places] | None = None
         self.config = SourceConfig(
             name=SOURCE_NAME,
             path=data_folder(self._setting, os.environ),
@@ -146,7 +147,15 @@ class OpenCodeSource:
     # --- inside ----------------------------------------------------------------------------------------------
 
     def _places(self) -> Places:
-        return find_places(self._setting, os.environ)
+        """What there is; looked for again when something came into the data folder or went, as a `-wal` does."""
+        try:
+            changed = os.stat(self.config.path).st_mtime_ns
+        except OSError:
+            changed = 0
+        known = self._found
+        if known is None or known[0] != changed or not known[1].databases:
+            self._found = known = changed, find_places(self._setting, os.environ)
+        return known[1]
 
     def _held(self, path: str) -> Held | None:
         """The session that is called so; a path of another project is not its name."""

@@ -47,6 +47,8 @@ class _Opened(threading.local):
     def __init__(self) -> None:
         self.databases: dict[Path, tuple[tuple[int, int], Database]] = {}
         self.listing: tuple[object, Listing] | None = None
+        self.asked: tuple[object, dict[str, Held]] = (None, {})
+        """Sessions that were asked for one by one, since a database was written last."""
         self.trees: dict[Tree, tuple[object, list[Listed], tuple[str, ...]]] = {}
 
 
@@ -76,10 +78,17 @@ class Stores:
     def session(self, id_: str) -> Held | None:
         """One session as it is now, by what the indexes of the databases say of it. VaultIndexError when unknown."""
         places = self._places()
+        version = self._version(places)
+        if self._opened.asked[0] != version:
+            self._opened.asked = version, {}
+        asked = self._opened.asked[1]
+        if id_ in asked:
+            return asked[id_]
         for path in places.databases:
             database = self._database(path)
             if (listed := database.session(id_)) is not None:
-                return Held(listed, database)
+                asked[id_] = Held(listed, database)
+                return asked[id_]
         for tree in _trees(places):
             if (listed := tree.session(id_)) is not None:
                 return Held(listed, tree)
