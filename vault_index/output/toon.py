@@ -7,10 +7,16 @@ from typing import Any
 import toon_format
 
 from vault_index.output.explain import explanation_lines, reading_lines
-from vault_index.output.short import import_in_short, lines, moment, passage, place, query_words, short_ids, when
+from vault_index.output.short import cost, import_in_short, lines, moment, passage, place, query_words, short_ids, when
 
-_PASSAGE = 60
-"""Tokens of a passage in a list of hits; `get` has the rest."""
+_HIT = 100
+"""Tokens of a hit, about: the passage has what its place and title leave …"""
+_PASSAGE, _LEAST_PASSAGE = 60, 14
+"""… within these bounds; `get` has the rest."""
+_BESIDE = {"memory": 32, "note": 22, "session": 22}
+"""Tokens of the short columns."""
+_PLACE_COST = 1.6
+"""Digits and dashes cost more than prose."""
 
 _DIGEST = 30
 """Tokens of a digest beside the documents of `related` and `timeline`."""
@@ -39,9 +45,11 @@ def _search(result: Record) -> dict[str, Any]:
         {
             "id": ids[hit["id"]],
             "score": round(hit["score"], 2),
+            "type": hit["type"],
             "place": place(hit),
             "title": hit["title"],
-            "text": passage(" ".join(_summary(hit).split()), words, _PASSAGE),
+            "created": moment(hit["created"])[:10] if hit["kind"] == "memory" else "",
+            "text": passage(" ".join(_summary(hit).split()), words, _room(hit)),
             "tokens": hit["tokens"],
             "also": "|".join(hit["also"]),
             "why": "; ".join(explanation_lines(hit.get("explain"))),
@@ -72,6 +80,11 @@ def _why(result: Record) -> dict[str, Any]:
         "reading": reading_lines(result["reading"]),
     }
     return {key: value for key, value in answer.items() if value not in (None, "", [], {})}
+
+
+def _room(hit: Record) -> float:
+    left = _HIT - _BESIDE[hit["kind"]] - _PLACE_COST * cost(place(hit)) - cost(hit["title"])
+    return max(min(left, _PASSAGE), _LEAST_PASSAGE)
 
 
 def _summary(hit: Record) -> str:

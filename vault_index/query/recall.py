@@ -218,4 +218,11 @@ def _candidate(
         why=why,
         whole=whole,
     )
-    return Candidate(source, about, of.title, "\n".join(lines))
+    said = bool(lines) and _begins_with(lines[0], of.title)
+    return Candidate(source, about, "" if said else of.title, "\n".join(lines))
+
+
+def _begins_with(line: str, title: str) -> bool:
+    """Whether a title says nothing that its text does not: many are made of the first sentence."""
+    said = title.removesuffix("…").rstrip(" .").casefold()
+    return line.lstrip("#* ").casefold().startswith(said)
