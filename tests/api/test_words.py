@@ -146,3 +146,11 @@ def test_whatever_is_asked_the_answer_is_in_order(
     assert all(0 <= score <= 1 for score in scores)
     assert len({(hit.path, hit.focus) for hit in hits}) == len(hits)
     assert all(hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1] for hit in hits)
+
+
+def test_a_title_quoted_in_a_question_need_not_stand_so(index: VaultIndex) -> None:
+    answer = index.search('what do I need for the "overnight cardamom dough" to rise?')
+    assert answer.results[0].path == "bread.md"
+    assert any("quotes" in reason for reason in answer.degraded)
+    assert found(index, '"overnight cardamom dough"') == found(index, 'bread "overnight cardamom dough"') == []
+    assert found(index, 'what rests overnight at "eighteen degrees" in the kitchen') == ["bread.md"]

@@ -17,6 +17,8 @@ class Question:
 
     match: str
     """An FTS5 expression; empty where the text channel is not asked."""
+    name: str
+    """What was asked as a whole: a document may be called so."""
     narrow: str
     """The part of a long `match` that finds candidates; empty for a short one."""
     space_id: int | None
@@ -54,6 +56,10 @@ def candidates(reader: IndexReader, question: Question, depth: int, hidden: Coll
 def _called(reader: IndexReader, question: Question, named: Collection[int]) -> dict[int, float]:
     """Scores of chunks whose document is called so; a document that no channel names comes with its first chunk."""
     scores = dict(reader.name_candidates(question.match, _NAMES, question.filters))
+    best = max(scores.values(), default=0.0)
+    # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
+    in_full = {called.document_id for called in reader.documents_called([question.name.casefold()])}
+    scores |= dict.fromkeys(in_full & scores.keys(), best)
     documents = reader.documents_of(sorted(named))
     called = {chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores}
     # What a name does not say may stand in the text: conditions on words keep such documents out.

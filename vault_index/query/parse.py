@@ -3,6 +3,7 @@
 docs/query-language.md describes the language; `lexer`, `tree` and `match` are its stages.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from vault_index.errors import UsageError
@@ -11,6 +12,8 @@ from vault_index.query.filters import add_filter
 from vault_index.query.lexer import Token, tokens
 from vault_index.query.match import conditions, positive_terms
 from vault_index.query.tree import FilterTerm, Group, Node, Not, Term, group, read_tree
+
+_SENTENCE = 3  # words around a phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +29,19 @@ class ParsedQuery:
     excluded: str
     """An FTS5 expression no hit may match; empty if there is none."""
     filters: Filters
+    quotes: bool = False
+    """Whether it is a sentence of which a part stands in quotes: a title as often as a condition."""
 
 
-def parse_query(text: str, filters: Filters | None = None, *, every: bool = False) -> ParsedQuery:
-    """Read `text`; its filters are added to `filters`. With `every` each word is required that carries a topic.
+def parse_query(text: str, filters: Filters | None = None, *, every: bool = False, phrases: bool = True) -> ParsedQuery:
+    """Read `text`; its filters are added to `filters`. With `every` each word is required that carries a topic;
+    without `phrases` what stands in quotes is words as others.
 
     Raises UsageError for a filter whose value cannot be read, and for filters that do not apply to the whole query;
     anything else can be read.
     """
     text = text.replace("\0", " ").encode("utf-8", "replace").decode()  # SQLite takes neither NUL nor surrogates
-    tree = read_tree(tokens(text))
+    tree = read_tree(tokens(text) if phrases else _unquoted(tokens(text)))
     lifted: list[tuple[FilterTerm, bool]] = []
     words = _lift(tree, False, lifted) if tree else None
     filters = filters or Filters()
@@ -43,7 +49,26 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
         filters = _with(filters, term, negated=negated)
     terms = tuple(positive_terms(words)) if words else ()
     required, excluded = conditions(words, every=every) if words else ("", "")
-    return ParsedQuery(" ".join(term.text for term in terms), terms, required, excluded, filters)
+    quotes = words is not None and not every and _quotes(words)
+    return ParsedQuery(" ".join(term.text for term in terms), terms, required, excluded, filters, quotes)
+
+
+def _unquoted(found: Iterable[Token]) -> Iterator[Token]:
+    for token in found:
+        if token.kind == "phrase":
+            yield from (replace(token, kind="word", text=word) for word in token.text.split())
+        else:
+            yield token
+
+
+def _quotes(tree: Node) -> bool:
+    """A sentence around a phrase: words that carry no topic among the others, as nobody types them beside a phrase that
+    must be there."""
+    if not isinstance(tree, Group) or tree.join != "beside":
+        return False
+    terms = [child for child in tree.children if isinstance(child, Term)]
+    around = [term.stop for term in terms if term.kind == "word"]
+    return len(tree.children) == len(terms) > len(around) >= _SENTENCE and any(around)
 
 
 def _lift(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool]]) -> Node | None:

@@ -34,6 +34,7 @@ _DEPTHS = (60, 240, 960, 3840)  # chunks a channel names, at least; vec0 names 4
 _BLOCK = 20  # chunks whose passages are compared with each other
 _BESIDE = 2  # lines: with a blank one between
 _DAY = 86_400.0
+_NO_SUCH_PHRASE = "phrase: no text holds what stands in quotes; its words were looked for"
 _AS_LISTED = RankingConfig(recency_memories=0.0, recency_sessions=0.0, outdated=0.0)  # what is in order stays so
 
 
@@ -86,9 +87,8 @@ class Searcher:
     def search(self, text: str, options: SearchOptions) -> SearchResult:
         """The passages that answer `text`. Raises UsageError for a filter that cannot be read."""
         started = time.perf_counter()
-        asked = self.understand(text, options)
         with self._reader.snapshot():
-            answer = self.answer(asked, options)
+            asked, answer = self.ask(text, options)
             results = self.present(asked, answer.ranking, answer.chosen, options)
             read = reading(self._reader, asked.query, asked.needles, asked.spelling) if options.explain else None
         return SearchResult(
@@ -101,6 +101,18 @@ class Searcher:
             results=results,
             reading=read,
         )
+
+    def ask(self, text: str, options: SearchOptions) -> tuple[Asked, "Answer"]:
+        """The query as it is understood, and its answer. Call it within a snapshot.
+
+        Where a question quotes what no text holds as a phrase, the words of the quotation are looked for.
+        """
+        asked = self.understand(text, options)
+        answer = self.answer(asked, options)
+        if answer.ranking.hits or not asked.query.quotes:
+            return asked, answer
+        loose = self.understand(text, options, phrases=False)
+        return replace(loose, degraded=(*loose.degraded, _NO_SUCH_PHRASE)), self.answer(loose, options)
 
     def answer(self, asked: Asked, options: SearchOptions) -> "Answer":
         """The hits that are shown. Call it within a snapshot."""
@@ -165,15 +177,15 @@ class Searcher:
             return "none"
         return confidence(self._reader, asked.query, asked.question, asked.needles, answer.ranking.hits)
 
-    def understand(self, text: str, options: SearchOptions) -> Asked:
-        """Read the query, mend its typing errors, embed it."""
+    def understand(self, text: str, options: SearchOptions, *, phrases: bool = True) -> Asked:
+        """Read the query, mend its typing errors, embed it. Without `phrases` quotes are passed over."""
         filters = options.filters if options.as_of is None else as_of_day(options.filters, options.as_of)
         every = options.match == "all"
-        query = parse_query(text, filters, every=every)
+        query = parse_query(text, filters, every=every, phrases=phrases)
         spelling = mend(self._reader, query.terms, options.threshold) if options.fuzzy else AS_TYPED
         if spelling.corrections and (query.required or query.excluded):
             # What must be there is looked for as it was meant.
-            meant = parse_query(spelling.corrected(text), filters, every=every)
+            meant = parse_query(spelling.corrected(text), filters, every=every, phrases=phrases)
             query = replace(query, required=meant.required, excluded=meant.excluded)
         needles = read_needles(self._reader, query.terms, spelling.forms) if query.terms else ()
         vector, space, degraded = self._query_vector(spelling.corrected(query.text), options.mode)
@@ -182,6 +194,7 @@ class Searcher:
         few = rarest(query.terms, needles) if vector is not None else ()
         question = Question(
             match=ranking_expression(query.terms, spelling.forms) if by_words else "",
+            name=query.text,
             narrow=ranking_expression(few, spelling.forms) if by_words and few else "",
             space_id=space.id if space else None,
             vector=vector,

@@ -35,9 +35,8 @@ class Examined(Protocol):
 
 def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions) -> Why:
     """What `search` does with the passage at `place`, and why. Raises UsageError as `search` does."""
-    asked = searcher.understand(text, options)
     with reader.snapshot():
-        answer = searcher.answer(asked, options)
+        asked, answer = searcher.ask(text, options)
         everything = searcher.everything(asked, options, answer)
         case = _Case(reader, asked, options, place, answer, everything)
         chosen, rank, reasons = case.verdict()
