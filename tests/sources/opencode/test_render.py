@@ -174,6 +174,13 @@ def test_an_answer_that_was_broken_off_is_kept_once_another_follows(client: Clie
     assert "Half a sen\n\n- bash: `make` (broken off)\n\n## User" in one(client.path)
 
 
+def test_an_answer_that_failed_is_finished(client: Client) -> None:
+    client.session()
+    client.user("Question")
+    client.assistant("Half a sen", done=False, error={"name": "APIError", "data": {"message": "overloaded"}})
+    assert one(client.path).endswith("Half a sen\n\n- error: `APIError: overloaded`\n")
+
+
 def test_a_reverted_session_ends_where_it_was_taken_back_to(client: Client) -> None:
     client.session()
     client.user("Kept")

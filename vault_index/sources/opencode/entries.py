@@ -132,7 +132,7 @@ def _message(
         answers=text_of(data, "parentID"),
         speaker=speaker,
         created=raw.created,
-        finished=role == "user" or millis_of(data, "time", "completed") is not None,
+        finished=role == "user" or bool(data.get("error")) or millis_of(data, "time", "completed") is not None,
         agent=text_of(data, "agent") or text_of(data, "mode"),
         model=_model(object_of(data, "model") or data),
         error=_error(data.get("error")),
