@@ -14,6 +14,8 @@ _SHARE = 8
 """One quotation has at most this part of the budget …"""
 _LEAST_SHARE = 100
 """… but so many tokens if there is room."""
+_FULL = 25
+"""No quotation has fewer tokens, with its place and its date."""
 _WORTH_CUTTING = 20
 """Fewer tokens of a text say nothing."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？][」』”’）]*")
@@ -89,10 +91,14 @@ class _Page:
         """Takes what fits, each text once, and leaves `keep` tokens free; what did not fit comes back."""
         left = []
         for candidate in candidates:
+            room = min(self.room - keep, self._longest)
+            if room < _FULL:
+                left.append(candidate)
+                continue
             said = " ".join((candidate.text or candidate.title).split()).casefold()
             if said in self._said:
                 continue
-            one = quote(candidate, min(self.room - keep, self._longest))
+            one = quote(candidate, room)
             if one is None:
                 left.append(candidate)
                 continue

@@ -26,8 +26,8 @@ _WEAK_HITS = 3
 _NEAR_THE_BEST = 0.5
 """Hits with less than this part of the best one's score are noise."""
 _SESSIONS = 5
-_SHORTEST = 30
-"""Tokens that a quotation has at least: how many memories may fit."""
+_SHORT = 40
+"""Tokens of a short quotation: so it is told how many memories may fit."""
 _WHOLE_TOKENS = 120
 """A passage of so many tokens is quoted from its beginning, a longer one from the line that answers."""
 _LONGEST_QUERY = 120
@@ -120,7 +120,7 @@ def _hit(chosen: Chosen, spotter: Spotter, now: float) -> Candidate:
 
 
 def _groups(reader: IndexReader, disk: Disk, options: RecallOptions, found: Sequence[Candidate]) -> Groups:
-    project, limit = options.project, options.budget // _SHORTEST
+    project, limit = options.project, options.budget // _SHORT
     if project is None and options.query.strip():
         return Groups(found=found)
     own = reader.memories_of(project, options.sources, options.now, limit) if project else []
