@@ -1,0 +1,122 @@
+# home-manager: `services.vault-index`. What systemd is told is read from the same file as `vault-index service install`.
+{ packages }:
+{ config, lib, pkgs, ... }:
+let
+  inherit (lib) types mkIf mkMerge mkOption;
+  cfg = config.services.vault-index;
+  toml = pkgs.formats.toml { };
+  facts = builtins.fromTOML (builtins.readFile ../vault_index/service/unit.toml);
+  program = "${cfg.package}/bin/vault-index";
+
+  settings = lib.recursiveUpdate cfg.settings (
+    { sources = lib.mapAttrs (name: path: { inherit path; }) cfg.vaults; }
+    // lib.optionalAttrs cfg.opencode.enable { opencode.enabled = true; }
+  );
+  configFile = toml.generate "vault-index.toml" settings;
+
+  # As systemd reads a path: quoted, without specifiers. One that is not there is no reason not to start.
+  quoted = path: "\"-${builtins.replaceStrings [ "\\" "\"" "%" ] [ "\\\\" "\\\"" "%%" ] path}\"";
+  writable = [ "%t" ] ++ map quoted (
+    [ "${config.xdg.dataHome}/vault-index" ]
+    ++ lib.attrValues cfg.vaults
+    ++ lib.optional cfg.opencode.enable "${config.xdg.dataHome}/opencode"
+  );
+in
+{
+  options.services.vault-index = {
+    enable = lib.mkEnableOption "vault-index, which keeps markdown searchable";
+
+    package = mkOption {
+      type = types.package;
+      default = packages.${pkgs.stdenv.hostPlatform.system}.default;
+      defaultText = "the flake's own";
+      description = "The program.";
+    };
+
+    vaults = mkOption {
+      type = types.attrsOf types.str;
+      default = { };
+      example = { notes = "/home/anna/Notes"; };
+      description = "The folders of the vaults, by the names of their sources.";
+    };
+
+    settings = mkOption {
+      type = toml.type;
+      default = { };
+      example = { search.limit = 20; };
+      description = "What else the configuration file says (docs/configuration.md), of sources too; no keys, for everybody may read the Nix store.";
+    };
+
+    opencode.enable = mkOption {
+      type = types.bool;
+      default = false;
+      description = "Whether the sessions of OpenCode are indexed, and its plugin is kept in place.";
+    };
+
+    environmentFile = mkOption {
+      type = types.nullOr types.str;
+      default = null;
+      example = "/run/secrets/vault-index";
+      description = "A file outside the Nix store with secrets, as OPENAI_API_KEY=…, for the daemon.";
+    };
+
+    sandbox = mkOption {
+      type = types.bool;
+      default = false;
+      description = "Whether the daemon may write to the index and the vaults only (Linux, with user namespaces).";
+    };
+  };
+
+  config = mkIf cfg.enable (mkMerge [
+    {
+      assertions = [
+        {
+          assertion = cfg.vaults != { } || cfg.opencode.enable;
+          message = "services.vault-index.vaults is empty: name a vault, or set services.vault-index.opencode.enable.";
+        }
+        {
+          assertion = !(cfg.settings ? embedding.api_key);
+          message = "services.vault-index.settings.embedding.api_key would be readable in the Nix store: use environmentFile.";
+        }
+      ];
+      home.packages = [ cfg.package ];
+      xdg.configFile."vault-index/config.toml".source = configFile;
+    }
+
+    (mkIf cfg.opencode.enable {
+      home.activation.vault-index-opencode = lib.hm.dag.entryAfter [ "writeBoundary" ] "run ${program} opencode install";
+    })
+
+    (mkIf pkgs.stdenv.hostPlatform.isLinux {
+      systemd.user.services.vault-index = {
+        Unit = facts.Unit // { X-Restart-Triggers = [ "${configFile}" ]; };
+        Service = facts.Service
+          // { ExecStart = "${program} watch"; }
+          // lib.optionalAttrs (cfg.environmentFile != null) {
+            EnvironmentFile = [ facts.Service.EnvironmentFile cfg.environmentFile ];
+          }
+          // lib.optionalAttrs cfg.sandbox (facts.Sandbox // { ReadWritePaths = writable; });
+        Install = facts.Install;
+      };
+    })
+
+    (mkIf pkgs.stdenv.hostPlatform.isDarwin {
+      launchd.agents.vault-index = {
+        enable = true;
+        config = {
+          ProgramArguments =
+            if cfg.environmentFile == null then
+              [ program "watch" ]
+            else
+              [ "/bin/sh" "-c" "set -a; . ${lib.escapeShellArg cfg.environmentFile}; exec ${program} watch" ];
+          RunAtLoad = true;
+          KeepAlive.SuccessfulExit = false;
+          ThrottleInterval = 60;
+          ExitTimeOut = 10;
+          LowPriorityBackgroundIO = true;
+          StandardErrorPath = "${config.home.homeDirectory}/Library/Logs/vault-index.log";
+        };
+      };
+    })
+  ]);
+}

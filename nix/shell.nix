@@ -1,0 +1,15 @@
+# For work on the program: what it needs, and what `make test` needs.
+{
+  mkShell,
+  python3,
+  ruff,
+  vault-index,
+}:
+mkShell {
+  inputsFrom = [ vault-index ];
+  packages = [
+    ruff
+    (python3.withPackages (packages: with packages; [ hypothesis import-linter mypy pytest types-dateparser types-pyyaml ]))
+  ];
+  shellHook = "export PYTHONPATH=$PWD\${PYTHONPATH:+:$PYTHONPATH}";
+}

@@ -1,0 +1,174 @@
+"""The flake and its home-manager module, evaluated by Nix against small stand-ins for nixpkgs and home-manager."""
+
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from vault_index.config import Home
+from vault_index.config.load import parse_config
+from vault_index.service.definition import Definition
+from vault_index.service.unit import render, user_unit
+
+pytestmark = pytest.mark.skipif(not shutil.which("nix-instantiate"), reason="nix-instantiate is not installed")
+
+ROOT = Path(__file__).parents[2]
+SYSTEMS = {"x86_64-linux", "aarch64-linux", "x86_64-darwin", "aarch64-darwin"}
+FILES = sorted([ROOT / "flake.nix", *(ROOT / "nix").glob("*.nix"), *Path(__file__).parent.glob("stand-ins/*.nix")])
+TOOL = runpy.run_path(str(ROOT / "tools" / "build_nix_options.py"))
+PROGRAM = "/nix/store/0-vault-index/bin/vault-index"
+
+evaluate = cast(Callable[[str], Any], TOOL["evaluate"])
+
+
+def home(given: str, system: str = "x86_64-linux", what: str = "config") -> Any:
+    """What home-manager would make of `services.vault-index = given`."""
+    return evaluate(f'(home {{ system = "{system}"; given = {given}; }}).{what}')
+
+
+def refusal(given: str) -> str:
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        home(given)
+    return str(raised.value.stderr)
+
+
+def settings(given: str) -> dict[str, Any]:
+    """The configuration file, as values."""
+    found = home(given, what='config.xdg.configFile."vault-index/config.toml".source.value')
+    assert isinstance(found, dict)
+    return found
+
+
+def unit(given: str) -> dict[str, dict[str, Any]]:
+    found = home(given, what="config.systemd.user.services.vault-index")
+    assert isinstance(found, dict)
+    return found
+
+
+def directives(text: str) -> set[str]:
+    return {line for line in text.splitlines() if "=" in line and not line.startswith("#")}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.name))
+def test_it_parses(file: Path) -> None:
+    subprocess.run(["nix-instantiate", "--parse", str(file)], check=True, capture_output=True)
+
+
+def test_each_system_has_the_program_with_all_it_needs() -> None:
+    packages = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.packages")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in project["dependencies"]}
+    version = runpy.run_path(str(ROOT / "vault_index" / "__init__.py"))["__version__"]
+    assert packages.keys() == SYSTEMS
+    for told in packages.values():
+        assert told["version"] == version
+        assert len(told["dependencies"]) == len(wanted)
+        assert {re.sub(r".*/0-", "", one) for one in told["dependencies"]} == wanted
+
+
+def test_apps_shells_and_checks_are_there() -> None:
+    names = "builtins.mapAttrs (system: all: builtins.attrNames all)"
+    assert evaluate("outputs.apps.x86_64-linux.default.program") == PROGRAM
+    assert evaluate("outputs.checks.x86_64-linux.tests.told.doCheck") is True
+    assert evaluate(f"{names} outputs.apps") == {system: ["default"] for system in SYSTEMS}
+    assert evaluate(f"{names} outputs.checks") == {system: ["package", "tests"] for system in SYSTEMS}
+    shells = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.devShells")
+    assert {system: told["inputsFrom"] for system, told in shells.items()} == {
+        system: ["/nix/store/0-vault-index"] for system in SYSTEMS
+    }
+
+
+def test_without_enable_nothing_happens() -> None:
+    assert home('{ vaults.notes = "/home/anna/Notes"; }') == {}
+
+
+def test_the_unit_says_what_service_install_says() -> None:
+    found = unit('{ enable = true; vaults.notes = "/home/anna/Notes"; }')
+    assert found["Unit"].pop("X-Restart-Triggers") == ["/nix/store/0-vault-index.toml"]
+    assert directives(render(found)) == directives(user_unit(Definition((PROGRAM, "watch"), {})))
+
+
+def test_so_does_the_sandbox() -> None:
+    vaults = '{ notes = "/home/anna/My Vault"; }'
+    found = unit(f"{{ enable = true; sandbox = true; opencode.enable = true; vaults = {vaults}; }}")["Service"]
+    paths = [Path("/home/anna", name) for name in (".local/share/vault-index", "My Vault", ".local/share/opencode")]
+    wanted = user_unit(Definition((PROGRAM, "watch"), {}, tuple(paths))).split("[Service]")[1].split("[Install]")[0]
+    shown = render({"Service": found})
+    assert 'ReadWritePaths="-/home/anna/My Vault"\n' in shown
+    assert directives(shown.replace('"', "")) == directives(wanted.replace('"', ""))
+
+
+def test_the_settings_are_a_configuration(tmp_path: Path) -> None:
+    told = settings("""{
+      enable = true;
+      vaults = { notes = "/home/anna/Notes"; work = "/home/anna/Work"; };
+      settings = { sources.notes.exclude = [ "Archive/" ]; search.limit = 3; opencode.include = [ "diffs" ]; };
+      opencode.enable = true;
+    }""")
+    assert told["sources"]["notes"] == {"path": "/home/anna/Notes", "exclude": ["Archive/"]}
+    config = parse_config(as_toml(told), Home(tmp_path / "config.toml", tmp_path, tmp_path), {})
+    assert [source.path for source in config.sources] == [Path("/home/anna/Notes"), Path("/home/anna/Work")]
+    assert config.search.limit == 3
+    assert config.opencode.enabled
+    assert config.opencode.include == ("diffs",)
+
+
+def as_toml(tables: dict[str, Any]) -> str:
+    """Sections of plain values; a JSON value is a TOML value here."""
+    lines = []
+    for name, table in tables.items():
+        for head, values in [(f"{name}.{key}", table[key]) for key in table] if name == "sources" else [(name, table)]:
+            lines += [f"[{head}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
+    return "\n".join(lines)
+
+
+def test_opencode_has_its_plugin_kept_in_place() -> None:
+    activation = home("{ enable = true; opencode.enable = true; }", what="config.home.activation")
+    assert [step["data"] for step in activation.values()] == [f"run {PROGRAM} opencode install"]
+
+
+def test_secrets_are_a_file() -> None:
+    given = '{ enable = true; vaults.n = "/n"; environmentFile = "/run/secrets/it"; }'
+    files = unit(given)["Service"]["EnvironmentFile"]
+    assert files == ["-%E/vault-index/environment", "/run/secrets/it"]
+    agent = home(given, "aarch64-darwin", "config.launchd.agents.vault-index.config")
+    assert agent["ProgramArguments"] == ["/bin/sh", "-c", f"set -a; . '/run/secrets/it'; exec {PROGRAM} watch"]
+
+
+def test_macos_has_an_agent_and_no_unit() -> None:
+    found = home('{ enable = true; vaults.notes = "/Users/anna/Notes"; }', "aarch64-darwin")
+    assert "systemd" not in found
+    assert found["launchd"]["agents"]["vault-index"]["config"]["ProgramArguments"] == [PROGRAM, "watch"]
+    assert "launchd" not in home('{ enable = true; vaults.notes = "/n"; }')
+
+
+def test_another_package_is_used_everywhere() -> None:
+    given = '{ enable = true; vaults.n = "/n"; package = { outPath = "/nix/store/1-mine"; }; }'
+    assert unit(given)["Service"]["ExecStart"] == "/nix/store/1-mine/bin/vault-index watch"
+    assert home(given, what="config.home.packages") == ["/nix/store/1-mine"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("{ enable = true; }", "vaults is empty"),
+        ('{ enable = true; vaults.n = "/n"; settings.embedding.api_key = "sk"; }', "readable in the Nix store"),
+        ('{ enable = "yes"; }', "services.vault-index.enable is not of type boolean"),
+        ('{ enable = true; vaults = "/n"; }', "vaults is not of type attribute set of string"),
+        ('{ enable = true; vault = "/n"; }', "no option services.vault-index.vault"),
+    ],
+)
+def test_what_is_wrong_is_named(given: str, message: str) -> None:
+    assert message in refusal(given)
+
+
+def test_the_options_in_the_documents_are_up_to_date() -> None:
+    made = TOOL["page"]()
+    assert (ROOT / "docs" / "nix.md").read_text("utf-8") == made, "run: python tools/build_nix_options.py"
