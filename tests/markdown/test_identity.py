@@ -45,5 +45,5 @@ def test_fields_do_not_run_into_each_other(one: list[str], other: list[str]) -> 
     def normal(texts: list[str]) -> list[bytes]:
         return [identity(text, "", (), "") for text in texts]
 
-    assert (identity(*one, (), "") == identity(*other, (), "")) == (normal(one) == normal(other))
+    assert (identity(one[0], one[1], (), "") == identity(other[0], other[1], (), "")) == (normal(one) == normal(other))
     assert (identity("", "", one, "") == identity("", "", other, "")) == (normal(one) == normal(other))
