@@ -5,14 +5,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+OPENCODE := $(VENV)/opencode
+OPENCODE_VERSION := 1.18.33
 
-.PHONY: demo test check format reference record-recall clean
+.PHONY: demo test test-opencode check format reference record-recall clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
 
 test: check
 	$(BIN)/pytest
+
+# The plugin inside the real OpenCode, offline with a scripted model, once npm has installed the client (350 MB).
+test-opencode: $(READY) $(OPENCODE)/$(OPENCODE_VERSION)
+	OPENCODE_BIN=$(CURDIR)/$(OPENCODE)/node_modules/.bin/opencode $(BIN)/pytest tests/opencode_real
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -34,6 +40,12 @@ record-recall: $(READY)
 
 clean:
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(OPENCODE)/$(OPENCODE_VERSION): | $(READY)
+	@command -v npm >/dev/null \
+		|| { echo "make test-opencode needs npm, which comes with Node.js: it installs the OpenCode to test with"; exit 1; }
+	npm install --silent --no-save --prefix $(OPENCODE) opencode-ai@$(OPENCODE_VERSION)
+	@touch $@
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

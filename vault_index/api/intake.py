@@ -1,16 +1,33 @@
 """What is given for a memory, checked before anything is locked or written: size, credentials, fields, a title."""
 
 import uuid
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any
 
 from vault_index.api.storing import Change, NewMemory
 from vault_index.errors import UsageError
-from vault_index.memories.document import new_document, title_of
+from vault_index.markdown.recalled import drop_recalled
+from vault_index.memories.document import new_document, title_of, with_changes
 from vault_index.memories.fields import read_fields
 from vault_index.secrets.find import find_secrets
+
+TYPE_CHECKING = False  # spares an `add` the import of what captures; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.memories.capture import Captured
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Where something was said that is captured."""
+
+    by: str
+    project: str | None
+    """Its name, or its folder."""
+    session: str | None
+    folder: str | None
+    """The folder of the memories it is kept in; None for the one of its type."""
 
 
 def new_memory(
@@ -32,6 +49,41 @@ def new_memory(
         fields=fields,
         path=path,
     )
+
+
+def to_capture(text: str, today: date, more_tags: Sequence[str], *, statements: bool) -> "tuple[Captured, ...]":
+    """What a text says is to be kept, each once; nothing of what our own recall said in it."""
+    from vault_index.memories import statements as plain
+    from vault_index.memories.capture import capture_rules, captures, inferred
+
+    rules = capture_rules(more_tags)
+    text = drop_recalled(text)
+    found = {_words(one.text): one for one in captures(text, today=today, rules=rules)}
+    for one in plain.statements(text) if statements else ():
+        found.setdefault(_words(one.text), inferred(one, today=today, rules=rules))
+    return tuple(found.values())
+
+
+def captured_memory(
+    captured: "Captured", occasion: Occasion, now: datetime, *, max_bytes: int, force: bool
+) -> NewMemory:
+    """A memory of it. Raises as `new_memory`."""
+    from vault_index.query.projects import is_folder, project_of
+
+    project = occasion.project
+    if project and is_folder(project):
+        project = next(iter(project_of(project).names), None)
+    fields = {
+        "by": occasion.by,
+        "project": project,
+        "title": captured.title,
+        "type": captured.type,
+        "tags": captured.tags or None,
+        "expires": captured.expires,
+    }
+    new = new_memory(captured.text, fields, path=None, now=now, max_bytes=max_bytes, force=force)
+    text = with_changes(new.text, {"session": occasion.session}) if occasion.session else new.text
+    return replace(new, text=text, folder=occasion.folder)
 
 
 def change_of(
@@ -92,6 +144,10 @@ def refuse_secrets(name: str, text: str) -> None:
             f"line {found[0].line} of {name} holds what looks like {found[0].kind}{more}: nothing was stored",
             "take it out, or use --force if it is none",
         )
+
+
+def _words(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def _as_text(value: Any) -> str:

@@ -13,8 +13,7 @@ from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexE
 
 TYPE_CHECKING = False  # spares the import of what writes memories; type checkers know the name
 if TYPE_CHECKING:
-    from vault_index.api.storing import MemoryWriter
-    from vault_index.memories.capture import Captured
+    from vault_index.api.storing import MemoryWriter, NewMemory
     from vault_index.store.rows import StoredDocument
 
 
@@ -128,26 +127,34 @@ class Remembering(Core):
         *,
         by: str = "auto-extract",
         project: str | None = None,
+        session: str | None = None,
+        statements: bool = False,
+        inbox: bool = False,
+        auto: bool = False,
         dry_run: bool = False,
         force: bool = False,
         source: Names = None,
     ) -> MemoryOutcomes:
         """Store every `*Remember*: …` of a text, with the tags and the expiry that its words say.
 
-        One that cannot be stored is reported with its line, and keeps none of the others out.
+        With `statements` the plain decisions and preferences of a user as well. `inbox` keeps them in the folder
+        `inbox` of the memories; `auto` leaves it to `agents.capture` where they go, and whether. `project` is a name
+        or a folder. One that cannot be stored is reported with its line, and keeps none of the others out.
         """
-        from vault_index.memories.capture import capture_rules, captures
+        from vault_index.api.intake import Occasion, captured_memory, to_capture
 
+        mode = self.config.agents.capture if auto else "inbox" if inbox else "direct"
         now = datetime.now().astimezone()
-        found = captures(text, today=now.date(), rules=capture_rules(self.config.memory.capture_tags))
-        if not found:
+        found = to_capture(text, now.date(), self.config.memory.capture_tags, statements=statements)
+        if not found or mode == "off":
             return MemoryOutcomes(())
+        occasion = Occasion(by, project, session, "inbox" if mode == "inbox" else None)
         done, failed = [], []
         with self._memories("capture", source, now) as memories:
             for one in found:
                 try:
-                    fields = {"by": by, "project": project, **_fields_of(one)}
-                    done.append(self._capture(memories, one.text, fields, now, dry_run=dry_run, force=force))
+                    new = captured_memory(one, occasion, now, max_bytes=self.config.memory.max_bytes, force=force)
+                    done.append(_captured(memories, one.text, new, dry_run=dry_run))
                 except VaultIndexError as error:
                     failed.append(FailedItem(f"line {one.line}", error.message))
         for outcome in done:
@@ -156,34 +163,6 @@ class Remembering(Core):
         return MemoryOutcomes(tuple(done), tuple(failed))
 
     # --- inside ------------------------------------------------------------------------------------------------
-
-    def _capture(
-        self,
-        memories: "MemoryWriter",
-        text: str,
-        fields: Mapping[str, Any],
-        now: datetime,
-        *,
-        dry_run: bool,
-        force: bool,
-    ) -> MemoryOutcome:
-        from vault_index.api.intake import new_memory
-
-        max_bytes = self.config.memory.max_bytes
-        new = new_memory(text, fields, path=None, now=now, max_bytes=max_bytes, force=force)
-        details = {
-            "type": new.fields.type,
-            "tags": list(new.fields.tags or ()),
-            "expires": new.fields.expires,
-        }
-        if dry_run:
-            twin = memories.twin(new.text)
-            if twin is None:
-                return MemoryOutcome("", "", new.title, "would be created", {**details, "text": text})
-            return MemoryOutcome(twin.uid, twin.path, new.title, "duplicate", details)
-        stored = memories.store(new)
-        outcome = "created" if stored.created else "duplicate"
-        return MemoryOutcome(stored.id, stored.path, new.title, outcome, {**details, "warnings": list(stored.warnings)})
 
     @contextmanager
     def _memories(self, work: str, source: Names, now: datetime | None = None) -> "Iterator[MemoryWriter]":
@@ -256,10 +235,17 @@ def _put_away(
     return MemoryOutcome(document.uid, document.path, document.title, outcome, details)
 
 
-def _fields_of(captured: "Captured") -> dict[str, Any]:
-    return {
-        "title": captured.title,
-        "type": captured.type,
-        "tags": captured.tags or None,
-        "expires": captured.expires,
+def _captured(memories: "MemoryWriter", text: str, new: "NewMemory", *, dry_run: bool) -> MemoryOutcome:
+    details = {
+        "type": new.fields.type,
+        "tags": list(new.fields.tags or ()),
+        "expires": new.fields.expires,
     }
+    if dry_run:
+        twin = memories.twin(new.text)
+        if twin is None:
+            return MemoryOutcome("", "", new.title, "would be created", {**details, "text": text})
+        return MemoryOutcome(twin.uid, twin.path, new.title, "duplicate", details)
+    stored = memories.store(new)
+    outcome = "created" if stored.created else "duplicate"
+    return MemoryOutcome(stored.id, stored.path, new.title, outcome, {**details, "warnings": list(stored.warnings)})

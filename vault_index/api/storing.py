@@ -41,6 +41,8 @@ class NewMemory:
     fields: Fields
     path: str | None = None
     """Its name inside the memory folder; None to have one made of type, day and title."""
+    folder: str | None = None
+    """The folder such a name is made in, instead of the one of its type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,8 @@ class MemoryWriter:
         """Write one prepared memory as it is, whatever says the same, and tell its path."""
         self._must_be_there()
         files = self._files(self.home)
-        path = files.resolve(new.path) if new.path else files.free_path(new.fields.type or "note", new.day, new.title)
+        folder = new.folder or new.fields.type or "note"
+        path = files.resolve(new.path) if new.path else files.free_path(folder, new.day, new.title)
         try:
             files.create(path, new.text)
         except FileExistsError as error:

@@ -49,6 +49,10 @@ COMMANDS = (
     Command("service status", "service", "say whether the service runs, and what the daemon says"),
     Command("service restart", "service", "restart the daemon, as after an upgrade"),
     Command("service logs", "service", "print the daemon's log"),
+    Command("opencode install", "opencode", "put the plugin for OpenCode in place"),
+    Command("opencode uninstall", "opencode", "take the plugin away"),
+    Command("opencode status", "opencode", "say where the plugin is, and how"),
+    Command("opencode wake", "opencode", "start the daemon, or bring the index up to date: what the plugin calls"),
 )
 
 ALIASES = {"store": "add"}
@@ -58,5 +62,6 @@ GROUPS = {
     "config": "read and change the settings",
     "source": "the vaults that are indexed",
     "service": "the daemon under systemd or launchd",
+    "opencode": "the plugin for OpenCode: recall, memory tools, capture",
 }
 """First words of commands of two words."""

@@ -72,7 +72,13 @@ def add_capture(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="what the agent wrote; without it what is piped in")
     parser.add_argument("--by", "--entered-by", dest="by", metavar="NAME", help="who says so (default: auto-extract)")
-    parser.add_argument("--project", metavar="NAME", help="the project they are for")
+    parser.add_argument("--project", metavar="NAME", help="the project they are for, or its folder")
+    parser.add_argument("--session", metavar="ID", help="the session it was said in")
+    parser.add_argument(
+        "--statements", action="store_true", help="plain decisions and preferences of a user, too: we decided, never …"
+    )
+    parser.add_argument("--inbox", action="store_true", help="keep them in the folder inbox of the memories")
+    parser.add_argument("--auto", action="store_true", help="keep them where agents.capture says, or not at all")
     parser.add_argument("--dry-run", action="store_true", help="show them, and store nothing")
     _add_force(parser)
 

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from vault_index.config.home import find_home as find_home
     from vault_index.config.home import private_folder as private_folder
     from vault_index.config.load import load_config as load_config
+    from vault_index.config.schema import AgentsConfig as AgentsConfig
     from vault_index.config.schema import ChunkConfig as ChunkConfig
     from vault_index.config.schema import Config as Config
     from vault_index.config.schema import EmbeddingConfig as EmbeddingConfig
@@ -22,6 +23,7 @@ _MODULES = {
     "find_home": "home",
     "private_folder": "home",
     "load_config": "load",
+    "AgentsConfig": "schema",
     "ChunkConfig": "schema",
     "Config": "schema",
     "EmbeddingConfig": "schema",

@@ -178,6 +178,21 @@ class OpencodeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentsConfig:
+    """What may happen unasked where agents work (the OpenCode plugin, the MCP server): `[agents]`."""
+
+    capture: str = setting(
+        "inbox",
+        "What becomes of `*Remember*: …` and of decisions and preferences that were said: `inbox` keeps them in the "
+        "folder `inbox` of the memories, `direct` among the others, `off` not at all.",
+        choices=("inbox", "direct", "off"),
+    )
+    start_daemon: bool = setting(
+        True, "Whether a daemon is started where none runs; otherwise the index is brought up to date once."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class RecallConfig:
     """What an agent is told when its session begins: `[recall]`."""
 
@@ -197,6 +212,7 @@ class Config:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
     opencode: OpencodeConfig = field(default_factory=OpencodeConfig)
+    agents: AgentsConfig = field(default_factory=AgentsConfig)
 
     @classmethod
     def default(cls, path: Path, name: str = "vault") -> "Config":
@@ -221,5 +237,6 @@ SECTIONS: tuple[tuple[str, type[Any]], ...] = (
     ("memory", MemoryConfig),
     ("recall", RecallConfig),
     ("opencode", OpencodeConfig),
+    ("agents", AgentsConfig),
 )
 """The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""

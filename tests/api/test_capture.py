@@ -1,0 +1,80 @@
+"""What is captured of a session: where it goes, what is said of it, and what is left out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened
+from vault_index import VaultIndex
+from vault_index.config import find_home
+from vault_index.config.edit import set_value
+from vault_index.markdown.frontmatter import read_frontmatter
+
+SAID = "We decided to use WAL for the orders. Can you fix the test?"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as index:
+        yield index
+
+
+def memories(tmp_path: Path) -> list[str]:
+    folder = tmp_path / "vault" / "80-memory"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.md"))
+
+
+def front(tmp_path: Path, path: str) -> dict[str, object]:
+    return dict(read_frontmatter((tmp_path / "vault" / path).read_text(encoding="utf-8").splitlines()).values)
+
+
+def test_plain_statements_are_taken_where_they_are_asked_for(index: VaultIndex, tmp_path: Path) -> None:
+    assert index.capture(SAID).results == ()
+    (outcome,) = index.capture(SAID, statements=True).results
+    assert (outcome.title, outcome.details["type"]) == ("We decided to use WAL for the orders", "decision")
+    assert "Can you" not in (tmp_path / "vault" / outcome.path).read_text()
+
+
+def test_what_is_marked_and_stated_is_one_memory(index: VaultIndex) -> None:
+    text = "*Remember*: We decided to use WAL.\n\nWe decided to use WAL."
+    assert len(index.capture(text, statements=True).results) == 1
+
+
+def test_the_inbox_keeps_who_said_it_where_and_for_what(index: VaultIndex, tmp_path: Path) -> None:
+    project = tmp_path / "shop" / "backend"
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    project.mkdir()
+    text = "*Remember*: Orders are numbered per year."
+    (outcome,) = index.capture(text, by="opencode", project=str(project), session="ses_1", inbox=True).results
+    assert outcome.path.startswith("80-memory/inbox/")
+    said = front(tmp_path, outcome.path)
+    assert (said["entered_by"], said["project"], said["session"]) == ("opencode", "shop", "ses_1")
+    assert [hit.id for hit in index.search("orders", session="ses_1").results] == [outcome.id]
+
+
+def test_a_project_may_be_a_name(index: VaultIndex, tmp_path: Path) -> None:
+    (outcome,) = index.capture("*Remember*: Orders are numbered.", project="my-api").results
+    assert front(tmp_path, outcome.path)["project"] == "my-api"
+
+
+def test_the_same_fact_in_another_session_is_the_same_memory(index: VaultIndex, tmp_path: Path) -> None:
+    for session in ("ses_1", "ses_2"):
+        index.capture("*Remember*: Orders are numbered.", session=session, inbox=True)
+    assert len(memories(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(("setting", "folder"), [("inbox", "inbox"), ("direct", "decision"), ("off", None)])
+def test_the_setting_says_where_it_goes(tmp_path: Path, setting: str, folder: str | None) -> None:
+    with opened(tmp_path):
+        set_value(find_home(tmp_path / "home"), "agents.capture", setting)
+    with opened(tmp_path) as index:
+        index.capture(SAID, statements=True, auto=True)
+    assert [path.split("/")[0] for path in memories(tmp_path)] == ([folder] if folder else [])
+
+
+def test_what_was_recalled_is_not_captured_again(index: VaultIndex, tmp_path: Path) -> None:
+    mark = 'vault-index-recall token="0badcafe">'
+    recalled = f"<{mark}\n> *Remember*: Orders are numbered.\n</{mark}"
+    assert index.capture(f"You know:\n{recalled}\n", statements=True).results == ()
+    assert memories(tmp_path) == []

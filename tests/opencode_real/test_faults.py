@@ -1,0 +1,110 @@
+"""With the plugin and something broken: OpenCode goes on as it would without us, and says so once."""
+
+import os
+import re
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.opencode_real.client import Place, wait_for
+from tests.opencode_real.test_session import BLOCK, INSTRUCTION, blocks
+from vault_index.config import find_home
+
+
+def test_a_daemon_that_is_killed_in_a_session_leaves_a_line_in_the_log(place: Place) -> None:
+    with place.served() as server:
+        with place.daemon() as pid:
+            session = server.session()
+            server.turn(session, "How do we store prices? [[scene:plain]]")
+            os.kill(pid, signal.SIGKILL)
+            for _ in range(3):
+                assert server.turn(session, "And now? [[scene:plain]]") == "All is well."
+        requests = place.model.of("plain")
+        assert len({tuple(blocks(request)) for request in requests}) == 1
+        assert len({tuple(INSTRUCTION.findall(request.whole)) for request in requests}) == 1
+        wait_for(lambda: bool(server.log_lines), "a line in the log")
+        (line,) = server.log_lines
+        assert "no daemon answers" in line
+
+
+def test_without_a_daemon_the_command_is_asked(place: Place) -> None:
+    with place.served() as server:
+        session = server.session()
+        server.turn(session, "Note how invoices are numbered. [[scene:store]]")
+        server.turn(session, "Use them. [[scene:tools]]")
+        server.turn(session, "Count the stock. [[scene:remember]]")
+        wait_for(lambda: any("warehouse" in path.name for path in place.memories), "the capture")
+    answers = [message["content"] for message in place.model.of("tools")[-1].messages if message["role"] == "tool"]
+    assert [answer for answer in answers if "Error" in str(answer)] == []
+    assert [path.name for path in place.memories if "invoices" in path.name] != []
+
+
+def test_without_a_command_nothing_changes(place: Place) -> None:
+    file = place.folder / "user/.config/opencode/plugin/vault-index/place.ts"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(re.sub(r'"command": \[.*?\]', '"command": ["/nonexistent/vault-index"]', text), encoding="utf-8")
+    with place.served() as server:
+        session = server.session()
+        assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
+        assert server.turn(session, "Note it. [[scene:store]]") == "Stored."
+        wait_for(lambda: bool(server.log_lines), "a line in the log")
+    (answer,) = [message["content"] for message in place.model.of("store")[-1].messages if message["role"] == "tool"]
+    assert "vault-index opencode install" in str(answer)
+    assert not any(BLOCK.search(request.whole) for request in place.model.requests)
+
+
+@pytest.mark.parametrize("kind", ["silence", "garbage", "wrong"])
+def test_a_daemon_that_answers_nonsense_changes_nothing(place: Place, kind: str) -> None:
+    said = {"silence": None, "garbage": b"\x00\xff not json\n", "wrong": b'{"id": 1, "result": [1]}\n'}
+    with nonsense(find_home(place.home).socket_path, said[kind]), place.served() as server:
+        session = server.session()
+        assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
+        server.compact(session)
+        wait_for(lambda: bool(server.log_lines), "a line in the log")
+    assert not any(BLOCK.search(request.whole) for request in place.model.of("plain"))
+
+
+def test_two_copies_of_the_plugin_do_each_thing_once(place: Place) -> None:
+    place.command("opencode", "install", "--project", "--quiet")
+    with place.daemon(), place.served() as server:
+        session = server.session()
+        server.turn(session, "We decided to sell maps. [[scene:remember]]")
+        server.turn(session, "How do we store prices? [[scene:plain]]")
+        server.compact(session)
+        wait_for(lambda: len([path for path in place.memories if path.parent.name == "inbox"]) == 2, "both captures")
+    for request in (*place.model.of("plain"), *place.model.of("compaction"), *place.model.of("remember")):
+        assert len(blocks(request)) == 1
+        assert len(INSTRUCTION.findall(request.whole)) == (request.scene != "compaction")
+
+
+@contextmanager
+def nonsense(path: Path, answer: bytes | None) -> Iterator[None]:
+    """Something listens where the daemon would: it says the same to everybody, or nothing at all."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen(16)
+        kept: list[socket.socket] = []
+
+        def serve() -> None:
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                kept.append(client)
+                if answer is not None:
+                    client.sendall(answer)
+                    client.shutdown(socket.SHUT_WR)
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            for client in kept:
+                client.close()

@@ -1,0 +1,151 @@
+"""A session in OpenCode with the plugin and a daemon: recall, tools, capture, compaction."""
+
+import re
+from collections.abc import Sequence
+
+from tests.opencode_real.client import Place, Server, wait_for
+from tests.opencode_real.model import Request, text_of
+from vault_index import tokens
+
+BLOCK = re.compile(r'<vault-index-recall token="([0-9a-f]+)">\n.*?\n</vault-index-recall token="\1">', re.DOTALL)
+INSTRUCTION = re.compile(r"^vault-index memory: .*$", re.MULTILINE)
+PRICES = "Prices are stored as whole cents"
+
+
+def blocks(request: Request) -> list[str]:
+    return [match[0] for match in BLOCK.finditer(request.whole)]
+
+
+def answers(requests: Sequence[Request]) -> list[str]:
+    """What the tools gave, in order."""
+    return [text_of(message) for message in requests[-1].messages if message["role"] == "tool"]
+
+
+def test_the_block_is_the_same_once_in_each_request_of_a_session(shared_place: Place, server: Server) -> None:
+    session = server.session()
+    before = len(shared_place.model.of("plain"))
+    for _ in range(3):
+        assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
+    requests = shared_place.model.of("plain")[before:]
+    assert len(requests) == 3
+    (block,) = blocks(requests[0])
+    assert PRICES in block
+    # The token in its marks is random: the same text was computed once.
+    assert [blocks(request) for request in requests] == [[block]] * 3
+    assert [len(INSTRUCTION.findall(request.whole)) for request in requests] == [1, 1, 1]
+
+
+def test_the_instruction_is_short_and_constant(shared_place: Place, server: Server) -> None:
+    for _ in range(2):
+        server.turn(server.session(), "Hello. [[scene:plain]]")
+    said = {line for request in shared_place.model.of("plain") for line in INSTRUCTION.findall(request.system)}
+    (instruction,) = said
+    assert tokens.count(instruction) <= 80
+    assert "memory_search" in instruction
+
+
+def test_a_resumed_session_is_told_the_same(shared_place: Place, server: Server) -> None:
+    session = server.session()
+    server.turn(session, "Whole cents or floats for prices? [[scene:plain]]")
+    first = blocks(shared_place.model.of("plain")[-1])
+    shared_place.run("And in another process? [[scene:plain]]", "--session", session)
+    assert len(first) == 1
+    assert blocks(shared_place.model.of("plain")[-1]) == first
+
+
+def test_titles_are_asked_for_without_memories(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "How do we store prices? [[scene:plain]]")
+    wait_for(lambda: bool(shared_place.model.of("title")), "a title to be asked for")
+    for request in shared_place.model.of("title"):
+        assert "vault-index" not in request.whole
+
+
+def test_nothing_is_recalled_for_a_child_session_nor_captured_of_it(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "How do we store prices? [[scene:delegate]]")
+    (child,) = shared_place.model.of("child")
+    assert blocks(child) == []
+    assert len(INSTRUCTION.findall(child.whole)) == 1
+    assert all(len(blocks(request)) == 1 for request in shared_place.model.of("delegate"))
+    assert not [path for path in shared_place.memories if "backwards" in path.name]
+
+
+def test_what_a_tool_stored_is_recalled_in_the_next_session(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "Note how invoices are numbered. [[scene:store]]")
+    assert "created: true" in answers(shared_place.model.of("store"))[0]
+    server.turn(server.session(), "How are invoices numbered? [[scene:plain]]")
+    (block,) = blocks(shared_place.model.of("plain")[-1])
+    assert "Invoices are numbered per year" in block
+
+
+def test_every_tool_works(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "Use them. [[scene:tools]]")
+    found, text, around, recalled, listed, stored, updated, deleted = answers(shared_place.model.of("tools"))
+    assert "wal.md:1-3" in found
+    assert "old pages" in text
+    assert "wal.md" in around
+    assert "old pages" in recalled
+    assert "results[2]" in listed
+    assert "created: true" in stored
+    assert "tariffs" in updated
+    assert "trashed" in deleted
+
+
+def test_malformed_arguments_are_refused_with_a_reason(shared_place: Place, server: Server) -> None:
+    before = shared_place.memories
+    server.turn(server.session(), "Misuse them. [[scene:malformed]]")
+    errors = answers(shared_place.model.of("malformed"))
+    assert len(errors) == 9
+    assert [error for error in errors if not error.startswith("Error: ")] == []
+    assert "query is missing" in errors[0]
+    assert "refs" in errors[7]
+    assert "ref" in errors[7]
+    assert shared_place.memories == before
+
+
+def test_a_model_need_not_give_what_is_optional(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "Hello. [[scene:plain]]")
+    tools = shared_place.model.of("plain")[-1].tools
+    needed = {name: tool["parameters"].get("required") for name, tool in tools.items() if name.startswith("memory_")}
+    assert needed == {
+        "memory_search": ["query"],
+        "memory_get": ["ref"],
+        "memory_timeline": [],
+        "memory_recall": ["query"],
+        "memory_store": [],
+        "memory_update": ["ref"],
+        "memory_delete": ["ref"],
+        "memory_list": [],
+    }
+
+
+def test_a_summary_is_written_with_the_memories(shared_place: Place, server: Server) -> None:
+    session = server.session()
+    server.turn(session, "How do we store prices? [[scene:plain]]")
+    server.compact(session)
+    summary = shared_place.model.of("compaction")[-1]
+    (block,) = blocks(summary)
+    assert PRICES in block
+    assert "vault-index" not in summary.system
+    server.turn(session, "Go on. [[scene:plain]]")
+    assert len(blocks(shared_place.model.of("plain")[-1])) == 1
+
+
+def test_what_is_marked_leaves_one_memory(shared_place: Place, server: Server) -> None:
+    session = shared_place.run("Count the stock. [[scene:remember]]")
+    inbox = [path for path in shared_place.memories if path.parent.name == "inbox" and "warehouse" in path.name]
+    (memory,) = inbox
+    text = memory.read_text(encoding="utf-8")
+    assert "the warehouse counts boxes, not books." in text
+    for line in (f"session: {session}", "entered_by: opencode", "project: shop"):
+        assert f"\n{line}\n" in text
+    again = server.session()
+    server.turn(again, "Count again. [[scene:remember]]")
+    server.turn(again, "Count once more. [[scene:remember]]")
+    assert [path for path in shared_place.memories if "warehouse" in path.name] == inbox
+
+
+def test_decisions_of_the_user_are_captured(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "We decided to sell maps, too. Is that in the menu? [[scene:plain]]")
+    wait_for(lambda: any("sell-maps" in path.name for path in shared_place.memories), "the decision")
+    (memory,) = [path for path in shared_place.memories if "sell-maps" in path.name]
+    assert "\nentered_by: user\n" in memory.read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The plugin for OpenCode (TypeScript, in `plugin/`), and what puts it where OpenCode finds it."""

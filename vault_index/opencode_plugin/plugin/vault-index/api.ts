@@ -1,0 +1,22 @@
+// For other plugins: import { search, store, extractRemember } from "./vault-index/api.ts"
+// All of them throw an Error that says what went wrong.
+
+import { ask, type Params } from "./link.ts"
+
+const READ_MS = 20_000
+const WRITE_MS = 60_000
+
+/** Finds passages; options as of `vault-index search`, in snake_case. The answer is that of `search --json`. */
+export async function search(query: string, options: Params = {}): Promise<any> {
+  return await ask("search", { ...options, query }, { within: READ_MS })
+}
+
+/** Stores a memory; options as of `vault-index add`. The answer is that of `add --json`. */
+export async function store(text: string, options: Params = {}): Promise<any> {
+  return await ask("add", { by: "opencode", ...options, text }, { within: WRITE_MS })
+}
+
+/** The `*Remember*: …` of a text with their types, tags and dates; nothing is stored, unless `{ dry_run: false }`. */
+export async function extractRemember(text: string, options: Params = {}): Promise<any> {
+  return await ask("capture", { by: "opencode", dry_run: true, ...options, text }, { within: WRITE_MS })
+}

@@ -1,0 +1,211 @@
+// Asks the daemon over its socket (docs/protocol.md, version 1), and the command where no daemon answers.
+
+import { spawn } from "node:child_process"
+import { createConnection } from "node:net"
+import { after, Fault, sayOnce, shared } from "./guard.ts"
+import { PLACE } from "./place.ts"
+
+const PROTOCOL = 1
+const MOST_ANSWER = 8 * 1024 * 1024
+const WAKE_AGAIN_MS = 60_000
+const CONNECT_MS = 500
+
+export type Params = Record<string, unknown>
+export interface Asking {
+  /** Milliseconds. */
+  within: number
+  /** A text as of `--format`; without it the object of `--json`. */
+  format?: "toon" | "markdown"
+  /** Let the command finish after `within`, even after OpenCode itself. */
+  outlive?: boolean
+  signal?: AbortSignal
+}
+
+/** The answer of a method. Throws a Fault. */
+export async function ask(method: string, params: Params, asking: Asking): Promise<unknown> {
+  try {
+    return await askDaemon(method, params, asking)
+  } catch (error) {
+    if (!(error instanceof Fault) || !error.unreachable) throw error
+    sayOnce("daemon", "vault-index: no daemon answers; asking the command instead, which is slower")
+    wake()
+    return await askCommand(method, params, asking)
+  }
+}
+
+/** Has the command start a daemon, or bring the index up to date, as `agents.start_daemon` says; does not wait. */
+export function wake(): void {
+  if (Date.now() - shared.wokenAt < WAKE_AGAIN_MS) return
+  shared.wokenAt = Date.now()
+  launch(["opencode", "wake", "--quiet"], { outlive: true, input: "" }).child.catch(() => {})
+}
+
+/** Wakes the daemon unless it answers. */
+export async function greet(within: number): Promise<void> {
+  try {
+    await askDaemon("ping", {}, { within })
+  } catch {
+    wake()
+  }
+}
+
+function askDaemon(method: string, params: Params, asking: Asking): Promise<unknown> {
+  if (!PLACE.socket) throw new Fault("no socket is known", "", true)
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ path: PLACE.socket })
+    let reached = false
+    let received = ""
+    const end = (act: () => void) => {
+      inTime()
+      connected()
+      asking.signal?.removeEventListener("abort", aborted)
+      socket.destroy()
+      act()
+    }
+    const fail = (message: string, unreachable = !reached) =>
+      end(() => reject(new Fault(message, "", unreachable)))
+    const aborted = () => fail("interrupted", false)
+    const inTime = after(asking.within, () => fail("the daemon did not answer in time", false))
+    const connected = after(CONNECT_MS, () => !reached && fail("the daemon does not answer"))
+    asking.signal?.addEventListener("abort", aborted)
+    socket.setEncoding("utf8")
+    socket.on("error", () => fail("the daemon does not answer"))
+    socket.on("close", () => fail("the daemon stopped before it answered", true))
+    socket.on("connect", () => {
+      reached = true
+      socket.write(JSON.stringify({ v: PROTOCOL, id: 1, method, params, format: asking.format ?? null }) + "\n")
+    })
+    socket.on("data", (data: string) => {
+      received += data
+      if (received.length > MOST_ANSWER) return fail("the daemon's answer is too long", false)
+      const lines = received.split("\n")
+      received = lines.pop() ?? ""
+      for (const line of lines) {
+        try {
+          const reply = finalReply(line)
+          if (reply) return end(() => resolve(reply.answer))
+        } catch (error) {
+          return end(() => reject(error))
+        }
+      }
+    })
+  })
+}
+
+/** The answer of the last line of a reply; undefined for one that tells progress. */
+function finalReply(line: string): { answer: unknown } | undefined {
+  const reply = object(parsed(line, "the daemon's answer"), "the daemon's answer")
+  if ("progress" in reply) return undefined
+  if ("error" in reply) throw faultOf(reply.error)
+  if ("text" in reply) return { answer: String(reply.text) }
+  if ("result" in reply) return { answer: object(reply.result, "the daemon's answer") }
+  throw new Fault("the daemon's answer cannot be read")
+}
+
+async function askCommand(method: string, params: Params, asking: Asking): Promise<unknown> {
+  const { words, input } = commandLine(method, params)
+  const args = [method, `--${asking.format ?? "json"}`, "--quiet", ...words]
+  const { child, stop } = launch(args, { input, outlive: asking.outlive })
+  const inTime = after(asking.within, stop)
+  asking.signal?.addEventListener("abort", stop)
+  try {
+    const { code, stdout, stderr } = await child
+    // 1: it failed for one of several, and the answer says for which.
+    if (code === 0 || (code === 1 && stdout.trim())) {
+      return asking.format ? stdout : object(parsed(stdout, "the command's answer"), "the command's answer")
+    }
+    throw code === null ? new Fault("the command did not answer in time") : commandFault(stderr, code)
+  } finally {
+    inTime()
+    asking.signal?.removeEventListener("abort", stop)
+  }
+}
+
+interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs the command, that of the installation or else the one on PATH. */
+function launch(args: string[], given: { input: string; outlive?: boolean }): { child: Promise<Ended>; stop: () => void } {
+  let stopped = false
+  let kill = () => {}
+  const run = (command: string[]) =>
+    new Promise<Ended>((resolve, reject) => {
+      const ended: Ended = { code: null, stdout: "", stderr: "" }
+      const [file = "vault-index", ...options] = command
+      const child = spawn(file, [...options, ...args], { stdio: "pipe", detached: given.outlive ?? false })
+      kill = () => {
+        if (given.outlive) resolve(ended)
+        else child.kill("SIGKILL")
+      }
+      if (stopped) kill()
+      if (given.outlive) child.unref()
+      child.on("error", reject)
+      child.stdout.setEncoding("utf8").on("data", (data: string) => void (ended.stdout += data))
+      child.stderr.setEncoding("utf8").on("data", (data: string) => void (ended.stderr += data))
+      child.on("close", (code) => resolve({ ...ended, code }))
+      child.stdin.on("error", () => {})
+      child.stdin.end(given.input)
+    })
+  const child = run(PLACE.command).catch(() => run(["vault-index", ...PLACE.command.slice(1)]))
+  return {
+    child: child.catch(() => {
+      throw new Fault("the command vault-index is not there", "run `vault-index opencode install` again")
+    }),
+    stop: () => {
+      stopped = true
+      kill()
+    },
+  }
+}
+
+/** The parameters of a method as its command takes them: a text comes by stdin, all else as options. */
+export function commandLine(method: string, params: Params): { words: string[]; input: string } {
+  const options: string[] = []
+  const places: string[] = []
+  let input = ""
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined || value === null || value === false) continue
+    const option = `--${name.replaceAll("_", "-")}`
+    if (name === "text" && (method === "add" || method === "capture")) input = String(value)
+    else if (name === "content" && method === "update") {
+      input = String(value)
+      options.push("--content=-")
+    } else if (name === "query" && method !== "timeline") places.push(String(value))
+    else if (name === "ref") places.push(...[value].flat().map(String))
+    else if (value === true) options.push(option)
+    else if (name === "facts") options.push(...[value].flat().map((fact) => `${option}=${String(fact)}`))
+    else options.push(`${option}=${[value].flat().join(",")}`)
+  }
+  return { words: places.length ? [...options, "--", ...places] : options, input }
+}
+
+function commandFault(stderr: string, code: number): Fault {
+  try {
+    return faultOf(object(JSON.parse(stderr.trim().split("\n").pop() ?? ""), "").error)
+  } catch {
+    const [message = "", hint = ""] = stderr.trim().split("\n")
+    const said = message.replace(/^vault-index: error: /, "") || `the command ended with exit code ${code}`
+    return new Fault(said, hint.replace(/^\s*hint: /, ""))
+  }
+}
+
+function faultOf(error: unknown): Fault {
+  const { message, hint } = object(error, "the daemon's answer")
+  return new Fault(String(message ?? "it failed"), String(hint ?? ""))
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Fault(`${what} cannot be read`)
+  }
+}
+
+function object(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Fault(`${what} cannot be read`)
+  return value as Record<string, unknown>
+}

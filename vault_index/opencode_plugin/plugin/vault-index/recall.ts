@@ -1,0 +1,78 @@
+// What a session is told at its start: asked for once, and the same text ever after, so that prompt caches hold.
+
+import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises"
+import { HOOK_MS, bounded, sayOnce, shared, told } from "./guard.ts"
+import { ask } from "./link.ts"
+import { PLACE } from "./place.ts"
+
+const LONGEST_QUERY = 2000
+const KEPT_DAYS = 30
+/** Nobody waits for it so long: OpenCode has work of its own before the first request. */
+const RECALL_MS = 10_000
+const SETTLE_MS = HOOK_MS - 100
+
+/** Starts the recall of a session, once; `isChild` sessions are told nothing of their own: their parent was. */
+export function beginRecall(session: string, project: string, query: string, isChild: Promise<boolean>): void {
+  if (!PLACE.state || shared.recalls.has(session)) return
+  const recall = recallOnce(session, project, query, isChild).catch((error: unknown) => {
+    sayOnce("recall", `vault-index: nothing is recalled: ${told(error)}`)
+    return ""
+  })
+  shared.recalls.set(session, recall)
+}
+
+/** The block of a session's requests; empty when there is none, or none in time for the first of them. */
+export async function settledRecall(session: string): Promise<string> {
+  const known = shared.settled.get(session)
+  if (known !== undefined) return known
+  const recall = shared.recalls.get(session)
+  const text = recall ? await bounded(() => recall, "", SETTLE_MS) : ""
+  if (!shared.settled.has(session)) shared.settled.set(session, text)
+  return shared.settled.get(session) ?? ""
+}
+
+/** What matters for a query in a project folder; empty rather than noise. */
+export async function recallText(query: string, project: string): Promise<string> {
+  const answer = (await ask("recall", { query: query.slice(0, LONGEST_QUERY), project }, { within: RECALL_MS })) as Record<
+    string,
+    unknown
+  >
+  return answer.confidence !== "none" && typeof answer.text === "string" ? answer.text.trim() : ""
+}
+
+async function recallOnce(session: string, project: string, query: string, isChild: Promise<boolean>): Promise<string> {
+  const kept = await read(session)
+  if (kept !== undefined) return kept
+  if (await isChild) return ""
+  const text = await recallText(query, project)
+  if (!shared.settled.has(session)) await keep(session, text).catch(() => {})
+  return text
+}
+
+// --- kept for a session that is resumed in another process -----------------------------------------------------------
+
+const folder = () => `${PLACE.state}/recalled`
+const file = (session: string) => (/^[\w-]{1,100}$/.test(session) ? `${folder()}/${session}.txt` : undefined)
+
+async function read(session: string): Promise<string | undefined> {
+  const path = file(session)
+  return path ? await readFile(path, "utf8").catch(() => undefined) : undefined
+}
+
+async function keep(session: string, text: string): Promise<void> {
+  const path = file(session)
+  if (!path) return
+  await mkdir(folder(), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  await writeFile(draft, text, { mode: 0o600 })
+  await rename(draft, path)
+}
+
+/** Forgets the blocks of sessions that nobody went on with for long. */
+export async function forgetOld(now = Date.now()): Promise<void> {
+  for (const name of await readdir(folder()).catch(() => [])) {
+    const path = `${folder()}/${name}`
+    const age = await stat(path).then((found) => now - found.mtimeMs, () => 0)
+    if (age > KEPT_DAYS * 86_400_000) await unlink(path).catch(() => {})
+  }
+}
