@@ -23,7 +23,9 @@ case "$1" in
   disable) rm -f "$STATE/enabled" "$STATE/active" ;;
   start|restart) [ ! -e "$STATE/broken" ] || { echo "Job for vault-index.service failed." >&2; exit 1; }
                  touch "$STATE/active" ;;
-  show) echo "MainPID=$([ -e "$STATE/active" ] && echo 4711 || echo 0)"
+  stop) touch "$STATE/stopped" ;;
+  show) case "$*" in *--value) cat "$STATE/broken"; exit ;; esac
+        echo "MainPID=$([ -e "$STATE/active" ] && echo 4711 || echo 0)"
         echo "ActiveState=$([ -e "$STATE/active" ] && echo active || echo inactive)"
         echo "LoadState=$([ -e "$STATE/loaded" ] && echo loaded || echo not-found)"
         echo "UnitFileState=$([ -e "$STATE/enabled" ] && echo enabled)"
@@ -72,6 +74,8 @@ def test_the_status_tells_what_both_say(stand_in: Stand, unit: Path, capsys: pyt
     assert told["said"] == "12 waiting"
     assert told["memory"] is None
     assert told["daemon"]["running"] is False
+    lines = service(capsys, "status", "--human")[1].splitlines()
+    assert {"pid        4711", "daemon     not running"} <= set(lines)
     service(capsys, "uninstall")
     told = json.loads(service(capsys, "status", "--json")[1])
     assert (told["installed"], told["enabled"], told["active"], told["pid"]) == (False, False, "inactive", None)
@@ -137,6 +141,17 @@ def test_what_systemctl_complains_of_is_said(
     assert code == 1
     assert "Job for vault-index.service failed." in err
     assert "service logs" in err
+
+
+def test_a_sandbox_that_cannot_be_made_is_named_and_not_tried_again(
+    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    (tmp_path / "broken").write_text("226\n", "utf-8")
+    code, _, err = service(capsys, "install", "--sandbox")
+    assert code == 1
+    assert "no user namespace" in err
+    assert (tmp_path / "stopped").exists()
 
 
 def test_without_a_manager_it_is_said_what_to_do(

@@ -9,7 +9,7 @@ from typing import Any
 from vault_index.cli.arguments import absolute, positive
 from vault_index.cli.call import home_of
 from vault_index.cli.options import Options
-from vault_index.cli.present import remark, show, show_value
+from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home
 from vault_index.errors import BusyError, UsageError
 
@@ -67,9 +67,24 @@ def run_service_status(options: Options, args: dict[str, Any]) -> int:
 
     from vault_index.service.here import service_here
 
-    answer = asdict(service_here().state())
-    show(options, "service_status", answer | {"daemon": _daemon(home_of(options))})
+    answer = asdict(service_here().state()) | {"daemon": _daemon(home_of(options))}
+    people = answer_format(options, "service_status") == "human"
+    show(options, "service_status", _for_people(answer) if people else answer)
     return 0
+
+
+def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
+    """What there is to say, with a pid that is no count, and bytes that are."""
+    daemon, memory = answer["daemon"], answer["memory"]
+    shown = answer | {
+        "pid": str(answer["pid"] or ""),
+        "memory": f"{memory / 1e6:.0f} MB" if memory else "",
+        "daemon": "not running",
+    }
+    if daemon["running"]:
+        told = [f"{key} {daemon[key]}" for key in ("pid", "since", "version") if key in daemon]
+        shown["daemon"] = ", ".join(["running", *told])
+    return {key: value for key, value in shown.items() if value not in ("", None)}
 
 
 def add_service_logs(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +126,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
 
 def _refuse_another(home: Home, own: int | None) -> None:
     """A daemon that was started by hand would have the service fail."""
-    pid = _daemon(home)["pid"]
+    pid = _daemon(home).get("pid")
     if pid is not None and pid != own:
         raise BusyError(
             f"a daemon that is no service runs for this home (pid {pid})",
@@ -123,12 +138,11 @@ def _daemon(home: Home) -> dict[str, Any]:
     """What it says of itself, whoever started it."""
     from vault_index.daemon.client import connect
 
-    told: dict[str, Any] = {"running": False, "pid": None, "since": None, "version": None}
     try:
         client = connect(home.socket_path)
     except UsageError:  # it is of another version
-        return told | {"running": True}
+        return {"running": True}
     if client is None:
-        return told
+        return {"running": False}
     with client:
-        return told | {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}
+        return {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}

@@ -15,6 +15,8 @@ class State:
     pid: int | None = None
     said: str = ""
     """What the daemon tells the service manager of itself."""
+    result: str = ""
+    """How it ended, or goes on: `success`, `exit-code`, `watchdog`, `oom-kill`, … in systemd's words."""
     restarts: int = 0
     memory: int | None = None
     """Bytes, mapped files included."""

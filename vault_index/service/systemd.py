@@ -11,8 +11,10 @@ from vault_index.service.unit import NAME, user_unit
 
 _CTL = ("systemctl", "--user", "--no-pager")
 _ASKED = (
-    "LoadState,FragmentPath,ActiveState,UnitFileState,MainPID,ActiveEnterTimestamp,StatusText,NRestarts,MemoryCurrent"
+    "LoadState,FragmentPath,UnitFileState,ActiveState,ActiveEnterTimestamp,MainPID,StatusText,Result,NRestarts,"
+    "MemoryCurrent"
 )
+_NO_NAMESPACE = "226"
 _UNKNOWN = 2**63
 """Systemd's figure for memory it does not count is the largest of 64 bits."""
 
@@ -30,7 +32,11 @@ class Systemd:
             said([*_CTL, "daemon-reload"])
         said([*_CTL, "--quiet", "enable", NAME])
         run([*_CTL, "reset-failed", NAME])  # earlier failures shall not count against this start
-        said([*_CTL, "restart" if changed else "start", NAME])
+        try:
+            said([*_CTL, "restart" if changed else "start", NAME])
+        except VaultIndexError:
+            self._give_up()
+            raise
         return changed
 
     def uninstall(self) -> bool:
@@ -59,9 +65,20 @@ class Systemd:
             since=told.get("ActiveEnterTimestamp") or None,
             pid=int(told.get("MainPID") or 0) or None,
             said=told.get("StatusText", ""),
+            result=told.get("Result", ""),
             restarts=int(told.get("NRestarts") or 0),
             memory=int(memory) if memory.isdigit() and int(memory) < _UNKNOWN else None,
         )
+
+    def _give_up(self) -> None:
+        """A start that failed shall not be tried again and again. VaultIndexError where its reason is known."""
+        status = said([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
+        run([*_CTL, "stop", NAME])
+        if status == _NO_NAMESPACE:
+            raise VaultIndexError(
+                "this machine has no user namespace for the sandbox (226/NAMESPACE)",
+                "install it without: vault-index service install",
+            )
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
         return ["journalctl", "--user", "--unit", NAME, "--lines", str(lines), *(["--follow"] if follow else [])]
