@@ -33,6 +33,7 @@ format: $(READY)
 reference: $(READY)
 	$(BIN)/python tools/build_reference.py
 	$(BIN)/python tools/build_settings.py
+	$(BIN)/python tools/build_mcp.py
 
 # What tests/test_recall.py defends.
 record-recall: $(READY)

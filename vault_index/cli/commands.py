@@ -17,6 +17,7 @@ COMMANDS = (
     Command("rebuild", "indexing", "read every file again"),
     Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
     Command("watch", "watch", "keep the index up to date and answer queries (the daemon)"),
+    Command("mcp", "mcp", "offer the memory tools to MCP clients"),
     Command("search", "search", "find passages"),
     Command("why", "search", "say why a passage is found, or why not"),
     Command("get", "get", "print documents or parts of them"),

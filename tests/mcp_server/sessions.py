@@ -1,0 +1,116 @@
+"""A vault, and the real client of the SDK talking to the real server over stdio."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from tests.api.vaults import write
+from vault_index import VaultIndex
+from vault_index.config import Home, find_home
+from vault_index.config.edit import create_config, set_value
+
+NOTES = {
+    "harbour.md": "# Harbour\n\nThe importer tries three times.\n\n## Queue\n\nIt is called Tidewater.\n",
+    "long.md": "# Long\n\n" + "".join(f"Line {number} of the long note.\n" for number in range(200)),
+    "wide.md": "# Wide\n\n" + "word " * 3000 + "end\n",
+    "80-memory/decision/wal.md": "---\nid: 7d1c2a90-3b4e-4f5a-8c6d-9e0f1a2b3c4d\n---\nWe use WAL mode.\n",
+    **{f"daily/2026-03-{day:02}.md": f"# Day {day}\n\nThe barometer stood at {900 + day}.\n" for day in range(1, 29)},
+}
+
+
+class Session:
+    """Calls in the order they are made; every answer is also checked for what holds for all."""
+
+    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+        self._portal = portal
+        self._session = session
+
+    def tools(self) -> types.ListToolsResult:
+        return self._portal.call(self._session.list_tools)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer of a call that succeeds, its text under `text`."""
+        result = self.result(tool, arguments)
+        assert not result.is_error, result
+        return {**result.structured_content, "shown": _text(result)}
+
+    def error(self, tool: str, **arguments: Any) -> str:
+        """The text of a call that fails, which has a hint."""
+        result = self.result(tool, arguments)
+        assert result.is_error, result
+        assert result.structured_content["error"]["hint"]
+        return _text(result)
+
+    def result(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        result = self._portal.call(self._session.call_tool, tool, arguments)
+        assert isinstance(result, types.CallToolResult)
+        return result
+
+
+def _text(result: types.CallToolResult) -> str:
+    [content] = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def make_home(folder: Path, *, start_daemon: bool = False) -> Home:
+    """A home whose vault, `folder/vault`, is indexed by words."""
+    write(folder / "vault", NOTES)
+    home = find_home(folder / "home")
+    create_config(home, folder / "vault", provider="none", memory_dir=None)
+    set_value(home, "agents.start_daemon", str(start_daemon).lower(), "")
+    with VaultIndex.open(home) as index:
+        index.sync()
+    return home
+
+
+@contextmanager
+def session(home: Path, *options: str) -> Iterator[Session]:
+    """A client and a server of its own."""
+    server = StdioServerParameters(command=sys.executable, args=["-m", "vault_index", *command(home, options)])
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[ClientSession]:
+        async with stdio_client(server) as streams, ClientSession(*streams) as client:
+            await client.initialize()
+            yield client
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected()) as client:
+        yield Session(portal, client)
+
+
+def command(home: Path, options: Sequence[str] = ()) -> list[str]:
+    return ["mcp", "--home", str(home), *options]
+
+
+def started(home: Path, *options: str, code: str = "") -> "subprocess.Popen[bytes]":
+    """A server whose pipes the test holds itself; `code` runs instead of the command line."""
+    start = ["-c", code] if code else ["-m", "vault_index"]
+    return subprocess.Popen(
+        [sys.executable, *start, *command(home, options)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
+
+
+def request(number: int, method: str, params: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
+
+
+INITIALIZE = request(
+    1,
+    "initialize",
+    {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+)
+INITIALIZED = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'

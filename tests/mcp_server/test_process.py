@@ -1,0 +1,169 @@
+"""The server as a process: what it prints, when it ends, and who does its work."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, Session, command, make_home, request, session, started
+from vault_index.cli import main
+from vault_index.config import Home
+from vault_index.daemon.client import connect
+
+NOISY = """
+import os, subprocess, sys
+from vault_index.mcp_server import toolbox
+call = toolbox.Toolbox.call
+def noisy(*arguments):
+    print("a library speaks")
+    os.write(1, b"and another")
+    subprocess.run(["echo", "and a child"])
+    return call(*arguments)
+toolbox.Toolbox.call = noisy
+from vault_index.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
+    """What the condition gives once it gives something."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.02)
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
+    call = request(2, "tools/call", {"name": "memory_search", "arguments": {"query": "Tidewater"}})
+    garbage = b"this is no JSON\n"
+    with started(home.data_dir, code=NOISY) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(INITIALIZE + INITIALIZED + garbage + call)
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.stdin.close()
+        replies += map(json.loads, server.stdout)
+        told = server.stderr.read()
+    assert all(reply["jsonrpc"] == "2.0" for reply in replies)
+    assert {"1", "2"} <= {str(reply.get("id")) for reply in replies}
+    assert b"a library speaks" in told
+    assert b"and another" in told
+    assert b"and a child" in told
+    assert server.returncode == 0
+
+
+def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path) -> None:
+    with session(tmp_path / "nowhere") as client:
+        assert len(client.tools().tools) == 8
+        assert "vault-index init" in client.error("memory_search", query="x")
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_it_ends_when_its_parent_dies(home: Home) -> None:
+    # The pipe stays open in this process: only the death of the parent can end the server.
+    code = (
+        f"import subprocess, sys; print(subprocess.Popen({[sys.executable, '-m', 'vault_index']} + sys.argv[1:]).pid)"
+    )
+    code += "; sys.stdout.flush(); sys.stdin.close(); import signal; signal.pause()"
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *command(home.data_dir)], stdin=reading, stdout=subprocess.PIPE
+    ) as parent:
+        os.close(reading)
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        os.write(writing, INITIALIZE)
+        assert b"protocolVersion" in parent.stdout.readline()
+        parent.kill()
+    until(lambda: not alive(pid))
+    os.close(writing)
+
+
+@pytest.fixture
+def daemon_home() -> Iterator[Home]:
+    """A home whose daemon is ended at last, whoever started it."""
+    with tempfile.TemporaryDirectory(prefix="vx-") as folder:
+        home = make_home(Path(folder), start_daemon=True)
+        yield home
+        if (pid := daemon_pid(home)) is not None:
+            os.kill(pid, signal.SIGTERM)
+            until(lambda: daemon_pid(home) is None)
+            until(lambda: not home.socket_path.exists())
+
+
+def daemon_pid(home: Home) -> int | None:
+    client = connect(home.socket_path)
+    if client is None:
+        return None
+    with client:
+        return int(client.daemon["pid"])
+
+
+def test_a_daemon_is_started_for_all_and_outlives_them(daemon_home: Home) -> None:
+    def store(client: Session, number: int) -> str:
+        return str(client.call("memory_store", content=f"Fact {number} of several agents.")["id"])
+
+    with session(daemon_home.data_dir) as one, session(daemon_home.data_dir) as other:
+        ids = [store(client, number) for number, client in enumerate((one, other, one, other))]
+        pid = until(lambda: daemon_pid(daemon_home))
+        found = other.call("memory_search", query="several agents", per_document=1)["results"]
+        assert {hit["id"] for hit in found} == set(ids)
+    assert daemon_pid(daemon_home) == pid
+
+
+def test_without_a_daemon_the_index_is_brought_up_to_date(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    (tmp_path / "vault" / "new.md").write_text("A zeppelin landed.\n", "utf-8")
+    with session(home.data_dir) as client:
+        until(lambda: client.call("memory_search", query="zeppelin").get("results"))
+    assert daemon_pid(home) is None
+
+
+def test_the_configuration_that_is_printed_starts_the_server(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = {}
+    for name in ("claude-code", "claude-desktop", "cursor", "opencode", "vscode", "generic"):
+        assert main(["mcp", "--print-config", name, "--home", str(home.data_dir), "--read-only"]) == 0
+        printed[name] = started_by(name, capsys.readouterr().out)
+    [words] = {tuple(words) for words in printed.values()}
+    assert "--read-only" in words
+    # Another folder, no environment, nobody's PATH: what a client on a desktop has.
+    ended = subprocess.run(words, input=INITIALIZE, capture_output=True, timeout=60, check=False, cwd=tmp_path, env={})
+    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "vault-index"
+
+
+def started_by(name: str, printed: str) -> list[str]:
+    """The words that a client makes of its configuration."""
+    if name == "claude-code":
+        words = printed.split()
+        assert words[:6] == ["claude", "mcp", "add", "--scope", "user", "vault-index"]
+        return words[words.index("--") + 1 :]
+    settings = json.loads(printed)
+    if name == "opencode":
+        server = settings["mcp"]["vault-index"]
+        assert (server["type"], server["enabled"]) == ("local", True)
+        return list(server["command"])
+    server = settings["servers" if name == "vscode" else "mcpServers"]["vault-index"]
+    assert server.get("type") == ("stdio" if name == "vscode" else None)
+    return [server["command"], *server["args"]]

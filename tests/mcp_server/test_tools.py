@@ -1,0 +1,178 @@
+"""Every tool, called by the client of the SDK."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_server.sessions import Session, session
+from vault_index import tokens
+from vault_index.config import Home
+from vault_index.mcp_server.tools import TOOLS
+from vault_index.output.json import render_json
+
+NAMES = [tool.name for tool in TOOLS]
+MOST_TOKENS = 2500
+
+
+def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
+    listed = client.tools()
+    assert [tool.name for tool in listed.tools] == [
+        "memory_search", "memory_get", "memory_timeline", "memory_recall",
+        "memory_store", "memory_update", "memory_delete", "memory_list",
+    ]  # fmt: skip
+    sent = json.dumps(listed.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False)
+    assert tokens.count(sent) <= MOST_TOKENS
+    for tool in listed.tools:
+        assert tool.description
+        assert tool.output_schema is None
+        assert tool.input_schema["type"] == "object"
+
+
+def test_hints_say_what_a_tool_may_do(client: Session) -> None:
+    hints = {tool.name: tool.annotations for tool in client.tools().tools}
+    reading = {name for name, hint in hints.items() if hint and hint.read_only_hint}
+    destructive = {name for name, hint in hints.items() if hint and hint.destructive_hint}
+    assert reading == {"memory_search", "memory_get", "memory_timeline", "memory_recall", "memory_list"}
+    assert destructive == {"memory_update", "memory_delete"}
+    assert {name for name, hint in hints.items() if hint and hint.idempotent_hint} == {"memory_store", "memory_delete"}
+
+
+def test_read_only_leaves_out_what_writes(home: Home) -> None:
+    with session(home.data_dir, "--read-only") as client:
+        assert {tool.name for tool in client.tools().tools}.isdisjoint(
+            {"memory_store", "memory_update", "memory_delete"}
+        )
+        assert "no tool 'memory_store'" in client.error("memory_store", content="Not to be written.")
+        assert client.call("memory_search", query="Tidewater")["results"]
+
+
+def test_a_memory_is_stored_found_changed_and_deleted(client: Session, vault: Path) -> None:
+    stored = client.call(
+        "memory_store",
+        narrative="The ferry carrier bans us.",
+        title="Ferry",
+        type="warning",
+        tags="a/b, c",
+        files="x.py",
+    )
+    text = (vault / stored["path"]).read_text("utf-8")
+    assert stored["created"]
+    assert "files_modified: [x.py]" in text
+    assert "entered_by: mcp" in text  # what the client of the SDK calls itself
+    found = client.call("memory_search", query="ferry carrier", kind="memory", tags=["c"])
+    assert [hit["path"] for hit in found["results"]] == [stored["path"]]
+    assert stored["id"][:8] in found["shown"]
+    client.call("memory_update", ref=stored["id"], content="It unbanned us.", append=True, add_tags=["d"])
+    assert "It unbanned us." in client.call("memory_get", ref=stored["id"])["shown"]
+    assert client.call("memory_list", type="warning", tags="d")["total"] == 1
+    client.call("memory_delete", ref=[stored["id"]])
+    assert not (vault / stored["path"]).exists()
+    assert client.call("memory_list", type="warning")["results"] == []
+
+
+def test_what_happened_around_a_note(client: Session) -> None:
+    around = client.call("memory_timeline", ref="daily/2026-03-10.md", depth_before=1, depth_after=2)
+    assert [record["title"] for record in around["before"]] == ["Day 9"]
+    assert [record["title"] for record in around["after"]] == ["Day 11", "Day 12"]
+
+
+def test_recall_quotes_within_its_budget(client: Session) -> None:
+    recalled = client.call("memory_recall", query="what is the queue called", budget=200)
+    assert "> It is called Tidewater." in recalled["shown"]
+    assert recalled["text"] == recalled["shown"]
+    assert tokens.count(recalled["shown"]) <= 200
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "memory_search": {"query": ["a"]},
+    "memory_get": {"ref": 5},
+    "memory_timeline": {"ref": "harbour.md", "depth_before": "two"},
+    "memory_recall": {"budget": 1.5},
+    "memory_store": {"content": {"text": "x"}},
+    "memory_update": {"ref": "7d1c2a90", "append": "yes"},
+    "memory_delete": {"ref": [1]},
+    "memory_list": {"limit": True},
+}
+
+
+@pytest.mark.parametrize("tool", NAMES)
+def test_a_malformed_call_is_a_tool_error(client: Session, tool: str) -> None:
+    assert "must be" in client.error(tool, **WRONG[tool])
+    assert "no argument 'nonsense'" in client.error(tool, nonsense=1)
+
+
+@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS if tool.needs])
+def test_what_is_missing_is_named(client: Session, tool: str) -> None:
+    assert "is missing" in client.error(tool)
+
+
+def test_null_is_not_given(client: Session) -> None:
+    assert client.call("memory_search", query="Tidewater", tags=None, limit=None)["results"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("memory_search", {"query": "x", "mode": "magic"}, "one of hybrid, text, vector"),
+        ("memory_store", {"content": "x", "narrative": "y"}, "both are given"),
+        ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9, "title": "Key"}, "looks like a GitHub token"),
+        ("memory_search", {"query": "x", "source": "elsewhere"}, "no source 'elsewhere'"),
+        ("memory_search", {"query": "x", "cursor": "page two"}, "is no cursor"),
+        ("memory_list", {"after": "someday"}, "someday"),
+        ("memory_get", {"ref": "no such note"}, "nothing is called"),
+        ("memory_forget", {}, "there is no tool"),
+    ],
+)
+def test_an_error_says_what_is_wrong(client: Session, tool: str, arguments: dict[str, Any], told: str) -> None:
+    assert told in client.error(tool, **arguments)
+
+
+@pytest.mark.parametrize("budget", [700, 1500])
+def test_a_list_is_read_page_by_page_within_the_budget(client: Session, budget: int) -> None:
+    titles: list[str] = []
+    cursor = None
+    while True:
+        found = client.call("memory_list", path="daily/*", limit=12, max_tokens=budget, cursor=cursor)
+        shown = found.pop("shown")
+        assert max(tokens.count(shown), tokens.count(render_json(found))) <= budget
+        titles += [record["title"] for record in found["results"]]
+        cursor = found.get("cursor")
+        if cursor is None:
+            break
+        assert shown.endswith(f"cursor: {cursor}")
+    assert titles == [f"Day {day}" for day in range(28, 0, -1)]
+
+
+@pytest.mark.parametrize("note", ["long.md", "wide.md"])
+def test_a_text_is_read_to_its_end_within_the_budget(client: Session, vault: Path, note: str) -> None:
+    parts: list[str] = []
+    found = client.call("memory_get", ref=[note, "harbour.md"], max_tokens=400)
+    while len(parts) < 50:
+        shown = found.pop("shown")
+        assert max(tokens.count(shown), tokens.count(render_json(found))) <= 400
+        parts += [text["content"] for text in found["results"]]
+        if "cursor" not in found:
+            break
+        found = client.call("memory_get", cursor=found["cursor"], max_tokens=400)
+    assert len(parts) > 3
+    words = " ".join(parts).split()
+    expected = "".join((vault / name).read_text("utf-8") for name in (note, "harbour.md")).split()
+    assert "".join(words) == "".join(expected)
+
+
+def test_a_timeline_goes_on_where_it_was_cut(client: Session) -> None:
+    seen: list[str] = []
+    cursor = None
+    while True:
+        around = client.call("memory_timeline", ref="daily/2026-03-10.md", max_tokens=900, cursor=cursor)
+        seen += [record["title"] for record in (*around.get("before", ()), *around.get("after", ()))]
+        cursor = around.get("cursor")
+        if cursor is None:
+            break
+    assert sorted(seen) == sorted(f"Day {day}" for day in (5, 6, 7, 8, 9, 11, 12, 13, 14, 15))
+
+
+def test_a_budget_that_holds_nothing_is_refused(client: Session) -> None:
+    assert "give at least" in client.error("memory_search", query="barometer", max_tokens=20)

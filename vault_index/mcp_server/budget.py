@@ -1,0 +1,129 @@
+"""Answers within a number of tokens: as many records, or as much text, as fit, and where to go on."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from vault_index import tokens
+from vault_index.errors import UsageError
+from vault_index.output import render
+from vault_index.output.json import render_json
+
+_LONGEST_TOKEN = 128
+"""Characters; no text of that many times the budget fits, so more of it need not be counted."""
+
+_WHERE = re.compile(r"^(?P<ref>.+):(?P<first>\d+)-(?P<last>\d+)(?:\+(?P<skip>\d+))?$", re.DOTALL)
+
+Answer = dict[str, Any]
+
+
+class Page(NamedTuple):
+    """What a client gets: the same as text and as JSON."""
+
+    text: str
+    structured: Answer
+
+
+def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> Page:
+    """An answer in both forms. What is empty is left out of the second, for agents pay for every key."""
+    text = render(method, answer, "markdown" if method in ("get", "recall") else "toon")
+    if cursor is None:
+        return Page(text, _filled(answer))
+    return Page(f"{text}\ncursor: {cursor}", {**_filled(answer), "cursor": cursor})
+
+
+def cost(shown: Page) -> int:
+    """Tokens of the longer form: nobody knows which one a client shows."""
+    return max(tokens.count(shown.text), tokens.count(render_json(shown.structured)))
+
+
+def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Page:
+    """The page of the largest number, from 1 to `count`, that fits. UsageError where not even the first does."""
+    whole = build(count)
+    if cost(whole) <= budget:
+        return whole
+    least = build(min(count, 1))
+    if cost(least) > budget:
+        raise UsageError(
+            f"max_tokens {budget} is too little for {what}", f"give at least {cost(least)}, or ask for less"
+        )
+    low, high = 1, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if cost(build(middle)) <= budget else (low, middle)
+    return build(low)
+
+
+def cut_records(method: str, answer: Mapping[str, Any], *, offset: int, limit: int, budget: int) -> Page:
+    """The first `limit` records, or as many as fit. The cursor is the offset of the next one."""
+    records = answer["results"]
+
+    def build(count: int) -> Page:
+        cursor = str(offset + count) if count < len(records) else None
+        return page(method, {**answer, "results": records[:count]}, cursor)
+
+    return most(min(limit, len(records)), build, budget, "one result")
+
+
+def cut_timeline(answer: Mapping[str, Any], *, shown: tuple[int, int], budget: int) -> Page:
+    """The nearest neighbours that fit, but for those `shown` before and after. The cursor counts both."""
+    before = answer["before"][: max(len(answer["before"]) - shown[0], 0)]
+    after = answer["after"][shown[1] :]
+
+    def build(count: int) -> Page:
+        first = min(len(before), max(count // 2, count - len(after)))
+        second = count - first
+        cut = count < len(before) + len(after)
+        part = {**answer, "before": before[len(before) - first :], "after": after[:second]}
+        return page("timeline", part, f"{shown[0] + first},{shown[1] + second}" if cut else None)
+
+    return most(len(before) + len(after), build, budget, "the document and a neighbour")
+
+
+def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str | None], Page], budget: int) -> Page:
+    """The text if it fits, else as many whole lines as do, else a part of the first one.
+
+    `skip` characters of its first line were shown before. `build` makes the page of a text, and of the place of what
+    is left.
+    """
+    content = str(text["content"])[skip:]
+    longest = budget * _LONGEST_TOKEN
+    whole = {**text, "content": content, "next": None}
+    left = _WHERE.match(text["next"] or "")
+    first, last = text["lines"][0], int(left["last"]) if left else text["lines"][1]
+    rest = text["next"] if left and int(left["first"]) <= last else None
+    if len(content) <= longest and cost(shown := build(whole, rest)) <= budget:
+        return shown
+    lines = content.split("\n")
+
+    def of_lines(count: int) -> Page:
+        part = _part(whole, "\n".join(lines[:count]), (first, first + count - 1))
+        return build(part, f"{text['id']}:{first + count}-{last}" if first + count <= last else None)
+
+    def of_first_line(count: int) -> Page:
+        part = _part(whole, lines[0][:count], (first, first))
+        return build(part, f"{text['id']}:{first}-{last}+{skip + count}")
+
+    if len(lines[0]) <= longest and cost(of_lines(1)) <= budget:
+        return most(len(lines), of_lines, budget, "a line")
+    return most(min(len(lines[0]), longest), of_first_line, budget, "any of the text")
+
+
+def _part(text: Mapping[str, Any], content: str, lines: tuple[int, int]) -> Answer:
+    return {**text, "content": content, "lines": lines, "tokens": tokens.count(content)}
+
+
+def place_of(cursor: str) -> tuple[str, int]:
+    """What to get, and how many characters of its first line to leave out."""
+    found = _WHERE.match(cursor)
+    if found is None or found["skip"] is None:
+        return cursor, 0
+    return f"{found['ref']}:{found['first']}-{found['last']}", int(found["skip"])
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: _filled(item) for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"
+        }
+    return [_filled(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,146 @@
+"""A call of a tool from its arguments to its answer; what goes wrong is an error of ours."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.mcp_server.arguments import checked_arguments
+from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, cut_timeline, page, place_of
+from vault_index.mcp_server.places import is_path, refuse_outside
+from vault_index.mcp_server.tools import Tool
+
+MAX_TOKENS = 5000
+"""Of an answer that no `max_tokens` bounds."""
+
+_LIMITS = {"search": 10, "list": 20}
+"""How many records an answer has."""
+
+_BETWEEN = " || "
+"""Stands between the places in a cursor of several; no file is called so."""
+
+_LEFT_OUT = (
+    "it is no markdown file, or a link that leads out of the vault, or a rule of the vault or of its source leaves it "
+    "out of the index"
+)
+
+
+class Calls(Protocol):
+    """Who carries out the methods."""
+
+    def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
+class Toolbox:
+    """`source` holds for every call that names none. Calls may come from several threads at once."""
+
+    def __init__(self, tools: Sequence[Tool], calls: Calls, source: str | None = None) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._calls = calls
+        self._source = source
+
+    def call(self, name: str, given: Mapping[str, Any], client: str = "") -> Page:
+        """The answer of a tool; `client` is who stores a memory that does not say so. Raises VaultIndexError."""
+        tool = self._tools.get(name)
+        if tool is None:
+            raise UsageError(f"there is no tool {name!r}", f"there are {', '.join(self._tools)}")
+        args = checked_arguments(given, {**tool.arguments, **tool.unlisted}, tool.aliases, tool.needs)
+        if self._source is not None:
+            args.setdefault("source", self._source)
+        for place in _places(tool.method, args):
+            refuse_outside(place)
+        if tool.method == "add":
+            args = {**({"by": client} if client else {}), **args, "text": args.get("content", "")}
+            args.pop("content", None)
+        answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
+            "search": self._records, "list": self._records, "timeline": self._timeline, "get": self._get,
+        }  # fmt: skip
+        return answers.get(tool.method, self._whole)(tool.method, args)
+
+    def _whole(self, method: str, args: dict[str, Any]) -> Page:
+        return page(method, self._ask(method, args))
+
+    def _records(self, method: str, args: dict[str, Any]) -> Page:
+        budget, cursor = _bounds(args)
+        if cursor is not None:
+            args["offset"] = _number(cursor)
+        limit = args.get("limit", _LIMITS[method])
+        if limit < 1:
+            raise UsageError(f"limit must be at least 1, not {limit}", "leave limit out for the default")
+        answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to know whether there are more
+        return cut_records(method, answer, offset=args.get("offset", 0), limit=limit, budget=budget)
+
+    def _timeline(self, method: str, args: dict[str, Any]) -> Page:
+        budget, cursor = _bounds(args)
+        before, _, after = (cursor or "0,0").partition(",")
+        shown = _number(before), _number(after)
+        return cut_timeline(self._ask(method, args), shown=shown, budget=budget)
+
+    def _get(self, method: str, args: dict[str, Any]) -> Page:
+        budget, cursor = _bounds(args)
+        refs = args.pop("ref", [])
+        places = cursor.split(_BETWEEN) if cursor is not None else [refs] if isinstance(refs, str) else refs
+        if cursor is not None:
+            args.pop("neighbors", None)  # they are part of what is left
+        texts: list[Answer] = []
+        for number, place in enumerate(places):
+            ref, skip = place_of(place)
+            refuse_outside(ref)
+            [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
+
+            def build(part: Answer, rest: str | None, later: Sequence[str] = places[number + 1 :]) -> Page:
+                left = [rest, *later] if rest else later
+                return page(method, {"results": [*texts, part]}, _BETWEEN.join(left) or None)
+
+            try:
+                shown = cut_text(text, skip=skip, build=build, budget=budget)
+            except UsageError:
+                if not texts:
+                    raise
+                return page(method, {"results": texts}, _BETWEEN.join(places[number:]))
+            texts.append({**text, "content": text["content"][skip:]})
+            if shown.structured.get("cursor", "") != _BETWEEN.join(places[number + 1 :]):
+                return shown
+        return shown
+
+    def _ask(self, method: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self._calls.call(method, args)
+        except NotFoundError as error:
+            reason = self._why_not(args.get("ref"))
+            if reason is None:
+                raise
+            raise NotFoundError(reason, "only what memory_search finds can be named") from error
+
+    def _why_not(self, refs: Any) -> str | None:
+        """Why files that are there are in no index: links out of the vault, ignored, no files at all."""
+        for ref in [refs] if isinstance(refs, str) else refs or []:
+            if is_path(ref):
+                try:
+                    why = self._calls.call("why", {"query": "x", "ref": ref})
+                except NotFoundError:
+                    continue
+                if why["id"] is None and why["reasons"]:
+                    reason = why["reasons"][0]
+                    return f"{ref!r} cannot be used: {_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
+        return None
+
+
+def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
+    """Takes the budget and the cursor out of the arguments."""
+    budget = args.pop("max_tokens", MAX_TOKENS)
+    if budget < 1:
+        raise UsageError(f"max_tokens must be at least 1, not {budget}", f"leave it out for {MAX_TOKENS}")
+    return budget, args.pop("cursor", None) or None
+
+
+def _number(cursor: str) -> int:
+    if not (cursor.isascii() and cursor.isdigit()):
+        raise UsageError(f"{cursor!r} is no cursor of this tool", "leave it out, and begin again")
+    return int(cursor[:9])
+
+
+def _places(method: str, args: Mapping[str, Any]) -> list[str]:
+    """References and globs. The path of a new memory is none: whoever writes it knows better what it may be called."""
+    names = ("ref", "supersedes") if method == "add" else ("ref", "supersedes", "path", "file")
+    given = [args.get(name) for name in names]
+    return [place for value in given if value for place in ([value] if isinstance(value, str) else value)]
