@@ -54,8 +54,8 @@ def main() -> None:
         for kind in ("first turn of a session", "later turns"):
             sessions = {name: server.session() for name, server in servers.items()}
             spent: dict[str, list[float]] = {name: [] for name in servers}
-            for _ in range(options.turns):
-                for name, server in servers.items():
+            for number in range(options.turns):
+                for name, server in sorted(servers.items(), reverse=number % 2 == 1):  # neither is always the first
                     session = server.session() if kind.startswith("first") else sessions[name]
                     spent[name].append(seconds(lambda: server.turn(session, _PROMPT)))  # noqa: B023
             for name, found in spent.items():
