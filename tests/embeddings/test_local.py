@@ -1,4 +1,6 @@
+import os
 import struct
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -165,3 +167,13 @@ def test_the_shipped_files_are_the_ones_the_checksums_name() -> None:
     for line in (folder / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split()
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+def test_the_runtime_leaves_no_telemetry_behind(tmp_path: Path) -> None:
+    embed = (
+        "from vault_index.config import EmbeddingConfig; from vault_index.embeddings.local import LocalEmbedder;"
+        " LocalEmbedder(EmbeddingConfig()).embed(['a heron'])"
+    )
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-B", "-c", embed], env=os.environ | home, check=True)
+    assert not list(tmp_path.rglob("*"))

@@ -8,6 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+# Since 1.31 it would tell Microsoft's servers that it is used, unless this is set before its first import.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
 from vault_index.embeddings.vocabulary import read_pieces
