@@ -38,6 +38,7 @@ from vault_index.answers.reports import EmbedPlan as EmbedPlan
 from vault_index.answers.reports import EmbedReport as EmbedReport
 from vault_index.answers.reports import EmbedStatus as EmbedStatus
 from vault_index.answers.reports import Failure as Failure
+from vault_index.answers.reports import FileStatus as FileStatus
 from vault_index.answers.reports import HardToFind as HardToFind
 from vault_index.answers.reports import IndexStatus as IndexStatus
 from vault_index.answers.reports import Privacy as Privacy
@@ -46,6 +47,7 @@ from vault_index.answers.reports import RecallOfClass as RecallOfClass
 from vault_index.answers.reports import RecallReport as RecallReport
 from vault_index.answers.reports import SentRecord as SentRecord
 from vault_index.answers.reports import SourceStatus as SourceStatus
+from vault_index.answers.reports import SpentDay as SpentDay
 from vault_index.answers.reports import Status as Status
 from vault_index.answers.reports import SyncReport as SyncReport
 from vault_index.answers.reports import WatchStatus as WatchStatus

@@ -116,6 +116,8 @@ class DoctorReport:
     """Whether there are no problems."""
     problems: tuple[Problem, ...]
     recall: RecallReport | None = None
+    fixed: tuple[Problem, ...] = field(default=())
+    """What was wrong before it was mended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,10 @@ class SourceStatus:
     documents: int
     chunks: int
     failed: int
+    found: int | None = None
+    """Documents there now, in the index or not; null where the source is gone."""
+    current: int = 0
+    """Those of them that are indexed as they are now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +187,37 @@ class Privacy:
 
 
 @dataclass(frozen=True, slots=True)
+class SpentDay:
+    """What was sent to remote embedders on one day."""
+
+    day: str
+    texts: int
+    tokens: int
+    price: float | None
+    """US dollars, estimated; null where the price of a model is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """One document or file: whether it is indexed, and as what."""
+
+    state: str
+    """`indexed`, `behind` (as it was before), `gone` (indexed, but no longer there), or `not_indexed`."""
+    source: str
+    path: str
+    id: str | None
+    kind: str | None
+    title: str | None
+    lines: int
+    chunks: int
+    vectors: int
+    pending: int
+    """Chunks whose vector is still to come."""
+    problems: tuple[Problem, ...]
+    """What is wrong with it, or why it is not indexed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     version: str
     daemon: DaemonStatus
@@ -188,4 +225,6 @@ class Status:
     index: IndexStatus
     embedder: EmbedderStatus
     watch: WatchStatus
+    spent: tuple[SpentDay, ...] = ()
+    """The last days on which something was sent, newest first."""
     problems: tuple[Problem, ...] = field(default=())

@@ -14,6 +14,7 @@ from vault_index.indexer.sync import Progress
 
 READING_METHODS = frozenset(
     {"search", "why", "get", "list", "related", "timeline", "recall", "tags", "stats", "status", "doctor", "export"}
+    | {"file_status"}
 )
 WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture", "import"})
 

@@ -15,12 +15,15 @@ from vault_index.answers import (
     Privacy,
     Problem,
     SourceStatus,
+    SpentDay,
     Stats,
     Status,
     WatchStatus,
 )
 from vault_index.api.embedders import Embedders
+from vault_index.api.file_status import as_indexed
 from vault_index.api.pool import Connections, ReadPool
+from vault_index.api.surroundings import surrounding_problems
 from vault_index.api.writing import EMBED_PROBLEM, SYNCED_AT
 from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
@@ -31,6 +34,7 @@ from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 
 _SHOWN_REDACTED = 10
+_SPENT_DAYS = 7
 _HINTS = {
     "frontmatter": "the note is indexed, with what could be read of it; a value that holds : # @ { or [ needs quotes",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
@@ -74,7 +78,9 @@ def status(
     watch: WatchStatus,
 ) -> Status:
     """Works on whatever there is: an index that cannot be opened is a problem, not an error."""
-    problems = [problem for source in sources for problem in _source_problems(source)]
+    problems = surrounding_problems(home, config, daemon)
+    problems += [problem for source in sources for problem in _source_problems(source)]
+    spent: tuple[SpentDay, ...] = ()
     index, embedder = IndexStatus(0, 0, 0, 0, _bytes(home)), _embedder(config, None)
     source_rows: Sequence[SourceStatus] = [
         SourceStatus(source.config.name, source.config.kind, str(source.config.path), 0, 0, 0) for source in sources
@@ -84,10 +90,11 @@ def status(
             reader = connections.reader
             index, embedder = _index(reader, home), _embedder(config, reader)
             source_rows = _source_rows(reader, sources)
+            spent = _spent(connections.cache, config)
             problems += [*_embedding_problems(reader, config), *_fault_problems(reader.faults())]
     except VaultIndexError as error:
         problems.insert(0, Problem(error.code, error.message, error.hint))
-    return Status(__version__, daemon, tuple(source_rows), index, embedder, watch, tuple(problems))
+    return Status(__version__, daemon, tuple(source_rows), index, embedder, watch, spent, tuple(problems))
 
 
 def shared_ids(reader: IndexReader) -> tuple[Problem, ...]:
@@ -210,9 +217,32 @@ def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceS
             str(source.config.path),
             *counts.get(source.config.name, (0, 0)),
             failed[source.config.name],
+            *_coverage(reader, source),
         )
         for source in sources
     ]
+
+
+def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
+    """How many documents there are now, and how many of them are indexed as they are."""
+    scan = source.scan_places([""])
+    if scan.vanished:
+        return None, 0
+    stamps = reader.stamps(source.config.name)
+    return len(scan.refs), sum(as_indexed(stamps.get(ref.path), ref.stamp) for ref in scan.refs)
+
+
+def _spent(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
+    """The last days on which something was sent, with what that cost as far as prices are known."""
+    from vault_index.embeddings.prices import price_per_million
+
+    days: dict[str, SpentDay] = {}
+    for day, model, texts, tokens in cache.spent(_SPENT_DAYS):
+        known = config.embedding.price_per_million or price_per_million(model)
+        before = days.get(day, SpentDay(day, 0, 0, 0.0))
+        price = None if known is None or before.price is None else round(before.price + tokens * known / 1e6, 6)
+        days[day] = SpentDay(day, before.texts + texts, before.tokens + tokens, price)
+    return tuple(days.values())
 
 
 def _source_problems(source: Source) -> list[Problem]:
@@ -242,7 +272,7 @@ def _fault_problems(found: Sequence[tuple[str, Fault]]) -> list[Problem]:
     """A problem for each fault; what was redacted, which is no fault of anybody's, as one."""
     faults = [fault for _, fault in found]
     redacted = [fault for fault in faults if fault.code == "redacted"]
-    problems = [_fault_problem(fault) for fault in faults if fault.code != "redacted"]
+    problems = [fault_problem(fault) for fault in faults if fault.code != "redacted"]
     if redacted:
         shown = ", ".join(f"{fault.path}: {fault.message}" for fault in redacted[:_SHOWN_REDACTED])
         more = f", and {len(redacted) - _SHOWN_REDACTED} more" if len(redacted) > _SHOWN_REDACTED else ""
@@ -251,7 +281,8 @@ def _fault_problems(found: Sequence[tuple[str, Fault]]) -> list[Problem]:
     return problems
 
 
-def _fault_problem(fault: Fault) -> Problem:
+def fault_problem(fault: Fault) -> Problem:
+    """What is wrong with one file, and what mends it."""
     place = f"{fault.path}:{fault.line}" if fault.line else fault.path
     return Problem(
         fault.code, f"{place}: {fault.message}" if place else fault.message, _HINTS.get(fault.code, "mend the file")

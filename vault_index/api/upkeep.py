@@ -10,6 +10,7 @@ from vault_index.answers import (
     EmbedPlan,
     EmbedReport,
     EmbedStatus,
+    FileStatus,
     Privacy,
     Problem,
     RecallReport,
@@ -76,6 +77,25 @@ class Upkeep(Questions):
         return status(
             self._pool, self.home, self.config, self.sources, daemon or DaemonStatus(), watch or WatchStatus()
         )
+
+    def file_status(self, ref: str) -> FileStatus:
+        """How one document or file is doing, by a reference as `get` takes it or by its path; why it is not indexed.
+
+        Raises NotFoundError where there is neither a document nor a file in a source.
+        """
+        from vault_index.api.file_status import file_status
+        from vault_index.api.report import fault_problem
+
+        inside = self._inside(ref)
+        with self._pool.lend() as connections:
+            return file_status(
+                connections.reader,
+                self.sources,
+                self._vaults.values(),
+                ref,
+                lambda: self._resolve(connections, inside, None),
+                fault_problem,
+            )
 
     def doctor(self, *, recall: bool = False) -> DoctorReport:
         """What is wrong; with `recall` also how well notes are found by what they are called."""

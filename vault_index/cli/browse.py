@@ -1,9 +1,10 @@
 """`list`, `tags`, `stats`, `status`: what there is and how it is doing."""
 
 import argparse
+import os
 from typing import Any
 
-from vault_index.cli.arguments import add_filters, natural, positive
+from vault_index.cli.arguments import absolute, add_filters, natural, positive
 from vault_index.cli.call import ask, call
 from vault_index.cli.options import Options
 from vault_index.cli.present import show
@@ -50,10 +51,14 @@ def run_stats(options: Options, args: dict[str, Any]) -> int:
 
 
 def add_status(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", metavar="FILE", help="say how this file or document is doing instead")
     parser.add_argument(
         "--privacy", action="store_true", help="list what was sent to which server, and when: paths and counts"
     )
 
 
 def run_status(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "status", args)
+    if "file" not in args:
+        return ask(options, "status", args)
+    file = args["file"]
+    return ask(options, "file_status", {"ref": absolute(file) if os.path.exists(os.path.expanduser(file)) else file})

@@ -13,7 +13,20 @@ if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
 
 READING = frozenset(
-    {"search", "why", "get", "list", "related", "timeline", "recall", "tags", "stats", "status", "doctor"}
+    {
+        "search",
+        "why",
+        "get",
+        "list",
+        "related",
+        "timeline",
+        "recall",
+        "tags",
+        "stats",
+        "status",
+        "file_status",
+        "doctor",
+    }
 )
 
 

@@ -69,15 +69,17 @@ def _status(page: Page, status: Record) -> None:
             ("index", f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {vectors}"),
             ("size", size(index["bytes"])),
             ("embedder", joined(embedder["provider"], embedder["model"], dimensions, ready)),
+            *_spent(status.get("spent") or ()),
         ]
     )
     page.gap()
     if status["sources"]:
         columns = [("source", "bold", 0), ("path", "cyan", 0), ("documents#", "", 0), ("chunks#", "", 0)]
+        columns += [("up to date#", "", 0)]
         failing = any(source["failed"] for source in status["sources"])
         columns += [("failed#", "yellow", 0)] if failing else []
         rows = [
-            [source["name"], source["path"], f"{source['documents']:,}", f"{source['chunks']:,}"]
+            [source["name"], source["path"], f"{source['documents']:,}", f"{source['chunks']:,}", _coverage(source)]
             + ([f"{source['failed']:,}"] if failing else [])
             for source in status["sources"]
         ]
@@ -85,6 +87,48 @@ def _status(page: Page, status: Record) -> None:
     else:
         page.line(("No sources yet: vault-index source add ~/Vault", "dim"))
     show_problems(page, status)
+
+
+def _coverage(source: Record) -> str:
+    found, current = source.get("found"), source.get("current", 0)
+    if found is None:
+        return "gone"
+    return "all" if found == current == source["documents"] else f"{current:,} of {found:,}"
+
+
+def _spent(days: Sequence[Record]) -> list[tuple[str, str]]:
+    """A line a day, the heading beside the first."""
+    heads = ["sent", *[""] * len(days)]
+    return [
+        (head, joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"])))
+        for head, day in zip(heads, days, strict=False)
+    ]
+
+
+def _dollars(price: float | None) -> str:
+    return "price unknown" if price is None else f"about ${price:.2f}" if price >= 0.01 else "less than $0.01"
+
+
+def _file_status(page: Page, file: Record) -> None:
+    words = {"indexed": "indexed", "behind": "indexed as it was before", "gone": "indexed, but gone"}
+    page.line((_one(file["path"]), "bold"), f" · {words.get(file['state'], 'not indexed')}")
+    vectors = f"{file['vectors']:,} of {file['chunks']:,}"
+    page.pairs(
+        [
+            ("source", file["source"]),
+            ("title", _one(file["title"] or "")),
+            ("kind", file["kind"] or ""),
+            ("id", file["id"] or ""),
+            ("lines", f"{file['lines']:,}" if file["lines"] else ""),
+            ("chunks", f"{file['chunks']:,}" if file["id"] else ""),
+            (
+                "vectors",
+                joined(vectors, f"{file['pending']:,} pending" if file["pending"] else "") if file["id"] else "",
+            ),
+        ],
+        indent=2,
+    )
+    show_problems(page, file)
 
 
 def _privacy(page: Page, ledger: Record) -> None:
@@ -213,6 +257,7 @@ def joined(*parts: str | None) -> str:
 STATES: Mapping[str, Callable[[Page, Record], None]] = {
     "stats": _stats,
     "status": _status,
+    "file_status": _file_status,
     "doctor": _doctor,
     "config_list": _settings,
 }

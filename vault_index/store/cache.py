@@ -24,6 +24,12 @@ class Cache:
     def close(self) -> None:
         self._connection.close()
 
+    def shrink(self) -> None:
+        """Shrink the WAL, as far as others let it, and give back the memory of the page cache."""
+        with translated(self._path):
+            fetch_all(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+            fetch_all(self._connection, "PRAGMA shrink_memory")
+
     # --- embeddings --------------------------------------------------------------------------------------------
 
     def embeddings(self, space: VectorSpace, keys: Sequence[bytes]) -> dict[bytes, Vector]:
@@ -135,4 +141,15 @@ class Cache:
         with translated(self._path):
             return int(
                 fetch_all(self._connection, "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?", (day,))[0][0]
+            )
+
+    def spent(self, days: int) -> list[tuple[str, str, int, int]]:
+        """Day, model, texts and tokens of the last days on which something was sent, newest first."""
+        with translated(self._path):
+            return fetch_all(
+                self._connection,
+                "SELECT day, model, sum(texts), sum(tokens) FROM sent WHERE day IN"
+                " (SELECT DISTINCT day FROM sent ORDER BY day DESC LIMIT ?)"
+                " GROUP BY day, model ORDER BY day DESC, model",
+                (days,),
             )

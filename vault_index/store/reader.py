@@ -419,6 +419,25 @@ class IndexReader:
         )
         return {source: (documents, chunks) for source, documents, chunks in rows}
 
+    def stamps(self, source: str) -> dict[str, FileStamp]:
+        """The state in which each document of a source was read, by path; without those that will be read again."""
+        rows = self._all(
+            "SELECT path, size, mtime_ns, ctime_ns FROM document WHERE source = ? AND made_with <> ''", (source,)
+        )
+        return {path: FileStamp(*stamp) for path, *stamp in rows}
+
+    def faults_of(self, source: str, path: str) -> list[Fault]:
+        """What is wrong with one file."""
+        return [fault for name, fault in self.faults() if (name, fault.path) == (source, path)]
+
+    def count_lacking(self, space_id: int, document_id: int) -> int:
+        """How many chunks of a document lack a vector."""
+        sql = (
+            "SELECT count(*) FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
+            " WHERE pending.space_id = ? AND chunk.document_id = ?"
+        )
+        return int(self._all(sql, (space_id, document_id))[0][0])
+
     def faults(self) -> list[tuple[str, Fault]]:
         """Source and fault of every file that has something wrong, by place."""
         rows = self._all("SELECT source, code, message, path, line FROM fault ORDER BY source, path, line")

@@ -1,0 +1,141 @@
+"""`status`: coverage, spending, what is wrong around the index, and how one file is doing."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.answers import DaemonStatus, SentRecord, Status
+from vault_index.api.surroundings import space_problem
+from vault_index.config.edit import set_value
+from vault_index.daemon.lock import DaemonLock
+from vault_index.errors import NotFoundError
+from vault_index.store.cache import Cache
+
+NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n", "broken.md": "---\ntitle: @home\n---\nText.\n"}
+
+
+def codes(status: Status) -> list[str]:
+    return [problem.code for problem in status.problems]
+
+
+def coverage(index: VaultIndex) -> tuple[int | None, int]:
+    source = index.status().sources[0]
+    return source.found, source.current
+
+
+def test_coverage_is_what_is_indexed_as_it_is_of_what_there_is(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        index.sync()
+        assert coverage(index) == (3, 3)
+        write(vault, {"a.md": "# Apple\n\nGreen now.\n", "new.md": "New.\n"})
+        assert coverage(index) == (4, 2)
+        index.sync()
+        assert coverage(index) == (4, 4)
+        vault.rename(tmp_path / "away")
+        assert coverage(index) == (None, 0)
+        assert index.status().sources[0].documents == 4
+
+
+def test_what_was_spent_is_told_by_day_in_tokens_and_money(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        assert index.status().spent == ()
+        cache = Cache(index.home.cache_db)
+        sent = [
+            SentRecord(day, "https://x", model, "vault", "a.md", texts, tokens)
+            for day, model, texts, tokens in (
+                ("2026-11-19", "text-embedding-3-small", 2, 1_000_000),
+                ("2026-11-20", "text-embedding-3-small", 1, 500_000),
+                ("2026-11-20", "text-embedding-3-large", 1, 1_000_000),
+                ("2026-11-21", "homemade", 1, 7),
+            )
+        ]
+        cache.record_sent(sent)
+        cache.close()
+        told = [(day.day, day.texts, day.tokens, day.price) for day in index.status().spent]
+    assert told == [("2026-11-21", 1, 7, None), ("2026-11-20", 2, 1_500_000, 0.14), ("2026-11-19", 2, 1_000_000, 0.02)]
+
+
+def test_a_daemon_says_when_its_settings_are_not_those_of_the_file(tmp_path: Path) -> None:
+    daemon = DaemonStatus(True, 4711, None)
+    with opened(tmp_path) as index:
+        index.sync()
+        assert codes(index.status(daemon=daemon)) == ["source_vanished"]
+        write(tmp_path / "vault", NOTES)
+        good = index.home.config_file.read_text("utf-8")
+        index.home.config_file.write_text("[wach]\n", "utf-8")
+        problem = index.status(daemon=daemon).problems[0]
+        assert problem.code == "config"
+        assert "[wach]" in problem.message
+        assert "kill -HUP 4711" in problem.hint
+        index.home.config_file.write_text(good, "utf-8")
+        assert "config" not in codes(index.status(daemon=daemon))
+        set_value(index.home, "search.limit", "7")
+        assert codes(index.status(daemon=daemon))[0] == "config_changed"
+        index.reload()
+        assert "config_changed" not in codes(index.status(daemon=daemon))
+
+
+def test_what_a_daemon_left_behind_is_named(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"a.md": "Text.\n"})
+        index.sync()
+        index.home.daemon_lock.write_text(f"{2**22 + 7}\n", "utf-8")  # more than any pid
+        assert codes(index.status()) == ["daemon_died"]
+        index.home.daemon_lock.write_text(f"{os.getppid()}\n", "utf-8")  # given to another program since
+        assert codes(index.status()) == ["daemon_died"]
+        lock = DaemonLock(index.home.daemon_lock)
+        (problem,) = index.status().problems
+        assert problem.code == "daemon_silent"
+        assert f"kill {os.getpid()}" in problem.hint
+        lock.release()
+        assert codes(index.status()) == []
+
+
+def test_little_space_is_named(tmp_path: Path) -> None:
+    assert space_problem(tmp_path, None) is None
+    assert space_problem(tmp_path, 10**9) is None
+    problem = space_problem(tmp_path, 3 * 2**20)
+    assert problem is not None
+    assert (problem.code, "3 MiB" in problem.message) == ("disk_full", True)
+
+
+def test_a_file_says_how_it_is_doing(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES | {".hidden.md": "x", "picture.png": "x"})
+        index.sync()
+        fine = index.file_status(str(vault / "a.md"))
+        assert (fine.state, fine.path, fine.title, fine.chunks, fine.problems) == ("indexed", "a.md", "Apple", 1, ())
+        assert index.file_status("b/c.md").id == index.file_status("[[c]]").id
+        broken = index.file_status("broken.md")
+        assert [problem.code for problem in broken.problems] == ["frontmatter"]
+        assert "broken.md:2" in broken.problems[0].message
+        hidden = index.file_status(str(vault / ".hidden.md"))
+        assert (hidden.state, hidden.id, hidden.problems[0].code) == ("not_indexed", None, "ignored")
+        write(vault, {"new.md": "New.\n", "a.md": "# Apple\n\nChanged since.\n"})
+        assert index.file_status("new.md").problems[0].code == "not_yet"
+        assert index.file_status("a.md").state == "behind"
+        (vault / "a.md").unlink()
+        assert index.file_status("a.md").state == "gone"
+        with pytest.raises(NotFoundError, match="lies in no source"):
+            index.file_status("/etc/hostname" if Path("/etc/hostname").exists() else __file__)
+        with pytest.raises(NotFoundError):
+            index.file_status("nowhere.md")
+
+
+def test_vectors_of_a_file_are_counted(tmp_path: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        write(tmp_path / "vault", {"a.md": "Apple.\n"})
+        index.sync(embed=False)
+        index.embed()
+        write(tmp_path / "vault", {"b.md": "Banana.\n"})
+        index.sync(embed=False)
+        told = [(file.vectors, file.pending) for file in map(index.file_status, ("a.md", "b.md"))]
+    assert told == [(1, 0), (0, 1)]
