@@ -185,6 +185,11 @@ def test_both_halves_of_an_aws_key() -> None:
     assert [kind for kind, _ in found(text)] == ["an AWS access key", "an AWS secret key"]
 
 
+def test_a_key_that_names_a_file_is_one_too() -> None:
+    key = "AK" + "IA" + "IOSFODNN7EXAMPLE"
+    assert found(f"cat /tmp/{key}/credentials") == [("an AWS access key", key)]
+
+
 def test_a_form_says_more_than_a_name() -> None:
     key = "gh" + "p_" + MIXED[:36]
     assert found(f"GITHUB_TOKEN={key}") == [("a GitHub token", key)]

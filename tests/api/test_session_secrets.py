@@ -1,0 +1,128 @@
+"""Ten kinds of secrets, said wherever a session can say something: they are on no disk, in no log and in no request.
+
+They are put together at run time, so that no scanner takes this file for a leak.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import write
+from tests.daemon.fake_index import until
+from tests.daemon.test_run import CODE
+from tests.embeddings.server import EmbeddingServer
+from tests.sources.opencode.stores import Client, tool
+from vault_index.config import Home, find_home
+from vault_index.config.edit import create_config, set_value
+from vault_index.daemon.client import connect
+from vault_index.errors import VaultIndexError
+
+_MIXED = "Zq3vK8mR1tYx7Bd0LwP5nHc2JfG9sUe4AiVo6TkMrXyD1bNz8hQwE5gC"
+_BODY = "\n".join((_MIXED + _MIXED)[at : at + 64] for at in (0, 7, 21))
+SECRETS = {  # what is said, and what of it must not be kept
+    "AWS": ("AK" + "IAQ3EGRVZTN4W7M2XB",) * 2,
+    "GitHub": ("gh" + "p_" + _MIXED[:36],) * 2,
+    "Anthropic": ("s" + "k-ant-api03-" + _MIXED + "-" + _MIXED[:30],) * 2,
+    "OpenAI": ("s" + "k-proj-" + _MIXED[4:34] + "_-" + _MIXED[:30],) * 2,
+    "Slack": ("xo" + "xb-123456789012-1234567890123-" + _MIXED[3:27],) * 2,
+    "Stripe": ("s" + "k_live_" + _MIXED[9:33],) * 2,
+    "JSON web token": ("ey" + "J" + _MIXED[:20] + ".ey" + "J" + _MIXED[:40] + "." + _MIXED[:43],) * 2,
+    "private key": ("-" * 5 + f"BEGIN RSA PRIVATE KEY-----\n{_BODY}\n" + "-" * 5 + "END RSA PRIVATE KEY-----", _BODY),
+    "password in a URL": ("postgres://admin:" + "Tr0ub4dor-and-3" + "@db.example.org/app", "Tr0ub4dor-and-3"),
+    "assigned password": ("DB_PASS" + "WORD=correct9!horse", "correct9!horse"),
+}
+EARLY, LATE = "A heron at the lake", "An owl by night"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "opencode").mkdir()
+    client = Client(tmp_path / "opencode/opencode.db")
+    yield client
+    client.close()
+
+
+def tell_all(client: Client, secret: str, session: str, about: str = EARLY) -> None:
+    """A session that says it everywhere."""
+    client.session(session, title=f"Rotate {secret}", directory="/home/user/api")
+    prompt = client.user(f"{about}. Use {secret} for it", session=session)
+    client.part(prompt, {"type": "file", "mime": "text/plain", "filename": f"{secret}.txt"})
+    client.part(prompt, {"type": "subtask", "description": f"try {secret}", "agent": "general"})
+    client.assistant(
+        {"type": "reasoning", "text": f"They gave me {secret}"},
+        tool("bash", {"command": f"curl -H 'x: {secret}'"}, output=f"you sent\n{secret}"),
+        tool("odd", {"anything": 1}, title=f"with {secret}"),
+        tool("read", {"filePath": f"/tmp/{secret}"}, status="error", error=f"Error: no file {secret}"),
+        tool("edit", {"filePath": "app.py"}, metadata={"diff": f"+key = '{secret}'"}),
+        tool("task", {"description": f"find {secret}"}, metadata={"sessionId": "ses_child"}),
+        f"I used {secret}.",
+        session=session,
+        error={"name": "APIError", "data": {"message": f"401 for {secret}"}},
+    )
+    client.assistant(f"The key was {secret}", session=session, agent="compaction", summary=True)
+
+
+@pytest.mark.parametrize("mirror", [""])
+def test_secrets_are_nowhere_but_in_opencode(client: Client, tmp_path: Path, mirror: str) -> None:
+    for number, (said, _) in enumerate(SECRETS.values()):
+        tell_all(client, said, f"ses_{number}")
+    home = find_home(tmp_path / "home")
+    write(tmp_path / "vault", {"note.md": "# A note\n\nOf no concern.\n"})
+    create_config(home, tmp_path / "vault", provider="openai", memory_dir=None)
+    opencode = {"enabled": "true", "data": str(tmp_path / "opencode"), "include": "reasoning,output,diffs"}
+    with EmbeddingServer() as server, (tmp_path / "log").open("wb") as log:
+        embedding = {"base_url": server.base_url, "api_key": "none"}
+        for section, values in (("opencode", opencode), ("embedding", embedding)):
+            for key, value in values.items():
+                set_value(home, f"{section}.{key}", value)
+        daemon = subprocess.Popen([sys.executable, "-c", CODE, str(home.data_dir)], stderr=log)
+        try:
+            until(lambda: EARLY in sent(server) and indexed(home) == (len(SECRETS), 0), 60)
+            tell_all(client, SECRETS["GitHub"][0], "ses_late", LATE)
+            until(lambda: LATE in sent(server) and indexed(home) == (len(SECRETS) + 1, 0), 60)
+        finally:
+            daemon.terminate()
+            daemon.wait(20)
+    places = {"requests": sent(server).encode(), "log": (tmp_path / "log").read_bytes()} | {
+        str(file.relative_to(tmp_path)): file.read_bytes()
+        for folder in ("home", "vault")
+        for file in (tmp_path / folder).rglob("*")
+        if file.is_file()
+    }
+    assert any(EARLY.encode() in data for place, data in places.items() if place.startswith("vault")) == bool(mirror)
+    leaks = {
+        (kind, place)
+        for kind, (_, secret) in SECRETS.items()
+        for place, data in places.items()
+        for form in forms_of(secret)
+        if form in data
+    }
+    assert leaks == set()
+
+
+def sent(server: EmbeddingServer) -> str:
+    return "\n".join(json.dumps(request.body, ensure_ascii=False) for request in list(server.requests))
+
+
+def forms_of(secret: str) -> set[bytes]:
+    """As it is, in lower case as words are kept, as JSON, and line by line."""
+    forms = {secret, secret.lower(), json.dumps(secret)[1:-1], *secret.split("\n")}
+    return {form.encode() for form in forms}
+
+
+def indexed(home: Home) -> tuple[int, int]:
+    """Sessions that are in the index, and chunks that wait for a vector."""
+    try:
+        client = connect(home.socket_path)
+        if client is None:
+            return 0, -1
+        with client:
+            stats = client.call("stats", {})
+    except (ConnectionError, VaultIndexError):
+        return 0, -1
+    assert isinstance(stats, dict)
+    return stats["sessions"], stats["pending"]
