@@ -67,8 +67,9 @@ def corrections(
 ) -> dict[str, list[Correction]]:
     """What doubtful words may have been meant to be, likeliest first; a word that nothing is near is left out.
 
-    `words` are those of the question in lower case and order: two that are one in the index (`kuber netes`) have one entry
-    under both. `doubts` is what `doubtful` found. `threshold` is the least share of letters that agree, at least half.
+    `words` are those of the question in lower case and order: two that are one in the index (`kuber netes`) have one
+    entry under both. `doubts` is what `doubtful` found. `threshold` is the least share of letters that agree, at least
+    half.
     """
     threshold = max(threshold, _LEAST_THRESHOLD)
     found = _joined(words, doubts, vocabulary, threshold)
