@@ -28,6 +28,7 @@ export const VaultIndexPlugin = async (context: any) => {
   void greet(GREET_MS)
   void forgetOld().catch(() => {})
 
+  /** Known from the event of its creation; asked for where that was in another process. */
   const isChild = (session: string): Promise<boolean> => {
     const known = shared.children.get(session)
     if (known) return known
@@ -49,7 +50,7 @@ export const VaultIndexPlugin = async (context: any) => {
       }, undefined),
 
     "chat.message": (input: any, output: any) =>
-      bounded(async () => {
+      bounded(() => {
         const session = String(input?.sessionID ?? "")
         const parts: any[] = (output?.parts ?? []).filter((part: any) => part?.type === "text" && !part.synthetic)
         const text = parts.map((part) => String(part.text ?? "")).join("\n\n")
@@ -58,10 +59,9 @@ export const VaultIndexPlugin = async (context: any) => {
         const child = isChild(session)
         beginRecall(session, folder, text, child)
         shared.asked.set(session, text)
-        // In a child session an agent speaks where the user does elsewhere.
-        if (await child) return
         const part = String(parts[0]?.id ?? output?.message?.id ?? text)
-        hear(session, part, { role: "user", by: "user", project: folder, text })
+        // In a child session an agent speaks where the user does elsewhere. OpenCode need not wait to know.
+        void child.then((is) => is || hear(session, part, { role: "user", by: "user", project: folder, text }))
       }, undefined),
 
     "experimental.text.complete": (input: any, output: any) =>
@@ -96,7 +96,10 @@ export const VaultIndexPlugin = async (context: any) => {
 
     event: async ({ event }: any) => {
       const session = String(event?.properties?.sessionID ?? "")
-      if (event?.type === "session.idle") {
+      if (event?.type === "session.created") {
+        const parent = event.properties?.info?.parentID
+        shared.children.set(session, Promise.resolve(Boolean(parent)))
+      } else if (event?.type === "session.idle") {
         shared.compacting.delete(session) // one that failed
         send(session)
       }
