@@ -95,6 +95,23 @@ def test_a_marked_folder_is_read_twice(index: FakeIndex, make: Make) -> None:
     until(lambda: index.syncs.count((str(index.root),)) == 2)
 
 
+def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
+    rested: list[int] = []
+    settings = Settings(Debounce(0.0, 0.1), Stepper(lambda: index), 0.0, rested=lambda: rested.append(index.steps))
+    writer = Writer(index, index.dispatch, settings)
+    writer.start()
+    until(lambda: rested)
+    assert settled(index)
+    assert rested == [index.steps]
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: len(rested) == 2)
+    assert "b.md" in index.vectors
+    assert writer.stop(5)
+    assert len(rested) == 2
+
+
 def test_very_many_paths_are_a_full_scan(index: FakeIndex, make: Make) -> None:
     writer = make(quiet=0.0)
     for number in range(600):

@@ -64,6 +64,19 @@ class Core:
         write.close()
         embedders.close()
 
+    def shrink(self) -> None:
+        """When there was nothing to write for a while: give back what only writing needs, on the disk and in memory.
+        For the thread that writes."""
+        self._write.shrink()
+
+    def release(self, unused: float) -> bool:
+        """Give back the memory of a model that had nothing to do for so many seconds, and that of idle readers;
+        whether there was any. The next question takes a moment longer. For any thread."""
+        released = self._embedders.release(unused)
+        if released:
+            self._pool.close()
+        return released
+
     def close(self) -> None:
         self._write.close()
         self._pool.close()

@@ -27,7 +27,7 @@ class Embedders:
         """The embedder of the configuration, None for provider `none`. Raises EmbedderError, ConfigError."""
         with self._lock:
             if self._configured is None:
-                self._configured = open_embedder(self._config)
+                self._configured = self._shared(open_embedder(self._config))
             return self._configured
 
     def embed_query(self, cache: Cache, space: SpaceRow, text: str) -> Vector:
@@ -37,9 +37,15 @@ class Embedders:
             self._declare_query(cache, space.space, text)
         return embedder.embed_query(text)
 
+    def release(self, unused: float) -> bool:
+        """Give back the memory of models that had nothing to do for so many seconds; whether there was any."""
+        with self._lock:
+            released = [embedder.release(unused) for embedder in self._by_space.values()]
+            return any(released)
+
     def close(self) -> None:
         with self._lock:
-            for embedder in {id(e): e for e in (self._configured, *self._by_space.values()) if e}.values():
+            for embedder in self._by_space.values():
                 embedder.close()
             self._configured, self._by_space = None, {}
 
@@ -53,6 +59,15 @@ class Embedders:
                     )
                 self._by_space[space] = embedder
             return self._by_space[space]
+
+    def _shared(self, opened: Embedder | None) -> Embedder | None:
+        """The embedder of the same vectors that is there already: a model is not loaded twice."""
+        if opened is None:
+            return None
+        known = self._by_space.setdefault(opened.space, opened)
+        if known is not opened:
+            opened.close()
+        return known
 
     def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
         from vault_index import tokens

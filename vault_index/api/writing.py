@@ -49,6 +49,12 @@ class WriteSide:
         self._cursors: dict[int, int] = {}
         self._folders = FolderTimes()
 
+    def shrink(self) -> None:
+        """Give back what only work needs: logs on the disk, pages in memory."""
+        for part in (self._writer, self._cache):
+            if part is not None:
+                part.shrink()
+
     def close(self) -> None:
         for part in (self._writer, self._cache):
             if part is not None:

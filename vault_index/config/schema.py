@@ -88,6 +88,13 @@ class EmbeddingConfig:
     daily_token_limit: int = setting(0, "The most tokens sent to a remote embedder in a day; 0 for no limit.", low=0)
     timeout: float = setting(30.0, "Seconds to wait for one answer.", low=0.1, high=3600)
     max_retries: int = setting(6, "How often a failed request is tried again.", low=0, high=100)
+    idle_minutes: float = setting(
+        15.0,
+        "Minutes without a text after which the daemon gives the memory of the local model back; the next text loads it "
+        "again. 0 keeps it.",
+        low=0,
+        high=10_080,
+    )
     price_per_million: float = setting(
         0.0, "US dollars for a million tokens, for estimates; 0 for the known price of the model.", low=0
     )

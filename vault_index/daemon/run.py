@@ -16,6 +16,7 @@ from vault_index.daemon.lock import DaemonLock
 from vault_index.daemon.log import say, set_up
 from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
+from vault_index.daemon.system import trim_memory
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 
@@ -86,10 +87,17 @@ class _Daemon:
                 self._watcher.renew()
             else:
                 self._watcher.tend()
+                self._release()
             if not (self._writer.is_alive() and self._server.is_alive()):
                 say(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
                 return 1
             self._report()
+
+    def _release(self) -> None:
+        idle = self._index.config.embedding.idle_minutes * 60
+        if idle and self._index.release(idle):
+            trim_memory()
+            say(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
     def _report(self) -> None:
         state = self._writer.state()
@@ -115,7 +123,12 @@ class _Daemon:
             # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
             stepper = Stepper(lambda: api.VaultIndex.open(self._home), apart=True)
         prune = self._prune if self._index.config.memory.auto_prune else None
-        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, prune)
+        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, prune, self._shrink)
+
+    def _shrink(self) -> None:
+        """In the writer's thread."""
+        self._index.shrink()
+        trim_memory()
 
     def _prune(self) -> None:
         """In the writer's thread."""

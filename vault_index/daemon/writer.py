@@ -14,6 +14,7 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling, Stepper
 from vault_index.daemon.jobs import Job, Progress, stopping, with_earlier
 from vault_index.daemon.log import say, where
+from vault_index.daemon.system import give_way
 from vault_index.daemon.texts import TextIndex, Texts
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.sync import Interrupted
@@ -26,6 +27,8 @@ Dispatch = Callable[[str, dict[str, Any], Progress], dict[str, Any]]
 _AT_ONCE = frozenset({"add", "update", "delete", "prune", "capture"})
 """Requests that take no longer than a few documents: they wait for one document, never for a whole sync."""
 _INTERRUPTIBLE = frozenset({"sync", "rebuild"})
+_REST_SECONDS = 30.0
+"""Without work for so long, and what only work needs is given back."""
 
 
 class _Stop(BaseException):
@@ -42,6 +45,8 @@ class Settings:
     """0: only at the start."""
     reconciled: Callable[[], object] | None = None
     """What there is to do after each reconcile."""
+    rested: Callable[[], object] | None = None
+    """What there is to do when work has ended and none came for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class Writer:
         self._texts = Texts(index, self._vectors, self._others_wait, on_missed, clock)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
         self._reconciled = settings.reconciled
+        self._rested = settings.rested
+        self._rest_at: float | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
@@ -149,9 +156,12 @@ class Writer:
         self._vectors.use(settings.stepper)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
         self._reconciled = settings.reconciled
+        self._rested = settings.rested
 
     def _run(self) -> None:
+        give_way()
         while (step := self._next_step()) is not None:
+            self._rest_at = self._clock() + _REST_SECONDS
             try:
                 step()
             except _Stop:
@@ -168,7 +178,7 @@ class Writer:
                 if step := self._ready(now):
                     self._wakes_at = 0.0
                     return step
-                times = (self._texts.next_marked(), self._texts.reconcile_at, self._vectors.next_at)
+                times = (self._texts.next_marked(), self._texts.reconcile_at, self._vectors.next_at, self._rest_at)
                 self._wakes_at = max(min((at for at in times if at is not None), default=float("inf")), now)
                 self._wake.wait(min(self._wakes_at - now, threading.TIMEOUT_MAX))
         return None
@@ -187,6 +197,7 @@ class Writer:
         for work, at in (
             (self._reconcile, self._texts.reconcile_at),
             (self._vectors.step, self._vectors.next_at),
+            (self._rest, self._rest_at),
         ):
             if at is not None and at <= now:
                 return work
@@ -195,6 +206,11 @@ class Writer:
     def _reconcile(self) -> None:
         if self._texts.reconcile() and self._reconciled is not None:
             self.call(self._reconciled)
+
+    def _rest(self) -> None:
+        self._rest_at = None
+        if self._rested is not None:
+            self._guarded(self._rested)()
 
     def _guarded(self, function: Callable[[], object]) -> Callable[[], object]:
         def guarded() -> None:

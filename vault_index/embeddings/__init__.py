@@ -37,6 +37,11 @@ class Embedder(Protocol):
         """As `embed`, for somebody who waits: a server that does not answer soon is given up."""
         ...
 
+    def release(self, unused: float) -> bool:
+        """Give the memory of a model back that had nothing to do for so many seconds, until the next text loads it
+        again; whether there was one."""
+        ...
+
     def close(self) -> None:
         """Let go of the connections or the model; a request under way fails soon."""
         ...

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 from itertools import pairwise
@@ -64,6 +65,7 @@ class LocalEmbedder:
         self.batch_tokens = config.batch_tokens
         self.batch_texts = min(config.batch_texts, _BATCH_TEXTS)
         self._model: _Model | None = None
+        self._used_at = 0.0
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -73,15 +75,21 @@ class LocalEmbedder:
     def embed_query(self, text: str) -> Vector:
         return self._loaded().embed(text)
 
-    def close(self) -> None:
-        """Give the memory back; the next text loads the model again."""
+    def release(self, unused: float) -> bool:
         with self._lock:
+            if self._model is None or time.monotonic() - self._used_at < unused:
+                return False
             self._model = None
+            return True
+
+    def close(self) -> None:
+        self.release(0.0)
 
     def _loaded(self) -> "_Model":
         with self._lock:
             if self._model is None:
                 self._model = _Model()
+            self._used_at = time.monotonic()
             return self._model
 
 

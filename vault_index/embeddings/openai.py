@@ -77,6 +77,9 @@ class OpenAIEmbedder:
         timeout = min(self._timeout, _QUERY_TIMEOUT)
         return self._ask([text], self._query_patience, timeout, self.space.dimensions)[0]
 
+    def release(self, unused: float) -> bool:
+        return False  # the model is the server's
+
     def close(self) -> None:
         """Ends waiting between two tries, too."""
         self._closed.set()

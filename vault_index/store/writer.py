@@ -136,6 +136,12 @@ class IndexWriter:
         with translated(self._path):
             fetch_all(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def shrink(self) -> None:
+        """The same, and give back the memory of the page cache."""
+        self.checkpoint()
+        with translated(self._path):
+            fetch_all(self._connection, "PRAGMA shrink_memory")
+
     def count_chunks(self) -> int:
         with translated(self._path):
             return int(fetch_all(self._connection, "SELECT count(*) FROM chunk")[0][0])

@@ -1,0 +1,78 @@
+"""What a running process takes, as Linux tells it: memory, processor time, wake-ups, open files."""
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    seconds: float
+    """Of the clock, when this was seen."""
+    cpu_seconds: float
+    wakeups: int
+    """Voluntary context switches of the threads there are."""
+    resident_mb: float
+    anonymous_mb: float
+    """Without mapped files: pages of the database, libraries."""
+    files: int
+    threads: int
+
+
+def usage(pid: int) -> Usage:
+    folder = Path(f"/proc/{pid}")
+    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    memory = _table(folder / "smaps_rollup")
+    tasks = [_table(task / "status") for task in (folder / "task").iterdir()]
+    return Usage(
+        time.monotonic(),
+        (int(fields[11]) + int(fields[12])) / _TICKS,
+        sum(task["voluntary_ctxt_switches"] for task in tasks),
+        memory["Rss"] / 1024,
+        memory["Anonymous"] / 1024,
+        len(list((folder / "fd").iterdir())),
+        len(tasks),
+    )
+
+
+def between(before: Usage, after: Usage) -> str:
+    """What it did in the meantime."""
+    seconds = after.seconds - before.seconds
+    cpu = 100 * (after.cpu_seconds - before.cpu_seconds) / seconds
+    return f"{cpu:.3f} % of a processor, {(after.wakeups - before.wakeups) / seconds:.2f} wake-ups a second"
+
+
+def _table(path: Path) -> dict[str, int]:
+    """The lines `Name: 12 kB`."""
+    found = {}
+    for line in path.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if value.split()[:1] and value.split()[0].isdigit():
+            found[name] = int(value.split()[0])
+    return found
+
+
+class Peak:
+    """The most anonymous memory of a process from `with` to its end, looked at ten times a second."""
+
+    def __init__(self, pid: int) -> None:
+        self.anonymous_mb = 0.0
+        self._pid = pid
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> "Peak":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(0.1):
+            self.anonymous_mb = max(self.anonymous_mb, usage(self._pid).anonymous_mb)

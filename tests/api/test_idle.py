@@ -1,0 +1,36 @@
+"""What an index that has nothing to do gives back: the model, the log of the database."""
+
+import gc
+from pathlib import Path
+
+from tests.api.vaults import indexed, paths_found
+from vault_index.embeddings import local
+
+NOTES = {"tree.md": "# Oak\n\nAn oak grows slowly.\n", "car.md": "# Engine\n\nThe engine did not start.\n"}
+
+
+def models_in_memory() -> int:
+    return sum(isinstance(one, local._Model) for one in gc.get_objects())
+
+
+def test_questions_and_notes_share_one_model_until_it_is_released(tmp_path: Path) -> None:
+    with indexed(tmp_path, NOTES, provider="local") as index:
+        before = paths_found(index, "automobile", mode="vector")
+        assert models_in_memory() == 1
+        assert not index.release(60)
+        assert models_in_memory() == 1
+        assert index.release(0)
+        assert models_in_memory() == 0
+        assert not index.release(0)
+        assert paths_found(index, "automobile", mode="vector") == before
+        assert before[0] == "car.md"
+
+
+def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
+    with indexed(tmp_path, NOTES, provider="local") as index:
+        index.embed(rebuild=True)
+        logs = [file.with_name(f"{file.name}-wal") for file in (index.home.index_db, index.home.cache_db)]
+        assert any(log.stat().st_size for log in logs)
+        index.shrink()
+        assert [log.stat().st_size for log in logs] == [0, 0]
+        assert paths_found(index, "oak", mode="text") == ["tree.md"]

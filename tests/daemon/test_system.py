@@ -1,0 +1,29 @@
+import os
+import sys
+import threading
+
+import pytest
+
+from vault_index.daemon.system import give_way, trim_memory
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own on Linux alone")
+def test_the_thread_that_works_gives_way_and_the_others_do_not() -> None:
+    seen: list[int] = []
+
+    def work() -> None:
+        give_way()
+        seen.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [max(before, 10)]
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_memory_is_trimmed_whatever_the_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    trim_memory()
+    monkeypatch.setattr("vault_index.daemon.system.ctypes.CDLL", lambda name: object())
+    trim_memory()
