@@ -17,8 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import anyio
-import mcp_types as types
-from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp import ClientSession, StdioServerParameters, stdio_client, types
 
 from vault_index import VaultIndex
 from vault_index.config import Home, find_home
@@ -138,7 +137,7 @@ def _home() -> Iterator[Home]:
 def _kind(tool: types.Tool) -> str:
     hints = tool.annotations
     assert hints is not None
-    return "reads" if hints.read_only_hint else "changes" if hints.destructive_hint else "adds"
+    return "reads" if hints.readOnlyHint else "changes" if hints.destructiveHint else "adds"
 
 
 def _shown(name: str, arguments: dict[str, Any], text: str) -> str:
@@ -147,9 +146,7 @@ def _shown(name: str, arguments: dict[str, Any], text: str) -> str:
 
 def _stable(calls: list[Call]) -> list[tuple[str, dict[str, Any], str]]:
     """The texts of the answers, with an id, a day and a token that are always the same."""
-    [stored] = [
-        result.structured_content for name, _, result in calls if name == "memory_store" and not result.is_error
-    ]
+    [stored] = [result.structuredContent for name, _, result in calls if name == "memory_store" and not result.isError]
     new, today = stored["id"][:8], date.today().isoformat()
     told = []
     for name, arguments, result in calls:

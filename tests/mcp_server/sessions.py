@@ -9,9 +9,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import mcp_types as types
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp import ClientSession, StdioServerParameters, stdio_client, types
 
 from tests.api.vaults import write
 from vault_index import VaultIndex
@@ -38,21 +37,22 @@ class Session:
         return self._portal.call(self._session.list_tools)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured answer of a call that succeeds, its text under `text`."""
-        result = self.result(tool, arguments)
-        assert not result.is_error, result
-        return {**result.structured_content, "shown": _text(result)}
+        """The structured answer of a call that succeeds, with its text as `shown`."""
+        result = self._result(tool, arguments)
+        assert not result.isError, result
+        assert result.structuredContent is not None
+        return {**result.structuredContent, "shown": _text(result)}
 
     def error(self, tool: str, **arguments: Any) -> str:
         """The text of a call that fails, which has a hint."""
-        result = self.result(tool, arguments)
-        assert result.is_error, result
-        assert result.structured_content["error"]["hint"]
+        result = self._result(tool, arguments)
+        assert result.isError, result
+        assert result.structuredContent is not None
+        assert result.structuredContent["error"]["hint"]
         return _text(result)
 
-    def result(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        result = self._portal.call(self._session.call_tool, tool, arguments)
-        assert isinstance(result, types.CallToolResult)
+    def _result(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        result: types.CallToolResult = self._portal.call(self._session.call_tool, tool, arguments)
         return result
 
 

@@ -59,12 +59,14 @@ def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
         assert server.stderr is not None
         server.stdin.write(INITIALIZE + INITIALIZED + garbage + call)
         server.stdin.flush()
-        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        replies = [json.loads(server.stdout.readline())]
+        while replies[-1].get("id") != 2:
+            replies.append(json.loads(server.stdout.readline()))
         server.stdin.close()
         replies += map(json.loads, server.stdout)
         told = server.stderr.read()
     assert all(reply["jsonrpc"] == "2.0" for reply in replies)
-    assert {"1", "2"} <= {str(reply.get("id")) for reply in replies}
+    assert [reply["id"] for reply in replies if "id" in reply] == [1, 2]
     assert b"a library speaks" in told
     assert b"and another" in told
     assert b"and a child" in told
@@ -76,6 +78,17 @@ def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path
         assert len(client.tools().tools) == 8
         assert "vault-index init" in client.error("memory_search", query="x")
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_ctrl_c_ends_it_while_it_waits_for_its_client(home: Home) -> None:
+    with started(home.data_dir) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(INITIALIZE)
+        server.stdin.flush()
+        assert b"protocolVersion" in server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == -signal.SIGINT
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vault_index.config import Home, load_config
+from vault_index.config.home import Home
 from vault_index.daemon.client import Client, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
@@ -44,7 +44,7 @@ class Backend:
             client = self._connect()
             if client is not None:
                 client.close()
-            elif load_config(self._home).agents.start_daemon:
+            elif self._may_start():
                 self._launch()
 
     def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Backend:
         """A connection of this call's own; None where no daemon runs and none comes up."""
         try:
             client = self._connect()
-            if client is not None or not load_config(self._home).agents.start_daemon:
+            if client is not None or not self._may_start():
                 return client
         except UsageError as error:  # it speaks another version of the protocol, or the configuration is wrong
             log.warning("answering without the daemon: %s", error.message)
@@ -81,6 +81,12 @@ class Backend:
             time.sleep(_POLL_SECONDS)
             client = self._connect()
         return client
+
+    def _may_start(self) -> bool:
+        """Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
+        from vault_index.config import load_config
+
+        return load_config(self._home).agents.start_daemon
 
     def _launch(self) -> None:
         """At most once: a daemon that does not come up, or was stopped by its user, is not started again and again."""

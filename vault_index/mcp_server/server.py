@@ -1,27 +1,28 @@
-"""The server on stdio: the official SDK around the toolbox. Importing it costs half a second, nearly all of it the SDK.
+"""The server on stdio: the official SDK around the toolbox. Its import takes half a second; no other may add to it."""
 
-The SDK hands the wire to itself alone: what anything else prints goes to stderr.
-"""
-
+import io
 import os
+import signal
 import threading
 import time
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
-import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from vault_index import __version__
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
-from vault_index.mcp_server.toolbox import Toolbox
 from vault_index.mcp_server.tools import Tool, offered
+
+TYPE_CHECKING = False  # spares the import of what counts and renders, which waits for the first call
+if TYPE_CHECKING:
+    from vault_index.mcp_server.toolbox import Toolbox
 
 INSTRUCTIONS = (
     "The user's long-term memory: notes, memories, past sessions. Call memory_search before you answer about earlier "
@@ -33,66 +34,80 @@ _PARENT_SECONDS = 1.0
 
 def serve(backend: Backend, *, read_only: bool = False, source: str | None = None) -> int:
     """Answer the client on stdin and stdout until it goes away; returns the exit code."""
+    # Python's own way would wait for the thread that reads, and that for a line that never comes.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    anyio.run(_serve, build_server(backend, read_only=read_only, source=source))
+    anyio.run(_serve, build_server(backend, read_only=read_only, source=source), *_wire())
     return 0
 
 
 def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Server[dict[str, Any]]:
     tools = offered(read_only=read_only)
-    toolbox = Toolbox(tools, backend, source)
     listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
+    server: Server[dict[str, Any]] = Server("vault-index", version=__version__, instructions=INSTRUCTIONS)
 
-    async def list_tools(
-        context: ServerRequestContext[dict[str, Any]], params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    @cache
+    def toolbox() -> "Toolbox":
+        from vault_index.mcp_server.toolbox import Toolbox
+
+        return Toolbox(tools, backend, source)
+
+    async def list_tools(request: types.ListToolsRequest) -> types.ServerResult:
         # Only now: nothing shall make the handshake wait.
         threading.Thread(target=backend.prepare, daemon=True).start()
-        return listed
+        return types.ServerResult(listed)
 
-    async def call_tool(
-        context: ServerRequestContext[dict[str, Any]], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        who = context.session.client_params
-        client = who.client_info.name if who else ""
-        call = partial(_answer, toolbox, params.name, params.arguments or {}, client)
+    async def call_tool(request: types.CallToolRequest) -> types.ServerResult:
+        who = server.request_context.session.client_params
+        call = partial(_answer, toolbox, request.params, who.clientInfo.name if who else "")
         # A client that goes away is not waited for: the work itself may be killed at any instant.
-        return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+        return types.ServerResult(await anyio.to_thread.run_sync(call, abandon_on_cancel=True))
 
-    return Server(
-        "vault-index", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
-    )
+    # Not by the SDK's decorators: they check arguments against the schema, and answer without a hint.
+    server.request_handlers[types.ListToolsRequest] = list_tools
+    server.request_handlers[types.CallToolRequest] = call_tool
+    return server
 
 
-async def _serve(server: Server[dict[str, Any]]) -> None:
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+async def _serve(server: Server[dict[str, Any]], reading: io.TextIOWrapper, writing: io.TextIOWrapper) -> None:
+    async with stdio_server(anyio.wrap_file(reading), anyio.wrap_file(writing)) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
+    """What the client writes and reads, for the SDK alone: whatever else is printed goes to stderr, as of children."""
+    reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return io.TextIOWrapper(reading, "utf-8", errors="replace"), io.TextIOWrapper(writing, "utf-8")
 
 
 def _listed(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=tool.schema(),
+        inputSchema=tool.schema(),
         annotations=types.ToolAnnotations.model_validate(tool.hints()),
     )
 
 
-def _answer(toolbox: Toolbox, name: str, arguments: Mapping[str, Any], client: str) -> types.CallToolResult:
+def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:
     try:
-        shown = toolbox.call(name, arguments, client)
+        shown = toolbox().call(asked.name, asked.arguments or {}, client)
     except VaultIndexError as error:
         return _failed(error)
     except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
         hint = "this is a defect of vault-index; other calls may work"
         return _failed(VaultIndexError(f"{type(error).__name__}: {error}", hint))
-    return types.CallToolResult(content=[_text(shown.text)], structured_content=shown.structured)
+    return types.CallToolResult(content=[_text(shown.text)], structuredContent=shown.structured)
 
 
 def _failed(error: VaultIndexError) -> types.CallToolResult:
     told = f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
     parts = {"code": error.code, "message": error.message, "hint": error.hint}
-    return types.CallToolResult(content=[_text(told)], structured_content={"error": parts}, is_error=True)
+    return types.CallToolResult(content=[_text(told)], structuredContent={"error": parts}, isError=True)
 
 
 def _text(text: str) -> types.TextContent:
