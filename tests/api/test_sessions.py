@@ -77,6 +77,45 @@ def test_a_session_is_opened_by_its_id(real: VaultIndex) -> None:
     assert found.metadata["resume"] == "opencode -s ses_e02fa71d5ffeihEmyQeshcxlu5"
 
 
+def test_a_turn_is_opened_with_the_turns_around_it(real: VaultIndex) -> None:
+    hit = real.search("日本語のテスト").results[0]
+    (alone,) = real.get(f"{hit.path}:{hit.focus[0]}").results
+    (around,) = real.get(f"{hit.path}:{hit.focus[0]}", neighbors=1).results
+    assert "## " not in alone.content
+    assert [line[:12] for line in around.content.split("\n") if line.startswith("## ")] == [
+        "## User · 20",
+        "## Assistant",
+        "## User · 20",
+    ]
+
+
+def test_a_list_says_how_many_turns_a_session_has(real: VaultIndex) -> None:
+    turns = {found.path: found.turns for found in real.list().results}
+    assert (turns[FIX], turns["login.md"]) == (6, None)
+
+
+def test_the_timeline_goes_across_sessions_and_notes(tmp_path: Path, client: Client) -> None:
+    client.session()  # on 2026-11-18
+    client.user("Hello")
+    write(tmp_path / "vault", {f"2026-11-{day}.md": "A day.\n" for day in (17, 19)})
+    with open_index(tmp_path) as index:
+        index.sync()
+        around = index.timeline("ses_a")
+        assert [one.path for one in around.before][-1:] == ["2026-11-17.md"]
+        assert around.anchor.path == "api/ses_a.md"
+        assert [one.path for one in around.after][:1] == ["2026-11-19.md"]
+
+
+def test_a_note_may_link_to_a_session(tmp_path: Path, client: Client) -> None:
+    client.session()
+    client.user("Hello")
+    write(tmp_path / "vault", {"why.md": "Decided in [[ses_a]].\n"})
+    with open_index(tmp_path) as index:
+        index.sync()
+        assert [(one.path, one.relations) for one in index.related("ses_a").results] == [("why.md", ("backlink",))]
+        assert [one.path for one in index.related("why.md").results] == ["api/ses_a.md"]
+
+
 def test_a_task_and_its_session_are_linked(real: VaultIndex) -> None:
     child, parent = "project/ses_e02fa224effeYR56P6lfU9yV2U.md", "project/ses_e02fa2c21ffeTF61TeyS6jmsWx.md"
     found: dict[str, set[str]] = {path: {one.path for one in real.related(path).results} for path in (child, parent)}

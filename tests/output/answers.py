@@ -127,7 +127,7 @@ def why(**changes: Any) -> dict[str, Any]:
 
 
 def record(number: int = 0, **changes: Any) -> answers.DocumentRecord:
-    known = asdict(hit(number))
+    known: dict[str, Any] = asdict(hit(number)) | {"turns": None}
     fields = answers.DocumentRecord.__dataclass_fields__
     return answers.DocumentRecord(**({key: known[key] for key in fields} | changes))
 

@@ -60,6 +60,12 @@ def test_a_timeline_marks_where_it_stands() -> None:
     assert "Nothing stands before or after it." in "\n".join(shown("timeline", answers.timeline()))
 
 
+def test_sessions_stand_out_among_notes() -> None:
+    session = answers.record(kind="session", title="Fix the login")
+    lines = shown("timeline", answers.timeline((EARLY,), (session,), title="Here"), width=120)
+    assert ["session" in line for line in lines[1:]] == [False, False, True]
+
+
 def test_a_day_has_no_minutes() -> None:
     rows = decoded("timeline", answers.timeline((EARLY,), (LATE,)))
     assert rows["before"][0]["created"] == "2026-11-20"

@@ -106,6 +106,14 @@ def test_wide_lists_show_tags() -> None:
     assert shown("list", answer).endswith("1 of 173 documents")
 
 
+def test_a_list_of_sessions_says_how_long_they_are() -> None:
+    session = answers.record(kind="session", project="api", title="Fix the login", turns=12, tokens=3401)
+    lines = shown("list", answers.documents(session), 100).split("\n")
+    assert lines[0].split() == ["id", "updated", "project", "title", "turns", "tokens"]
+    assert lines[1].split() == ["5f0c3f0e", "2026-11-21", "10:00", "api", "Fix", "the", "login", "12", "3,401"]
+    assert "turns" not in shown("list", answers.documents(session, answers.record(1)))
+
+
 def test_status_names_problems_with_what_mends_them() -> None:
     text = shown("status", answers.status())
     assert "running since 2026-11-21 10:00 (pid 4711)" in text

@@ -96,5 +96,12 @@ def test_lists_keep_only_columns_that_say_something() -> None:
     assert shown["results"][1]["tags"] == "sqlite|ops/storage"
 
 
+def test_sessions_are_told_by_turn_and_length() -> None:
+    hit = answers.hit(kind="session", headings=("User · 2026-11-21 07:32", "Goal"))
+    assert decoded("search", answers.search(hit))["results"][0]["turn"] == "User · 2026-11-21 07:32"
+    row = decoded("list", answers.documents(answers.record(kind="session", turns=6)))["results"][0]
+    assert (row["updated"], row["turns"]) == ("2026-11-21", 6)
+
+
 def test_half_a_character_does_not_break_the_answer() -> None:
     assert decoded("list", answers.documents(answers.record(path="a\udc80.md")))["results"][0]["path"] == "a\ufffd.md"

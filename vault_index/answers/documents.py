@@ -29,6 +29,8 @@ class DocumentRecord:
     valid_until: str | None
     confidence: str | None
     accesses: int
+    turns: int | None
+    """Of a session: how often somebody spoke."""
     link: str
 
 

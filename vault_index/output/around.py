@@ -49,14 +49,15 @@ def _timeline(page: Page, result: Record) -> None:
     anchor = result["anchor"]
     records = [*result["before"], anchor, *result["after"]]
     ids = short_ids(record["id"] for record in records)
-    typed = any(record["type"] for record in records)
+    types = [record["type"] or (record["kind"] if record["kind"] == "session" else "") for record in records]
+    typed = any(types)
     columns = [("", "green", 0), ("created", "dim", 0), ("id", "dim", 0)]
     columns += [("type", "green", 0)] if typed else []
     rows = []
     for number, record in enumerate(records):
         here = number == len(result["before"])
         row: list[str | Text] = ["▸" if here else "", when(record["created"]), ids[record["id"]]]
-        row += [record["type"] or ""] if typed else []
+        row += [types[number]] if typed else []
         row += [Text(_one(record["title"]), "bold" if here else "")]
         row += [page.link(_one(record["path"]), _one(record["link"]))]
         rows.append(row)

@@ -1,6 +1,6 @@
 """Answers for people at a terminal; everything that came from notes is cleaned before a line is laid out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from rich.text import Text
@@ -167,6 +167,15 @@ def _list(page: Page, result: Record) -> None:
         page.line(("Drop a filter, or bring the index up to date: vault-index sync", "dim"))
         return
     ids = short_ids(record["id"] for record in records)
+    if all(record["kind"] == "session" for record in records):
+        _sessions(page, records, ids)
+    else:
+        _documents(page, records, ids)
+    page.gap()
+    page.line((f"{len(records):,} of {counted(result['total'], 'document')}", "dim"))
+
+
+def _documents(page: Page, records: Sequence[Record], ids: Mapping[str, str]) -> None:
     typed = any(record["type"] for record in records)
     wide = page.width >= 110
     columns = [("id", "dim", 0), ("created", "dim", 0)]
@@ -181,8 +190,23 @@ def _list(page: Page, result: Record) -> None:
         row += [" ".join(f"#{_one(tag)}" for tag in record["tags"])] if wide else []
         rows.append(row)
     page.columns(columns, rows)
-    page.gap()
-    page.line((f"{len(records):,} of {counted(result['total'], 'document')}", "dim"))
+
+
+def _sessions(page: Page, records: Sequence[Record], ids: Mapping[str, str]) -> None:
+    """Their paths are ids, and say nothing that the project and the title do not."""
+    columns = [("id", "dim", 0), ("updated", "dim", 0), ("project", "green", 1), ("title", "bold", 3)]
+    rows = [
+        [
+            ids[record["id"]],
+            moment(record["updated"]),
+            _one(record["project"] or ""),
+            page.link(_one(record["title"]), _one(record["link"])),
+            f"{record['turns'] or 0:,}",
+            f"{record['tokens']:,}",
+        ]
+        for record in records
+    ]
+    page.columns([*columns, ("turns#", "", 0), ("tokens#", "dim", 0)], rows)
 
 
 def _tags(page: Page, result: Record) -> None:

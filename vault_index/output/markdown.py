@@ -78,6 +78,7 @@ def _recall(result: Record) -> str:
 def _list(result: Record) -> str:
     records = result["results"]
     ids = short_ids(record["id"] for record in records)
+    sessions = any(record["kind"] == "session" for record in records)
     rows = [
         (
             _code(ids[record["id"]]),
@@ -86,10 +87,12 @@ def _list(result: Record) -> str:
             record["type"] or record["kind"],
             " ".join(f"#{tag}" for tag in record["tags"]),
             moment(record["created"])[:10],
+            *([moment(record["updated"])[:10], str(record["turns"] or "")] if sessions else []),
         )
         for record in records
     ]
-    table = _table(("id", "title", "path", "type", "tags", "created"), rows) if rows else "No documents."
+    columns = ("id", "title", "path", "type", "tags", "created", *(("updated", "turns") if sessions else ()))
+    table = _table(columns, rows) if rows else "No documents."
     return f"{table}\n\n{len(rows)} of {result['total']}"
 
 

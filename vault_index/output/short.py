@@ -136,7 +136,8 @@ def _flat(value: Any) -> str:
     if isinstance(value, dict):
         if "target" in value and "heading" in value:  # a link
             return f"{value['target']}#{value['heading']}" if value["heading"] else str(value["target"])
-        return "; ".join(f"{key}: {_flat(item)}" for key, item in value.items())
+        flat = {key: _flat(item) for key, item in value.items()}
+        return "; ".join(f"{key}: {text}" for key, text in flat.items() if text)
     if isinstance(value, list | tuple):
         return ", ".join(dict.fromkeys(map(_flat, value)))
     if isinstance(value, bool):

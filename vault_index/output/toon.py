@@ -13,7 +13,7 @@ _HIT = 100
 """Tokens of a hit, about: the passage has what its place and title leave …"""
 _PASSAGE, _LEAST_PASSAGE = 60, 14
 """… within these bounds; `get` has the rest."""
-_BESIDE = {"memory": 32, "note": 22, "session": 22}
+_BESIDE = {"memory": 32, "note": 22, "session": 36}
 """Tokens of the short columns."""
 _PLACE_COST = 1.6
 """Digits and dashes cost more than prose."""
@@ -49,6 +49,7 @@ def _search(result: Record) -> dict[str, Any]:
             "place": place(hit),
             "title": hit["title"],
             "created": moment(hit["created"])[:10] if hit["kind"] == "memory" else "",
+            "turn": hit["headings"][0] if hit["kind"] == "session" and hit["headings"] else "",
             "text": passage(" ".join(_summary(hit).split()), words, _room(hit)),
             "tokens": hit["tokens"],
             "also": "|".join(hit["also"]),
@@ -104,6 +105,8 @@ def _list(result: Record) -> dict[str, Any]:
             "tags": "|".join(record["tags"]),
             "project": record["project"],
             "created": moment(record["created"])[:10],
+            "updated": moment(record["updated"])[:10] if record["kind"] == "session" else "",
+            "turns": record["turns"],
             "expires": record["expires"],
             "valid_until": record["valid_until"],
             "tokens": record["tokens"],

@@ -1,7 +1,11 @@
 """Which document a link means: by exact path, from the root or from where it is written, then by the shortest path that
-ends so, then by alias. Asked anew each time, so that it cannot go stale."""
+ends so, then by alias. Asked anew each time, so that it cannot go stale.
+
+A link stays in its source, but one to the id of a session, which is the same wherever the session is kept.
+"""
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
@@ -9,6 +13,8 @@ from vault_index.models import Link
 from vault_index.store.neighbours import Called
 from vault_index.store.reader import IndexReader
 from vault_index.store.rows import StoredDocument
+
+_SESSION = re.compile(r"ses_\w+")
 
 
 def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
@@ -23,7 +29,11 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
     """The documents with a link that means `document`."""
     file = document.path.rpartition("/")[2].casefold()
     aliases = (alias.casefold() for alias in reader.aliases_of(document.id))
-    links = [link for link in reader.links_to({file, _stem(file), *aliases}) if link.source == document.source]
+    links = [
+        link
+        for link in reader.links_to({file, _stem(file), *aliases})
+        if link.source == document.source or document.kind == "session"
+    ]
     named = _Named(reader, {link.target for link in links})
     return {link.document_id for link in links if named.meant(link.target, (link.source,), link.path) == document.id}
 
@@ -48,11 +58,12 @@ class _Named:
         wanted = target.casefold().lstrip("/")
         from_here = posixpath.normpath(posixpath.join(posixpath.dirname(path.casefold()), wanted))
         end = wanted.rpartition("/")[2]
+        anywhere = not sources or _SESSION.fullmatch(_stem(end))
         ranked = [
             (rank, len(called.path), called.source, called.path, called.document_id)
             for name in {end, _stem(end), wanted}
             for called in self._called.get(name, ())
-            if (called.source in sources or not sources) and (rank := _rank(called, wanted, from_here)) is not None
+            if (anywhere or called.source in sources) and (rank := _rank(called, wanted, from_here)) is not None
         ]
         return min(ranked)[-1] if ranked else None
 

@@ -65,6 +65,7 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
 def to_record(
     document: StoredDocument, *, tags: tuple[str, ...], link: str, accesses: Mapping[str, int]
 ) -> DocumentRecord:
+    turns = document.frontmatter.get("turns") if document.kind == "session" else None
     return DocumentRecord(
         id=document.uid,
         kind=document.kind,
@@ -84,6 +85,7 @@ def to_record(
         valid_until=_date(document.valid_until),
         confidence=document.confidence,
         accesses=accesses.get(document.uid, 0),
+        turns=turns if isinstance(turns, int) else None,
         link=link,
     )
 
