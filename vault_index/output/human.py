@@ -195,7 +195,7 @@ def _documents(page: Page, records: Sequence[Record], ids: Mapping[str, str]) ->
 def _sessions(page: Page, records: Sequence[Record], ids: Mapping[str, str]) -> None:
     """Their paths are ids, and say nothing that the project and the title do not."""
     columns = [("id", "dim", 0), ("updated", "dim", 0), ("project", "green", 1), ("title", "bold", 3)]
-    rows = [
+    rows: list[list[str | Text]] = [
         [
             ids[record["id"]],
             moment(record["updated"]),
