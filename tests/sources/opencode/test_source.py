@@ -77,6 +77,7 @@ def test_only_what_changed_has_another_stamp(client: Client) -> None:
         "DELETE FROM part WHERE id = (SELECT max(id) FROM part)",
         "DELETE FROM message WHERE id = (SELECT max(id) FROM message)",
         "UPDATE message SET time_updated = time_updated + 99000",
+        "UPDATE part SET data = json_set(data, '$.text', 'Other words'), time_updated = time_updated + 99000",
     ],
 )
 def test_whatever_a_client_does_changes_the_stamp(client: Client, change: str) -> None:

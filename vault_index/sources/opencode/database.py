@@ -5,8 +5,8 @@ never copied nor opened as immutable, because a part of it, at first all, stands
 """
 
 import json
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from vault_index.sources.opencode.entries import read_revert
 from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Revert, Session
 
 _BUSY_MS = 2000
+_LIVELY = 100
+"""So many sessions, those that changed last, may still see an edit of what was said long ago, as a compaction makes it:
+of each of them all parts are asked when they were written. Of the others once a connection, for nothing indexes it."""
 # What cannot be done without. Further columns come and go between versions.
 _NEEDED = {
     "session": ("id", "title", "directory", "time_created", "time_updated"),
@@ -46,6 +49,8 @@ class Database:
             try:
                 self._connection.set_busy_timeout(_BUSY_MS)
                 self._schema = -1
+                self._written: dict[str, int] = {}
+                """When a part of each session was written last."""
                 self._check()
             except BaseException:
                 self._connection.close()
@@ -95,7 +100,9 @@ class Database:
             newer = self._all(_COUNTS.format("session_message", one), values) if self._has_v2() else []
             v2 = {id_: rest for id_, *rest in newer}
             parts = dict(self._all(f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values))
-            unfinished = dict(self._all(_UNFINISHED_PARTS.format(where), values))
+            unfinished = {id_: rest for id_, *rest in self._all(_UNFINISHED.format(where), values)}
+            if "time_updated" in self._columns["part"]:
+                self._ask_when_written(rows, messages, [message for message, _ in unfinished.values()])
         found = []
         for row in rows:
             if (session := _session(row, problems)) is not None:
@@ -103,13 +110,24 @@ class Database:
                 found.append(
                     Listed(
                         session,
-                        changed=max([session.updated, *(changed for _, changed, _ in counts)]),
+                        changed=max(
+                            [session.updated, self._written.get(session.id, 0), *(changed for _, changed, _ in counts)]
+                        ),
                         messages=sum(number for number, _, _ in counts),
-                        parts=parts.get(session.id, 0) - unfinished.get(session.id, 0),
+                        parts=parts.get(session.id, 0) - unfinished.get(session.id, ("", 0))[1],
                         first=min((first for _, _, first in counts), default=session.created),
                     )
                 )
         return found
+
+    def _ask_when_written(
+        self, rows: Sequence[tuple[Any, ...]], messages: Mapping[str, Sequence[int]], unfinished: Sequence[str]
+    ) -> None:
+        """An answer that is still being written does not count."""
+        changed = {str(row[0]): messages[row[0]][1] for row in rows if row[0] in messages}
+        asked = {*sorted(changed, key=changed.__getitem__)[-_LIVELY:], *(changed.keys() - self._written.keys())}
+        with suppress(apsw.CorruptError):  # the sessions that are damaged are named when they are read
+            self._written |= self._all(_WRITTEN, (json.dumps(list(asked)), json.dumps(unfinished)))
 
     def _parts(self, message: str, problems: list[str]) -> Iterator[RawPart]:
         sql = "SELECT id, CAST(data AS BLOB) FROM part WHERE message_id = ? ORDER BY time_created, id"
@@ -203,8 +221,13 @@ class Database:
 
 
 _COUNTS = "SELECT session_id, count(*), max(time_updated), min(time_created) FROM {} {} GROUP BY session_id"
-_UNFINISHED_PARTS = """
-SELECT session.id, (SELECT count(*) FROM part WHERE part.message_id = message.id)
+_WRITTEN = """
+SELECT session_id, max(time_updated) FROM part
+WHERE session_id IN (SELECT value FROM json_each(?)) AND message_id NOT IN (SELECT value FROM json_each(?))
+GROUP BY session_id
+"""
+_UNFINISHED = """
+SELECT session.id, message.id, (SELECT count(*) FROM part WHERE part.message_id = message.id)
 FROM session JOIN message ON message.id =
     (SELECT id FROM message WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
     AND CASE WHEN json_valid(message.data) THEN json_extract(message.data, '$.role') = 'assistant'

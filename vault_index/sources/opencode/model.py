@@ -48,7 +48,7 @@ class Listed:
 
     session: Session
     changed: int
-    """The last change of the session or of any of its messages."""
+    """The last change of the session, or of any of its messages and parts."""
     messages: int
     parts: int
     """Without those of an answer that is still being written, which is not read either."""
