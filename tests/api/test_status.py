@@ -1,5 +1,6 @@
 """`status`: coverage, spending, what is wrong around the index, and how one file is doing."""
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -90,11 +91,14 @@ def test_what_a_daemon_left_behind_is_named(tmp_path: Path) -> None:
         assert codes(index.status()) == ["daemon_died"]
         index.home.daemon_lock.write_text(f"{os.getppid()}\n", "utf-8")  # given to another program since
         assert codes(index.status()) == ["daemon_died"]
-        lock = DaemonLock(index.home.daemon_lock)
-        (problem,) = index.status().problems
+        with index.home.daemon_lock.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (problem,) = index.status().problems
         assert problem.code == "daemon_silent"
-        assert f"kill {os.getpid()}" in problem.hint
-        lock.release()
+        assert f"kill {os.getppid()}" in problem.hint
+        own = DaemonLock(index.home.daemon_lock)  # as the daemon asks itself
+        assert codes(index.status()) == []
+        own.release()
         assert codes(index.status()) == []
 
 

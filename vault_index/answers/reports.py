@@ -116,7 +116,7 @@ class DoctorReport:
     """Whether there are no problems."""
     problems: tuple[Problem, ...]
     recall: RecallReport | None = None
-    fixed: tuple[Problem, ...] = field(default=())
+    fixed: tuple[Problem, ...] = ()
     """What was wrong before it was mended."""
 
 

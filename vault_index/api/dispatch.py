@@ -16,10 +16,12 @@ READING_METHODS = frozenset(
     {"search", "why", "get", "list", "related", "timeline", "recall", "tags", "stats", "status", "doctor", "export"}
     | {"file_status"}
 )
-WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture", "import"})
+WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delete", "prune", "capture", "import"}) | {
+    "repair"
+}
 
 # Those that may take long, and say meanwhile how far they are.
-_TELL_PROGRESS = frozenset({"sync", "rebuild", "embed", "import_"})
+_TELL_PROGRESS = frozenset({"sync", "rebuild", "embed", "import_", "repair"})
 
 # Methods that Python cannot have under their own name.
 _CALLED = {"import": "import_"}

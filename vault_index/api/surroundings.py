@@ -15,19 +15,20 @@ _START = "vault-index service restart, or vault-index watch"
 
 
 def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> list[Problem]:
+    pid = daemon.pid if daemon.running else os.getpid() if _holder(home.daemon_lock) == os.getpid() else None
     return [
         problem
         for problem in (
-            _settings(home, config, daemon) if daemon.running else left_behind(home),
+            _settings(home, config, pid) if pid is not None else left_behind(home),
             space_problem(home.data_dir, _free(home.data_dir)),
         )
         if problem is not None
     ]
 
 
-def _settings(home: Home, config: Config, daemon: DaemonStatus) -> Problem | None:
+def _settings(home: Home, config: Config, pid: int) -> Problem | None:
     """Whether the daemon goes by the configuration as the file has it now."""
-    again = f"kill -HUP {daemon.pid}"
+    again = f"kill -HUP {pid}"
     try:
         now = load_config(home)
     except VaultIndexError as error:

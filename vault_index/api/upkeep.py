@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from vault_index.answers import (
@@ -21,6 +22,7 @@ from vault_index.answers import (
 from vault_index.api.arguments import Names, places_in
 from vault_index.api.questions import Questions
 from vault_index.api.writing import no_progress
+from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.sync import Progress
 
@@ -97,10 +99,42 @@ class Upkeep(Questions):
                 fault_problem,
             )
 
-    def doctor(self, *, recall: bool = False) -> DoctorReport:
-        """What is wrong; with `recall` also how well notes are found by what they are called."""
-        problems = (*self.status().problems, *self._shared_ids())
-        return DoctorReport(not problems, problems, self._self_test() if recall else None)
+    def doctor(self, *, recall: bool = False, deep: bool = False) -> DoctorReport:
+        """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
+        compared with one that is built anew, which takes as long as building it."""
+        from vault_index.api.checking import deep_problems, inside_problems, outside_problems
+
+        problems = [*self.status().problems, *self._shared_ids()]
+        known = {problem.code for problem in problems}
+        problems += [one for one in outside_problems(self.home, self.config, self._pool) if one.code not in known]
+        if not known & {"index_corrupt", "index_too_new", "not_set_up"}:
+            problems += (inside := inside_problems(self.home))
+            if deep and not inside:
+                problems += deep_problems(self.home, self.config, self.sources, self._build)
+        return DoctorReport(not problems, tuple(problems), self._self_test() if recall else None)
+
+    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> DoctorReport:
+        """Mend what is derived from the files and the cache, and the permissions of our own files; what is left, and
+        what was mended. Rows of a source that is gone are never given up: nothing is made anew while one is."""
+        from vault_index.api.checking import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
+        from vault_index.api.own_files import tighten
+
+        before = self.doctor(deep=deep).problems
+        codes = {problem.code for problem in before}
+        tighten(self.home)
+        if codes & TO_BEGIN_ANEW and not any(source.missing() for source in self.sources):
+            self._write.sync(None, dry_run=False, embed=True, progress=progress, anew=True)
+        elif codes & TO_SYNC:
+            self._write.sync(None, dry_run=False, embed=True, progress=progress)
+        elif codes & TO_REFILL:
+            self._write.refill(progress=progress)
+        after = self.doctor(deep=deep)
+        fixed = tuple(problem for problem in before if problem not in after.problems)
+        return replace(after, fixed=fixed)
+
+    def _build(self, home: Home, config: Config) -> None:
+        with type(self)(home, config) as fresh:
+            fresh.sync(embed=False)
 
     def _self_test(self) -> RecallReport:
         from vault_index.query.selftest import DEPTH, self_test

@@ -69,11 +69,16 @@ class WriteSide:
         embed: bool,
         progress: Progress,
         everything: bool = False,
+        anew: bool = False,
     ) -> SyncReport:
-        """Text first; then, with `embed`, the vectors. `everything` reads unchanged files again, too."""
+        """Text first; then, with `embed`, the vectors. `everything` reads unchanged files again, too; `anew` forgets
+        every row before that."""
         started = time.monotonic()
 
         def text() -> SyncReport:
+            if anew:
+                self._cursors.clear()
+                self._open_writer().begin_anew()
             if everything and not dry_run:
                 self._open_writer().mark_stale()
             report = self._synchroniser(progress).sync(self._sources, places, dry_run=dry_run)
@@ -100,6 +105,13 @@ class WriteSide:
     def embed(self, *, rebuild: bool, progress: Progress) -> EmbedReport:
         """Fill every vector that is missing; with `rebuild` compute all of them again beside the serving ones."""
         return self._fill(progress, renew=rebuild)
+
+    def refill(self, *, progress: Progress) -> EmbedReport:
+        """Forget every vector, and take them from the cache again as far as it has them."""
+        with self._held("embed"):
+            self._cursors.clear()
+            self._open_writer().forget_vectors()
+        return self._fill(progress)
 
     def embed_step(self) -> EmbedReport:
         """Fill the vectors of one small batch."""

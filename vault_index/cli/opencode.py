@@ -32,7 +32,7 @@ def run_opencode_install(options: Options, args: dict[str, Any]) -> int:
     from vault_index.opencode_plugin.install import install
 
     target = _target(args)
-    written = install(target, _link(options), force="force" in args)
+    written = install(target, link_of(options), force="force" in args)
     told = (
         f"the plugin is in {target.folder}" if written else f"the plugin was in {target.folder} already, as it is now"
     )
@@ -66,7 +66,7 @@ def add_opencode_status(parser: argparse.ArgumentParser) -> None:
 def run_opencode_status(options: Options, args: dict[str, Any]) -> int:
     from vault_index.opencode_plugin.install import project_target, state_of, user_target
 
-    link = _link(options)
+    link = link_of(options)
     targets = (user_target(), project_target(_folder(args["project"])))
     states = [state_of(target, link) for target in targets]
     lines = []
@@ -118,7 +118,8 @@ def _folder(name: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(name)))
 
 
-def _link(options: Options) -> "Link":
+def link_of(options: Options) -> "Link":
+    """How a plugin that is installed now would reach this home."""
     from vault_index.opencode_plugin.install import Link
 
     return Link((*program(), *home_options(options)), home_of(options))

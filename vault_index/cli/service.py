@@ -30,7 +30,7 @@ def add_service_install(parser: argparse.ArgumentParser) -> None:
 def run_service_install(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.here import service_here
 
-    definition = _definition(options, sandbox="sandbox" in args)
+    definition = definition_of(options, sandbox="sandbox" in args)
     service = service_here()
     _refuse_another(home_of(options), service.state().pid)
     changed = service.install(definition)
@@ -67,7 +67,7 @@ def run_service_status(options: Options, args: dict[str, Any]) -> int:
 
     from vault_index.service.here import service_here
 
-    answer = asdict(service_here().state()) | {"daemon": _daemon(home_of(options))}
+    answer = asdict(service_here().state()) | {"daemon": daemon_at(home_of(options))}
     people = answer_format(options, "service_status") == "human"
     show(options, "service_status", _for_people(answer) if people else answer)
     return 0
@@ -99,8 +99,8 @@ def run_service_logs(options: Options, args: dict[str, Any]) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-def _definition(options: Options, *, sandbox: bool) -> "Definition":
-    """NotSetUpError and ConfigError where the daemon would end at once."""
+def definition_of(options: Options, *, sandbox: bool) -> "Definition":
+    """What `service install` would write. NotSetUpError and ConfigError where the daemon would end at once."""
     from vault_index.config import load_config
     from vault_index.service.definition import Definition, daemon_command, environment
 
@@ -126,7 +126,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
 
 def _refuse_another(home: Home, own: int | None) -> None:
     """A daemon that was started by hand would have the service fail."""
-    pid = _daemon(home).get("pid")
+    pid = daemon_at(home).get("pid")
     if pid is not None and pid != own:
         raise BusyError(
             f"a daemon that is no service runs for this home (pid {pid})",
@@ -134,7 +134,7 @@ def _refuse_another(home: Home, own: int | None) -> None:
         )
 
 
-def _daemon(home: Home) -> dict[str, Any]:
+def daemon_at(home: Home) -> dict[str, Any]:
     """What it says of itself, whoever started it."""
     from vault_index.daemon.client import connect
 

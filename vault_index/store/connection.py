@@ -1,5 +1,6 @@
 """Opening the two databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
 
+import contextlib
 import os
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -135,6 +136,25 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
             raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
         connection.pragma("query_only", True)
     connection.pragma("mmap_size", _MMAP_BYTES)
+
+
+def begin_anew(connection: apsw.Connection, name: Name) -> None:
+    """Drop every table and make them again, empty; inside a transaction, so that readers see the old rows until then.
+
+    Tables whose extension cannot be loaded stay behind; nothing asks for them.
+    """
+    tables = fetch_all(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+    virtual = [table for table, sql in tables if sql.startswith("CREATE VIRTUAL")]
+    for table in virtual:  # first, for they take tables of their own along
+        with contextlib.suppress(apsw.SQLError):
+            connection.execute(f"DROP TABLE {table}")
+    for table, _ in tables:
+        if not any(table.startswith(f"{one}_") for one in virtual) and not table.startswith("sqlite_"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+    for step in _migrations(name):
+        for _ in connection.execute(step):
+            pass
+    connection.pragma("user_version", len(_migrations(name)))
 
 
 @cache

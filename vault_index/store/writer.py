@@ -9,7 +9,7 @@ import apsw
 
 from vault_index.models import Fault, FileStamp, Vector
 from vault_index.store import names, spaces, vocabulary
-from vault_index.store.connection import connect, fetch_all, load_vec0, transaction, translated
+from vault_index.store.connection import begin_anew, connect, fetch_all, load_vec0, transaction, translated
 from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
@@ -130,6 +130,17 @@ class IndexWriter:
             connection.execute("UPDATE document SET made_with = ''")
             connection.execute("UPDATE chunk SET terms_hash = x''")
             vocabulary.count_anew(connection)
+
+    def begin_anew(self) -> None:
+        """Let every row go, in one transaction: readers see the old ones until it ends."""
+        with transaction(self._connection, self._path) as connection:
+            begin_anew(connection, "index")
+
+    def forget_vectors(self) -> None:
+        """Have every vector taken from the cache again, or computed."""
+        with transaction(self._connection, self._path) as connection:
+            for row in spaces.read_spaces(connection):
+                spaces.drop_space(connection, row.id)
 
     def checkpoint(self) -> None:
         """Shrink the WAL, as far as readers let it."""

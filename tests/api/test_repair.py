@@ -1,0 +1,221 @@
+"""`doctor` on an index that was hurt, and what `repair` makes of it."""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
+from vault_index import VaultIndex
+from vault_index.answers import Problem
+from vault_index.api.own_files import clock_problem, leftover_problems, watch_problems
+from vault_index.config import find_home, load_config
+from vault_index.store.checkup import vec0_fault
+from vault_index.store.connection import load_vec0
+
+NOTES = {
+    "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",
+    "b.md": "# Banana\n\nYellow and soft.\n",
+    "c/d.md": "# Damson\n\nA plum.\n",
+}
+
+
+def hurt(index: VaultIndex, *statements: str) -> None:
+    connection = apsw.Connection(str(index.home.index_db))
+    load_vec0(connection)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def codes(problems: tuple[Problem, ...]) -> list[str]:
+    return [problem.code for problem in problems]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    write(tmp_path / "vault", NOTES)
+    return tmp_path / "vault"
+
+
+def test_a_healthy_index_has_no_problems_however_deep_one_looks(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        index.sync()
+        assert codes(index.doctor(deep=True).problems) == []
+        before = rows(index.home.index_db)
+        repaired = index.repair(deep=True)
+        assert (repaired.healthy, repaired.fixed) == (True, ())
+        assert rows(index.home.index_db) == before
+
+
+@pytest.mark.parametrize(
+    ("code", "statements"),
+    [
+        ("terms", ["DELETE FROM chunk_fts WHERE rowid = 1"]),
+        ("terms", ["DELETE FROM document WHERE path = 'b.md'"]),
+        ("vectors", ["DELETE FROM vector_1 WHERE rowid = 2"]),
+        ("vectors", ["INSERT INTO pending VALUES (1, 2)"]),
+        ("index_damaged", ["DELETE FROM chunk_fts_data WHERE id = (SELECT max(id) FROM chunk_fts_data)"]),
+    ],
+)
+def test_what_does_not_go_together_is_found_and_mended(
+    tmp_path: Path, vault: Path, code: str, statements: list[str]
+) -> None:
+    with opened(tmp_path, provider="local") as index:
+        index.sync()
+        hurt(index, *statements)
+        found = index.doctor()
+        assert codes(found.problems) == [code]
+        assert "doctor --fix" in found.problems[0].hint
+        repaired = index.repair()
+        assert repaired.healthy
+        assert codes(repaired.fixed) == [code]
+        assert paths_found(index, "seeds", mode="text") == ["a.md"]
+        assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
+
+
+@pytest.mark.parametrize(
+    ("code", "statement"),
+    [
+        ("differs", "UPDATE chunk SET text = 'of another note' WHERE id = 2"),
+        ("differs", "DELETE FROM tag"),
+        ("differs", "UPDATE term SET chunks = 9 WHERE word = 'seeds'"),
+        ("vectors", "UPDATE vector_1 SET embedding = (SELECT embedding FROM vector_1 WHERE rowid = 1) WHERE rowid = 3"),
+    ],
+)
+def test_what_only_a_fresh_build_shows_is_found_and_mended(
+    tmp_path: Path, vault: Path, code: str, statement: str
+) -> None:
+    with opened(tmp_path, provider="local") as index:
+        index.sync()
+        hurt(index, statement)
+        assert index.doctor().healthy
+        assert codes(index.doctor(deep=True).problems) == [code]
+        repaired = index.repair(deep=True)
+        assert (repaired.healthy, codes(repaired.fixed)) == (True, [code])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
+
+
+def test_what_changed_since_it_was_indexed_is_behind_and_no_more(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        write(vault, {"b.md": "# Banana\n\nBrown by now.\n", "new.md": "New.\n"})
+        (problem,) = index.doctor(deep=True).problems
+        assert (problem.code, "b.md, new.md" in problem.message) == ("behind", True)
+        assert codes(index.repair(deep=True).fixed) == ["behind"]
+        assert paths_found(index, "brown") == ["b.md"]
+
+
+def test_a_file_that_is_no_database_any_more_is_built_anew(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+    (tmp_path / "home" / "index.db").write_bytes(b"nothing of the kind" * 1000)
+    with opened(tmp_path) as index:
+        assert codes(index.doctor().problems) == ["index_corrupt"]
+        assert codes(index.repair().fixed) == ["index_corrupt"]
+        assert paths_found(index, "seeds") == ["a.md"]
+
+
+def test_nothing_is_made_anew_while_a_vault_is_gone(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        hurt(index, "DELETE FROM chunk_fts WHERE rowid = 1")
+        vault.rename(tmp_path / "unmounted")
+        repaired = index.repair()
+        assert codes(repaired.problems) == ["source_vanished", "terms"]
+        assert index.stats().documents == 3
+        (tmp_path / "unmounted").rename(vault)
+        assert index.repair().healthy
+
+
+def test_queries_go_on_over_a_repair(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as reader, opened(tmp_path) as index:
+        index.sync()
+        assert paths_found(reader, "seeds") == ["a.md"]
+        hurt(index, "DELETE FROM chunk_fts WHERE rowid = 1")
+        assert index.repair().healthy
+        assert paths_found(reader, "seeds") == ["a.md"]
+
+
+def test_a_damaged_cache_is_named_and_left_alone(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+    cache = tmp_path / "home" / "cache.db"
+    cache.write_bytes(b"nothing of the kind" * 1000)
+    with opened(tmp_path) as index:
+        assert "cache_damaged" in codes(index.doctor().problems)
+        assert "cache_damaged" in codes(index.repair().problems)
+    assert cache.read_bytes().startswith(b"nothing of the kind")
+
+
+def test_permissions_of_our_own_files_are_tightened(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        for path, mode in ((index.home.data_dir, 0o755), (index.home.index_db, 0o644), (index.home.config_file, 0o664)):
+            path.chmod(mode)
+        (vault / "a.md").chmod(0o644)
+        (problem,) = index.doctor().problems
+        assert problem.code == "permissions"
+        assert all(name in problem.message for name in ("index.db", "config.toml"))
+        assert index.repair().healthy
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (index.home.data_dir, index.home.index_db)]
+        assert modes == [0o700, 0o600]
+        assert stat.S_IMODE((vault / "a.md").stat().st_mode) == 0o644
+
+
+def test_leftovers_in_a_vault_are_named_and_never_touched(tmp_path: Path, vault: Path) -> None:
+    draft = vault / "80-memory" / ".vault-index-0123456789abcdef.tmp"
+    write(
+        vault,
+        {"80-memory/.vault-index-0123456789abcdef.tmp": "half a mem", "own.tmp": "x", ".git/.vault-index-1.tmp": ""},
+    )
+    with opened(tmp_path) as index:
+        index.sync()
+        assert index.doctor().healthy  # it may be written to at this moment
+        os.utime(draft, (1, 1))
+        (problem,) = index.doctor().problems
+        assert (problem.code, str(draft) in problem.message) == ("leftover", True)
+        assert codes(index.repair().problems) == ["leftover"]
+        assert draft.read_text("utf-8") == "half a mem"
+        assert leftover_problems(index.config, 2.0) == []
+
+
+def test_too_few_watches_are_named_with_the_setting_that_mends_them(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        limits = tmp_path / "inotify"
+        write(limits, {"max_user_watches": "1\n", "max_user_instances": "128\n"})
+        (problem,) = watch_problems(index.config, limits)
+        assert problem.code == "watch_limit"
+        assert "take 2 of max_user_watches" in problem.message
+        assert "sudo sysctl fs.inotify.max_user_watches=" in problem.hint
+        write(limits, {"max_user_watches": "8192\n"})
+        assert watch_problems(index.config, limits) == []
+        assert watch_problems(index.config, tmp_path / "no such system") == []
+
+
+def test_a_clock_that_went_back_is_named() -> None:
+    assert clock_problem(None, 1e9) == []
+    assert clock_problem("1000000000.5", 1e9) == []
+    assert codes(tuple(clock_problem("1000090000", 1e9))) == ["clock"]
+
+
+def test_vectors_are_tried_and_not_only_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert vec0_fault() == ""
+    no: Callable[[apsw.Connection], bool] = lambda connection: False  # noqa: E731
+    monkeypatch.setattr("vault_index.store.checkup.load_vec0", no)
+    assert "cannot be loaded" in vec0_fault()
+
+
+def test_settings_of_a_link_are_somebody_elses(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        real = index.home.config_file.rename(tmp_path / "store.toml")
+        real.chmod(0o644)
+        index.home.config_file.symlink_to(real)
+        assert load_config(find_home(tmp_path / "home")) == index.config
+        assert index.doctor().healthy
+        index.repair()
+        assert stat.S_IMODE(real.stat().st_mode) == 0o644

@@ -1,0 +1,93 @@
+"""`doctor` on the command line: its exit code, what it mends, and what it sees around the program."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.fake_daemon import fake_daemon
+from tests.service.test_systemd import SYSTEMCTL
+from vault_index.cli import main
+from vault_index.config import find_home
+
+
+@pytest.fixture(autouse=True)
+def no_services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may have the service and the plugin."""
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+def doctor(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    capsys.readouterr()
+    code = main(["doctor", *words, "--json", "--quiet"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def codes(report: dict[str, Any], key: str = "problems") -> list[str]:
+    return [problem["code"] for problem in report[key]]
+
+
+def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
+    assert doctor(capsys) == (0, {"healthy": True, "problems": [], "recall": None, "fixed": []})
+    (home / "index.db").chmod(0o644)
+    code, report = doctor(capsys, "--deep")
+    assert (code, report["healthy"], codes(report)) == (1, False, ["permissions"])
+    assert main(["doctor", "--fix", "--human", "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Mended: others can read")
+    assert "No problems" in out
+    assert doctor(capsys)[0] == 0
+
+
+def test_a_daemon_mends_in_its_own_process(
+    home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("vault_index.cli.installation.__version__", "9.9.0")
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
+    mended = {"healthy": True, "problems": [], "recall": None, "fixed": []}
+    with fake_daemon(home, lambda request: [{"result": mended}]) as daemon:
+        code, report = doctor(capsys, "--fix", "--deep")
+    assert [(request["method"], request["params"]) for request in daemon.requests] == [("repair", {"deep": True})]
+    assert (code, codes(report)) == (1, ["daemon_outdated"])
+
+
+def test_an_old_plugin_is_named_where_it_is_of_this_home(
+    home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
+    assert main(["opencode", "install"]) == 0
+    assert doctor(capsys)[0] == 0
+    (tmp_path / "user/.config/opencode/plugin/vault-index/guard.ts").unlink()
+    assert codes(doctor(capsys)[1]) == ["plugin_outdated"]
+    other = tmp_path / "other"
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode", "--home", str(other)]) == 0
+    assert doctor(capsys, "--home", str(other))[0] == 0
+
+
+def test_a_service_that_is_blocked_or_old_is_named(
+    vault: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = tmp_path / "bin" / "systemctl"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{SYSTEMCTL}", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("STATE", str(tmp_path))
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
+    assert main(["service", "install"]) == 0
+    assert doctor(capsys)[0] == 0
+    unit = tmp_path / "user/.config/systemd/user/vault-index.service"
+    unit.write_text(unit.read_text("utf-8").replace("Restart=", "# Restart="), "utf-8")
+    assert codes(doctor(capsys)[1]) == ["service_outdated"]
+    assert main(["service", "install"]) == 0
+    (tmp_path / "active").unlink()
+    with fake_daemon(
+        find_home().data_dir, lambda request: [{"result": {"healthy": True, "problems": [], "recall": None}}]
+    ):
+        assert "service_blocked" in codes(doctor(capsys)[1])
