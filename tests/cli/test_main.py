@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -25,8 +26,11 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
                 raise answer
             return answer
 
-        for module in ("call", "indexing"):
-            monkeypatch.setattr(f"vault_index.cli.{module}.call", call)
+        # All are imported before the first is patched: a module imported later would keep what it found.
+        names = ("browse", "carry", "doctor", "indexing", "call")
+        modules = [import_module(f"vault_index.cli.{name}") for name in names]
+        for module in modules:
+            monkeypatch.setattr(module, "call", call)
         monkeypatch.setattr("vault_index.cli.indexing.call_here", call)
         return calls
 
