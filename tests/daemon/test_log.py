@@ -1,28 +1,31 @@
 """The log: one line an event, and nothing of what a note says."""
 
+import json
 import logging
+import os
+import stat
+import sys
+from pathlib import Path
 
 import pytest
 
-from vault_index.daemon.log import KeyValueFormatter, say, set_up, where
+from vault_index.daemon.log import JsonFormatter, KeyValueFormatter, RotatingFile, logging_to, say, where
 
 
-def line(caplog: pytest.LogCaptureFixture) -> str:
-    return KeyValueFormatter().format(caplog.records[-1])
+def line(caplog: pytest.LogCaptureFixture, *, timed: bool = True) -> str:
+    return KeyValueFormatter(timed=timed).format(caplog.records[-1])
 
 
-def test_a_line_has_keys_and_values(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JOURNAL_STREAM", "8:1")
+def test_a_line_has_keys_and_values(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("vault_index.daemon.test")
     caplog.set_level(logging.INFO)
     say(logger, logging.INFO, "saved", paths=3, seconds=0.5, path='a "b".md', name="ü", empty="", two="a\nb")
-    assert line(caplog) == (r'level=info event=saved paths=3 seconds=0.5 path="a \"b\".md" name=ü empty="" two="a\nb"')
+    assert line(caplog, timed=False) == (
+        r'level=info event=saved paths=3 seconds=0.5 path="a \"b\".md" name=ü empty="" two="a\nb"'
+    )
 
 
-def test_a_line_has_the_time_and_foreign_loggers_their_name(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("JOURNAL_STREAM", raising=False)
+def test_a_line_has_the_time_and_foreign_loggers_their_name(caplog: pytest.LogCaptureFixture) -> None:
     logging.getLogger("watchdog.x").warning("two words")
     written = line(caplog)
     assert written.startswith("time=20")
@@ -51,17 +54,53 @@ def test_what_is_below_the_level_is_not_written(caplog: pytest.LogCaptureFixture
     assert caplog.records == []
 
 
-def test_set_up_writes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    root = logging.getLogger()
-    levels = root.level, logging.getLogger("vault_index").level
-    handler = set_up("info")
-    try:
-        say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(levels[0])
-        logging.getLogger("vault_index").setLevel(levels[1])
-        logging.captureWarnings(False)
+def test_a_line_may_be_json(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    say(logging.getLogger("vault_index.x"), logging.INFO, "saved", paths=3, path=Path("ü b.md"))
+    told = json.loads(JsonFormatter().format(caplog.records[-1]))
+    assert told == {"time": told["time"], "level": "info", "event": "saved", "paths": 3, "path": "ü b.md"}
+
+
+def test_it_goes_to_stderr_and_to_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logger = logging.getLogger("vault_index.x")
+    with logging_to(tmp_path / "daemon.log", "info"):
+        say(logger, logging.INFO, "hello")
+    say(logger, logging.INFO, "too late")
     out, err = capsys.readouterr()
     assert out == ""
     assert "event=hello" in err
+    assert (tmp_path / "daemon.log").read_text("utf-8") == err
+    assert stat.S_IMODE((tmp_path / "daemon.log").stat().st_mode) == 0o600
+
+
+def test_under_journald_there_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "journal").open("w+", encoding="utf-8") as journal:
+        found = os.fstat(journal.fileno())
+        monkeypatch.setattr(sys, "stderr", journal)
+        monkeypatch.setenv("JOURNAL_STREAM", f"{found.st_dev}:{found.st_ino}")
+        with logging_to(tmp_path / "daemon.log", "info"):
+            say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
+        monkeypatch.setenv("JOURNAL_STREAM", "8:1")  # of a service that started us
+        with logging_to(tmp_path / "other.log", "info"):
+            say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
+        journal.seek(0)
+        assert journal.readline() == "level=info event=hello\n"
+    assert not (tmp_path / "daemon.log").exists()
+    assert (tmp_path / "other.log").exists()
+
+
+def test_the_file_stays_small(tmp_path: Path) -> None:
+    handler = RotatingFile(tmp_path / "daemon.log", most_bytes=1000)
+    for number in range(600):
+        handler.handle(logging.makeLogRecord({"msg": f"event {number}", "levelno": logging.INFO}))
+    handler.close()
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert set(sizes) == {"daemon.log", "daemon.log.1", "daemon.log.2", "daemon.log.3"}
+    assert max(sizes.values()) <= 1000
+    assert "event 599" in (tmp_path / "daemon.log").read_text("utf-8")
+
+
+def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with logging_to(tmp_path / "no" / "such" / "folder.log", "info"):
+        say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
+    assert capsys.readouterr().err.count("\n") == 1

@@ -36,6 +36,7 @@ COMMANDS = (
     Command("stats", "browse", "count what there is"),
     Command("status", "browse", "say how the index, the daemon and the embedder are doing"),
     Command("doctor", "doctor", "say what is wrong, and which notes are hard to find"),
+    Command("logs", "logs", "print the daemon's log"),
     Command("agent-context", "recall", "print a guide for agents"),
     Command("config get", "settings", "print one setting"),
     Command("config set", "settings", "change one setting"),

@@ -38,6 +38,11 @@ class Home(NamedTuple):
         return self.data_dir / "daemon.lock"
 
     @property
+    def daemon_log(self) -> Path:
+        """Where the daemon logs to unless journald does that."""
+        return self.data_dir / "daemon.log"
+
+    @property
     def socket_path(self) -> Path:
         """Short enough to be bound, wherever the home lies."""
         return self.runtime_dir / self.socket_name

@@ -1,12 +1,19 @@
-"""The daemon's log: a line of key=value pairs an event, on stderr, never with the text of a note or a query."""
+"""The daemon's log: a line an event, never with the text of a note or a query, nor with a key."""
 
 import json
 import logging
 import os
 import sys
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from traceback import walk_tb
 from typing import Any
+
+_FILE_BYTES = 1_000_000
 
 
 def say(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
@@ -24,27 +31,77 @@ def where(error: BaseException) -> str:
 class KeyValueFormatter(logging.Formatter):
     """`time=… level=info event="…" key=value`; values with spaces or quotes are written as JSON strings."""
 
+    def __init__(self, *, timed: bool = True) -> None:
+        super().__init__()
+        self._timed = timed
+
     def format(self, record: logging.LogRecord) -> str:
-        pairs: dict[str, Any] = {} if "JOURNAL_STREAM" in os.environ else {"time": _time(record.created)}
-        pairs |= {"level": record.levelname.lower(), "event": record.getMessage()}
-        if not record.name.startswith("vault_index"):
-            pairs["logger"] = record.name
-        pairs |= getattr(record, "fields", {})
-        if record.exc_info and record.exc_info[1] is not None:
-            pairs["error"] = where(record.exc_info[1])
-        return " ".join(f"{key}={_value(value)}" for key, value in pairs.items())
+        return self._line(({"time": _time(record.created)} if self._timed else {}) | _fields(record))
+
+    def _line(self, fields: Mapping[str, Any]) -> str:
+        return " ".join(f"{key}={_value(value)}" for key, value in fields.items())
 
 
-def set_up(level: str) -> logging.Handler:
-    """Send the log of the whole process to stderr; returns the handler for `logging.Logger.removeHandler`."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(KeyValueFormatter())
-    root = logging.getLogger()
-    root.addHandler(handler)
+class JsonFormatter(KeyValueFormatter):
+    """The same as a JSON object a line."""
+
+    def _line(self, fields: Mapping[str, Any]) -> str:
+        return json.dumps(fields, ensure_ascii=False, default=str)
+
+
+class RotatingFile(RotatingFileHandler):
+    """A file of a bounded size and three older ones, for their owner alone. A full disk does not stop whoever logs."""
+
+    def __init__(self, path: Path, most_bytes: int = _FILE_BYTES) -> None:
+        super().__init__(path, maxBytes=most_bytes, backupCount=3, encoding="utf-8", delay=True)
+
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name of the base class
+        """Nobody is left to tell."""
+
+
+@contextmanager
+def logging_to(file: Path, level: str, form: str = "text") -> Iterator[None]:
+    """Send the log of the whole process to stderr, and to a rotating file as well unless journald reads stderr."""
+    journal = _is_journal(os.environ.get("JOURNAL_STREAM", ""))
+    formatter = (JsonFormatter if form == "json" else KeyValueFormatter)(timed=not journal)
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr), *([] if journal else [RotatingFile(file)])]
+    root, own = logging.getLogger(), logging.getLogger("vault_index")
+    levels = root.level, own.level
+    for handler in handlers:
+        handler.setFormatter(formatter)
+        root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.getLogger("vault_index").setLevel(level.upper())
+    own.setLevel(level.upper())
     logging.captureWarnings(True)
-    return handler
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        root.setLevel(levels[0])
+        own.setLevel(levels[1])
+        for handler in handlers:
+            root.removeHandler(handler)
+            handler.close()
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    fields: dict[str, Any] = {"level": record.levelname.lower(), "event": record.getMessage()}
+    if not record.name.startswith("vault_index"):
+        fields["logger"] = record.name
+    fields |= getattr(record, "fields", {})
+    if record.exc_info and record.exc_info[1] is not None:
+        fields["error"] = where(record.exc_info[1])
+    return fields
+
+
+def _is_journal(stream: str) -> bool:
+    """Whether stderr is what systemd says it connected to the journal; children of a service inherit the variable."""
+    found = os.fstat(sys.stderr.fileno()) if stream else None
+    return found is not None and stream == f"{found.st_dev}:{found.st_ino}"
 
 
 def _time(seconds: float) -> str:

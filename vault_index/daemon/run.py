@@ -13,12 +13,13 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.inbox import Inbox
 from vault_index.daemon.lock import DaemonLock
-from vault_index.daemon.log import say, set_up
+from vault_index.daemon.log import logging_to, say
 from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
 from vault_index.daemon.system import trim_memory
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
+from vault_index.errors import VaultIndexError
 
 if TYPE_CHECKING:
     from vault_index.output import Format
@@ -30,7 +31,7 @@ _WRITER_SECONDS = 1.3
 """What the current job gets after SIGTERM, which promises an end within two seconds."""
 
 
-def run(home: Home, *, log_level: str = "info") -> int:
+def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int:
     """Serve until SIGTERM or SIGINT; returns the exit code. Call it from the main thread.
 
     Raises BusyError when a daemon runs for this home already, and whatever opening the index raises.
@@ -38,13 +39,19 @@ def run(home: Home, *, log_level: str = "info") -> int:
     private_folder(home.data_dir)
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
-    handler = set_up(log_level)
     try:
-        with Inbox() as inbox, api.VaultIndex.open(home) as index:
+        with logging_to(home.daemon_log, log_level, log_format), Inbox() as inbox, _opened(home) as index:
             return _Daemon(home, index, inbox).serve()
     finally:
-        logging.getLogger().removeHandler(handler)
         lock.release()
+
+
+def _opened(home: Home) -> api.VaultIndex:
+    try:
+        return api.VaultIndex.open(home)
+    except VaultIndexError as error:  # whoever started it may not see what it prints
+        say(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
+        raise
 
 
 class _Daemon:

@@ -155,13 +155,8 @@ def _doctor(page: Page, report: Record) -> None:
     problems, recall = report["problems"], report["recall"]
     for fixed in report.get("fixed") or ():
         page.line(("Mended: ", "green"), fixed["message"])
-    left = " left" if report.get("fixed") else ""
-    page.line(
-        (
-            f"{counted(len(problems), 'problem')} {left.strip() or 'found'}." if problems else "No problems found.",
-            "bold",
-        )
-    )
+    found = "left" if report.get("fixed") else "found"
+    page.line((f"{counted(len(problems), 'problem')} {found}." if problems else f"No problems {found}.", "bold"))
     show_problems(page, report)
     page.gap()
     if recall is None:
