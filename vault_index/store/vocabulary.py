@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 from unicodedata import combining, normalize
@@ -169,8 +170,14 @@ def _words(text: str) -> set[bytes]:
     if not text.isascii():
         others = {word for word in words if not word.isascii()}
         words -= others
-        words.update(part.encode() for word in others for part in _parts(word.decode()))
+        for word in others:
+            words.update(_encoded_parts(word))
     return words
+
+
+@lru_cache(maxsize=20_000)  # the same few words come again in text after text
+def _encoded_parts(word: bytes) -> tuple[bytes, ...]:
+    return tuple(part.encode() for part in _parts(word.decode()))
 
 
 def _parts(word: str) -> list[str]:
