@@ -326,6 +326,20 @@ def test_a_save_that_fails_is_tried_again(index: FakeIndex, make: Make, error: V
     until(lambda: "b.md" in index.rows)
 
 
+def test_status_names_what_keeps_saves_out_until_one_gets_in(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    index.fail = [VaultIndexError("no space left", "free some")]
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: bool(writer.state().problems))
+    (problem,) = writer.state().problems
+    assert (problem.code, problem.hint) == ("not_saved", "free some")
+    until(lambda: "b.md" in index.rows)
+    until(lambda: writer.state().problems == ())
+
+
 def test_a_bug_in_one_job_does_not_end_the_others(
     index: FakeIndex, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -38,6 +38,7 @@ COMMANDS = (
     Command("doctor", "doctor", "say what is wrong, and which notes are hard to find"),
     Command("logs", "logs", "print the daemon's log"),
     Command("agent-context", "recall", "print a guide for agents"),
+    Command("completions", "completions", "print the completions of a shell"),
     Command("config get", "settings", "print one setting"),
     Command("config set", "settings", "change one setting"),
     Command("config list", "settings", "print every setting"),

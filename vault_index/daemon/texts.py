@@ -72,6 +72,7 @@ class Texts:
         self._reconciled = False
         self._problems: tuple[Problem, ...] = ()
         self._rebuilt: tuple[Problem, ...] = ()
+        self._failing: tuple[Problem, ...] = ()
         self._retry_seconds = 0.0
 
     def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
@@ -103,7 +104,7 @@ class Texts:
                 _iso(self._last_reconcile),
                 self._missed,
                 len(self._marks),
-                (*self._rebuilt, *passing),
+                (*self._failing, *self._rebuilt, *passing),
             )
 
     # --- the writer's thread -------------------------------------------------------------------------------
@@ -160,6 +161,7 @@ class Texts:
             return False
         except VaultIndexError as error:
             say(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
+            self._fails(error)
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
             return False
         self._note(report, everything=True)
@@ -189,9 +191,16 @@ class Texts:
         self._retry_seconds = min(max(self._retry_seconds * 2, _BUSY_RETRY), _LONGEST_RETRY)
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
         say(log, level, "not saved", code=error.code, message=error.message, again_in=self._retry_seconds)
+        self._fails(error)
         with self._lock:
             for path in paths:
                 self._marks.mark_later(path, self._clock() + self._retry_seconds)
+
+    def _fails(self, error: VaultIndexError) -> None:
+        """Have `status` name what keeps files out of the index, until something gets in."""
+        if not isinstance(error, BusyError):
+            with self._lock:
+                self._failing = (Problem("not_saved", f"changes wait to be indexed: {error.message}", error.hint),)
 
     def _note(self, report: SyncReport, *, everything: bool) -> None:
         for problem in report.problems:
@@ -199,6 +208,7 @@ class Texts:
                 say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
         rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
         with self._lock:
+            self._failing = ()
             if everything or report.problems:
                 self._problems = report.problems
             self._rebuilt = rebuilt or self._rebuilt
