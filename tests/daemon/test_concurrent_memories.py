@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.vaults import fresh_rows, rows
+from tests.api.vaults import fresh_rows, opened, rows
 from tests.daemon.test_run import Place, end
 from tests.daemon.test_run import place as place
 from vault_index import VaultIndex
@@ -84,4 +84,7 @@ def test_everything_that_was_answered_is_there_once(home: Place, tmp_path: Path)
 
     if home.daemons:
         assert end(home.daemons[0]) == 0
+    with opened(tmp_path) as index:
+        report = index.sync()  # counts the words that came last; rows there are already
+    assert (report.added, report.changed, report.moved, report.removed) == (0, 0, 0, 0)
     assert rows(home.home.index_db) == fresh_rows(tmp_path)

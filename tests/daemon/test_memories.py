@@ -27,7 +27,7 @@ def test_a_memory_is_found_when_the_daemon_has_answered(place: Place) -> None:
     assert place.found("buffalo") == {stored["path"]}
     place.ask("update", ref=stored["id"][:8], content="And grass.", append=True)
     assert place.found("grass") == {stored["path"]}
-    assert place.ask("add", text="The buffalo likes mud.\n\nAnd grass.", title="The buffalo likes mud.")["duplicate_of"]
+    assert place.ask("add", text="The buffalo likes mud.\n\nAnd grass.", title="The buffalo likes mud")["duplicate_of"]
     with pytest.raises(UsageError, match="is no memory"):
         place.ask("delete", ref="a.md")
     place.ask("delete", ref=[stored["id"]])
