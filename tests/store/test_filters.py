@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.store.rows import document_row
 from vault_index.models import Filters
-from vault_index.store.reader import IndexReader, Order
+from vault_index.store.documents import Order
+from vault_index.store.reader import IndexReader
 from vault_index.store.rows import DocumentRow
 from vault_index.store.writer import IndexWriter
 

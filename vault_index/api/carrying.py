@@ -100,7 +100,7 @@ class Carrying(Remembering):
     def _usage(self, source: str) -> tuple[dict[str, tuple[int, float]], dict[str, str]]:
         """How often documents were opened, by id, and the ids of the memories, by path."""
         from vault_index.models import Filters
-        from vault_index.store.reader import Order
+        from vault_index.store.documents import Order
 
         try:
             with self._pool.lend() as connections:

@@ -18,7 +18,7 @@ from vault_index.memories.fields import Fields
 from vault_index.memories.imports.foreign import in_order
 from vault_index.memories.records import compose, file_of
 from vault_index.models import Filters
-from vault_index.store.reader import Order
+from vault_index.store.documents import Order
 from vault_index.store.rows import StoredDocument
 
 _NUMBER = re.compile(r"(\d+)")

@@ -21,7 +21,8 @@ from vault_index.memories.layout import BOM
 from vault_index.models import Filters
 from vault_index.query.references import resolve
 from vault_index.sources.vault import VaultSource
-from vault_index.store.reader import IndexReader, Order
+from vault_index.store.documents import Order
+from vault_index.store.reader import IndexReader
 from vault_index.store.rows import StoredDocument
 
 _MANY_PATHS = 50

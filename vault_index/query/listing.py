@@ -8,7 +8,8 @@ from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.query.present import to_record
 from vault_index.store.cache import Cache
-from vault_index.store.reader import IndexReader, Order
+from vault_index.store.documents import Order
+from vault_index.store.reader import IndexReader
 from vault_index.store.rows import StoredDocument
 
 # Column, and whether the natural order is from high to low.

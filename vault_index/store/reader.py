@@ -1,76 +1,31 @@
-"""Reading `index.db`: candidates for a query, documents and chunks, counts. Readers never wait for the writer."""
+"""Reading `index.db`: candidates for a query; documents and counts by the readers it is built on."""
 
-import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
-from vault_index.models import Fault, FileStamp, Filters, Link, Vector
-from vault_index.store import names, neighbours, projects, spaces, vocabulary
-from vault_index.store.connection import connect, fetch_all, load_vec0, translated
+from vault_index.models import Filters, Vector
+from vault_index.store import names, spaces, vocabulary
+from vault_index.store.connection import load_vec0, translated
+from vault_index.store.counts import CountReader
+from vault_index.store.documents import DocumentReader
 from vault_index.store.filters import document_condition
-from vault_index.store.known_items import DocumentNames, document_names
-from vault_index.store.neighbours import Backlink, Called, Others
-from vault_index.store.projects import Project
-from vault_index.store.rows import ChunkRecord, PendingChunk, SpaceRow, StoredDocument
+from vault_index.store.reading import CHUNK, chunk_record
+from vault_index.store.rows import ChunkRecord, SpaceRow
 from vault_index.store.vocabulary import Vocabulary
 
 # Weights of title, aliases, headings, tags, fields, path, body.
 _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
-
-_DOCUMENT = (
-    "document.id, document.uid, document.kind, document.source, document.path, document.title, document.size,"
-    " document.mtime_ns, document.ctime_ns, document.line_count, document.tokens, document.type, document.digest,"
-    " document.created, document.updated, document.entered_by, document.project, document.expires,"
-    " document.valid_until, document.confidence, document.frontmatter"
-)
-_CHUNK = (
-    "chunk.id, document.id, document.uid, document.kind, document.source, document.path, document.title,"
-    " chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, document.size, document.mtime_ns,"
-    " document.ctime_ns, document.type, document.digest, document.created, document.updated, document.entered_by,"
-    " document.project, document.expires, document.valid_until, document.confidence"
-)
-
-
 _MOST_STEMS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """How `list` is sorted; ties are broken by path, so that pages never overlap."""
-
-    column: str = "created"
-    descending: bool = True
-
-
-class IndexReader:
-    """One reading connection; use it from one thread at a time."""
+class IndexReader(DocumentReader, CountReader):
+    """One reading connection; use it from one thread at a time. Readers never wait for the writer."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection = connect(path, "index", writable=False)
+        super().__init__(path)
         self._vec0: bool | None = None
         self._vocabulary: tuple[int, Vocabulary] | None = None
         self._stems: dict[str, str] = {}
-
-    def close(self) -> None:
-        self._connection.close()
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """One state of the index over several calls."""
-        with translated(self._path):
-            self._connection.execute("BEGIN")
-            try:
-                yield
-            finally:
-                self._connection.execute("ROLLBACK")
-
-    def _all(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        with translated(self._path):
-            return fetch_all(self._connection, sql, tuple(values))
 
     # --- candidates --------------------------------------------------------------------------------------------
 
@@ -181,10 +136,10 @@ class IndexReader:
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
         marks = ", ".join("?" * len(chunk_ids))
         rows = self._all(
-            f"SELECT {_CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id IN ({marks})",
+            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id IN ({marks})",
             chunk_ids,
         )
-        return {row[0]: _chunk_record(row) for row in rows}
+        return {row[0]: chunk_record(row) for row in rows}
 
     def tags_of(self, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Tags in the order of the alphabet, for each document that has some."""
@@ -224,229 +179,6 @@ class IndexReader:
             self._vocabulary = version, Vocabulary(self._connection, self._path)
         return self._vocabulary[1]
 
-    # --- documents ---------------------------------------------------------------------------------------------
-
-    def documents(self, filters: Filters, order: Order, limit: int, offset: int) -> tuple[list[StoredDocument], int]:
-        """One page of documents, and how many there are in all."""
-        condition, values = document_condition(filters)
-        where = f" WHERE {condition}" if condition else ""
-        direction = "DESC" if order.descending else "ASC"
-        by = f"ORDER BY {order.column} {direction} NULLS LAST, source, path"
-        # The page first: sorting whole rows takes several times as long.
-        rows = self._all(
-            f"SELECT {_DOCUMENT} FROM document WHERE id IN (SELECT id FROM document{where} {by} LIMIT ? OFFSET ?) {by}",
-            (*values, limit, offset),
-        )
-        total = self._all(f"SELECT count(*) FROM document{where}", values)[0][0]
-        return [_stored_document(row) for row in rows], int(total)
-
-    def allows(self, filters: Filters, document_id: int) -> bool:
-        """Whether the filters let a document through."""
-        condition, values = document_condition(filters)
-        where = f" AND {condition}" if condition else ""
-        return bool(self._all(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
-
-    def documents_by_id(self, prefix: str, limit: int = 10) -> list[StoredDocument]:
-        """Documents whose id begins with `prefix` (lower case)."""
-        # An id holds no character after `g`: the range is a prefix search that the index can answer.
-        rows = self._all(
-            f"SELECT {_DOCUMENT} FROM document WHERE uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT ?",
-            (prefix, f"{prefix}g", limit),
-        )
-        return [_stored_document(row) for row in rows]
-
-    def documents_by_path(self, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
-        rows = self._all(f"SELECT {_DOCUMENT} FROM document WHERE path = ? ORDER BY source", (path,))
-        return [document for row in rows if (document := _stored_document(row)).source in sources or not sources]
-
-    def documents_by_name(self, name: str) -> list[StoredDocument]:
-        """Documents a wikilink's last part may mean: by file name first, then by alias; shortest path first."""
-        folded = name.casefold()
-        by_name = self._all(
-            f"SELECT {_DOCUMENT} FROM document WHERE name = ? ORDER BY length(path), source, path", (folded,)
-        )
-        by_alias = self._all(
-            f"SELECT {_DOCUMENT} FROM document WHERE id IN (SELECT document_id FROM alias WHERE folded = ?)"
-            " ORDER BY length(path), source, path",
-            (folded,),
-        )
-        return [_stored_document(row) for row in (*by_name, *by_alias)]
-
-    def memories_by_identity(self, identity: bytes, source: str) -> list[StoredDocument]:
-        """Memories of one source that said the same when they were indexed, oldest first."""
-        rows = self._all(
-            f"SELECT {_DOCUMENT} FROM document WHERE identity = ? AND source = ? ORDER BY created, path",
-            (identity, source),
-        )
-        return [_stored_document(row) for row in rows]
-
-    def memories_by_old_id(self, old_id: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
-        """Memories that were called so where they were imported from, by path."""
-        rows = self._all(
-            f"SELECT {_DOCUMENT} FROM document WHERE kind = 'memory' AND EXISTS"
-            " (SELECT 1 FROM json_each(document.frontmatter, '$.imported_id') WHERE CAST(value AS TEXT) = ?)"
-            " ORDER BY source, path",
-            (old_id,),
-        )
-        return [document for row in rows if (document := _stored_document(row)).source in sources or not sources]
-
-    def shared_ids(self) -> dict[str, list[str]]:
-        """The paths of memories that have one id, by that id."""
-        rows = self._all(
-            "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid HAVING count(*) > 1)"
-            " ORDER BY uid, source, path"
-        )
-        paths: dict[str, list[str]] = {}
-        for uid, path in rows:
-            paths.setdefault(uid, []).append(path)
-        return paths
-
-    def chunks_of(self, document_id: int) -> list[ChunkRecord]:
-        rows = self._all(
-            f"SELECT {_CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
-            " WHERE document.id = ? ORDER BY chunk.ordinal",
-            (document_id,),
-        )
-        return [_chunk_record(row) for row in rows]
-
-    def aliases_of(self, document_id: int) -> list[str]:
-        return [alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
-
-    def document_names(self, now: float, *, may_leave: bool) -> list[DocumentNames]:
-        """What every document that can be found is called; with `may_leave` only what may leave the machine."""
-        with self.snapshot():
-            return document_names(self._connection, now, may_leave=may_leave)
-
-    def links_of(self, document_id: int) -> list[Link]:
-        rows = self._all(
-            "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line",
-            (document_id,),
-        )
-        return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
-
-    # --- around a document -------------------------------------------------------------------------------------
-
-    def documents_by_key(self, document_ids: Collection[int]) -> dict[int, StoredDocument]:
-        marks = ", ".join("?" * len(document_ids))
-        rows = self._all(f"SELECT {_DOCUMENT} FROM document WHERE id IN ({marks})", tuple(document_ids))
-        return {row[0]: _stored_document(row) for row in rows}
-
-    def links_to(self, folded_names: Collection[str]) -> list[Backlink]:
-        with translated(self._path):
-            return neighbours.links_to(self._connection, folded_names)
-
-    def documents_called(self, folded_names: Collection[str]) -> list[Called]:
-        with translated(self._path):
-            return neighbours.documents_called(self._connection, folded_names)
-
-    def among(self, others: Others, document_ids: Collection[int]) -> set[int]:
-        with translated(self._path):
-            return neighbours.among(self._connection, others, document_ids)
-
-    def vectors(self, space_id: int, chunk_ids: Sequence[int]) -> list[Vector]:
-        with translated(self._path):
-            return spaces.vectors(self._connection, space_id, chunk_ids)
-
-    def nearest_documents(
-        self, space_id: int, vector: Vector, others: Others, document_ids: Collection[int] | None = None
-    ) -> dict[int, float]:
-        with translated(self._path):
-            return neighbours.nearest_documents(self._connection, space_id, vector, others, document_ids)
-
-    def in_time(
-        self, others: Others, position: tuple[float, str, str], *, before: int, after: int
-    ) -> tuple[list[int], list[int]]:
-        with translated(self._path):
-            return neighbours.in_time(self._connection, others, position, before=before, after=after)
-
-    # --- projects ----------------------------------------------------------------------------------------------
-
-    def memories_of(self, project: Project, sources: Sequence[str], now: float, limit: int) -> list[tuple[int, bool]]:
-        with translated(self._path):
-            return projects.memories_of(self._connection, project, sources, now, limit)
-
-    def memories_of_all(self, sources: Sequence[str], now: float, limit: int) -> list[int]:
-        with translated(self._path):
-            return projects.memories_of_all(self._connection, sources, now, limit)
-
-    def sessions_of(self, project: Project, sources: Sequence[str], limit: int) -> list[int]:
-        with translated(self._path):
-            return projects.sessions_of(self._connection, project, sources, limit)
-
-    # --- counts ------------------------------------------------------------------------------------------------
-
-    def tag_counts(self, filters: Filters) -> list[tuple[str, int]]:
-        """Tags with the number of documents that carry them, most frequent first."""
-        condition, values = document_condition(filters)
-        where = f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
-        return self._all(f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values)
-
-    def author_counts(self) -> list[tuple[str, int]]:
-        return self._all(
-            "SELECT entered_by, count(*) AS n FROM document WHERE entered_by IS NOT NULL"
-            " GROUP BY entered_by ORDER BY n DESC, entered_by"
-        )
-
-    def kind_counts(self) -> dict[str, int]:
-        return dict(self._all("SELECT kind, count(*) FROM document GROUP BY kind"))
-
-    def count(self, what: str) -> int:
-        """`chunk`, `tag` (different ones), `author`, `document`."""
-        sql = {
-            "document": "SELECT count(*) FROM document",
-            "chunk": "SELECT count(*) FROM chunk",
-            "tag": "SELECT count(DISTINCT tag) FROM tag",
-            "author": "SELECT count(DISTINCT entered_by) FROM document",
-        }[what]
-        return int(self._all(sql)[0][0])
-
-    def count_pending(self, space_id: int, *, may_leave: bool) -> int:
-        with translated(self._path):
-            return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
-
-    def pending(self, space_id: int | None, *, may_leave: bool) -> list[PendingChunk]:
-        """Every chunk that lacks a vector in a space; all chunks for a space that does not exist yet."""
-        with translated(self._path):
-            if space_id is None:
-                return spaces.pending_in_new_space(self._connection, may_leave=may_leave)
-            return spaces.pending(self._connection, space_id, 0, -1, may_leave=may_leave)
-
-    def source_counts(self) -> dict[str, tuple[int, int]]:
-        """Documents and chunks by source."""
-        rows = self._all(
-            "SELECT document.source, count(DISTINCT document.id), count(chunk.id) FROM document"
-            " LEFT JOIN chunk ON chunk.document_id = document.id GROUP BY document.source"
-        )
-        return {source: (documents, chunks) for source, documents, chunks in rows}
-
-    def stamps(self, source: str) -> dict[str, FileStamp]:
-        """The state in which each document of a source was read, by path; without those that will be read again."""
-        rows = self._all(
-            "SELECT path, size, mtime_ns, ctime_ns FROM document WHERE source = ? AND made_with <> ''", (source,)
-        )
-        return {path: FileStamp(*stamp) for path, *stamp in rows}
-
-    def faults_of(self, source: str, path: str) -> list[Fault]:
-        """What is wrong with one file."""
-        return [fault for name, fault in self.faults() if (name, fault.path) == (source, path)]
-
-    def count_lacking(self, space_id: int, document_id: int) -> int:
-        """How many chunks of a document lack a vector."""
-        sql = (
-            "SELECT count(*) FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
-            " WHERE pending.space_id = ? AND chunk.document_id = ?"
-        )
-        return int(self._all(sql, (space_id, document_id))[0][0])
-
-    def faults(self) -> list[tuple[str, Fault]]:
-        """Source and fault of every file that has something wrong, by place."""
-        rows = self._all("SELECT source, code, message, path, line FROM fault ORDER BY source, path, line")
-        return [(source, Fault(code, message, path, line)) for source, code, message, path, line in rows]
-
-    def meta(self, key: str) -> str | None:
-        rows = self._all("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
-
 
 def _chunk_condition(filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
     """What `column`, a chunk id, is restricted to; it begins with AND where it is anything."""
@@ -466,21 +198,3 @@ def _chunk_condition(filters: Filters, column: str, required: str, excluded: str
         ids += f" EXCEPT {matching}"
         values.append(excluded)
     return f" AND {column} IN ({ids})", values
-
-
-def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
-    (chunk_id, document_id, uid, kind, source, path, title, headings, start, end, text, tokens, size, mtime, ctime,
-     type_, digest, created, updated, by, project, expires, valid_until, confidence) = row  # fmt: skip
-    return ChunkRecord(
-        chunk_id, document_id, uid, kind, source, path, title, tuple(json.loads(headings)), start, end, text, tokens,
-        FileStamp(size, mtime, ctime), type_, digest, created, updated, by, project, expires, valid_until, confidence,
-    )  # fmt: skip
-
-
-def _stored_document(row: Sequence[Any]) -> StoredDocument:
-    (id_, uid, kind, source, path, title, size, mtime, ctime, line_count, tokens, type_, digest, created, updated, by,
-     project, expires, valid_until, confidence, frontmatter) = row  # fmt: skip
-    return StoredDocument(
-        id_, uid, kind, source, path, title, FileStamp(size, mtime, ctime), line_count, tokens, type_, digest, created,
-        updated, by, project, expires, valid_until, confidence, json.loads(frontmatter),
-    )  # fmt: skip
