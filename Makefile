@@ -8,7 +8,7 @@ READY := $(VENV)/ready
 OPENCODE := $(VENV)/opencode
 OPENCODE_VERSION := 1.18.33
 
-.PHONY: demo test test-opencode check format reference record-recall clean
+.PHONY: demo test test-opencode check format reference record-recall release clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -38,6 +38,10 @@ reference: $(READY)
 # What tests/test_recall.py defends.
 record-recall: $(READY)
 	$(BIN)/python benchmarks/recall.py --record fixtures/judged
+
+# Wheel and sdist in dist/, tried in an environment of their own.
+release: $(READY)
+	$(BIN)/python tools/check_release.py
 
 clean:
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,5 +1,6 @@
 """One daemon per home: a lock file that names the pid of its holder."""
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -26,7 +27,8 @@ class DaemonLock:
                 f"stop it first (kill {pid}), or leave it to its work",
             ) from fault
         os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+        with contextlib.suppress(OSError):  # a full disk has no room for it; the lock holds all the same
+            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
         os.ftruncate(self._descriptor, 0)

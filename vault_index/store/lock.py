@@ -1,5 +1,6 @@
 """The write lock: one writer at a time over all processes, and a name for who it is."""
 
+import contextlib
 import fcntl
 import os
 import threading
@@ -35,7 +36,8 @@ class WriteLock:
             try:
                 self._take(descriptor, deadline)
                 os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, f"{os.getpid()} {work}\n".encode(), 0)
+                with contextlib.suppress(OSError):  # a full disk has no room for a name, and needs none for a lock
+                    os.pwrite(descriptor, f"{os.getpid()} {work}\n".encode(), 0)
                 yield
                 os.ftruncate(descriptor, 0)
             finally:

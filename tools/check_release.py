@@ -1,0 +1,139 @@
+"""Builds wheel and sdist and tries them as a user would, in an environment of their own: `make release`.
+
+pip fetches the dependencies. The two files are left in `dist/`, or in the folder that is named.
+"""
+
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = (".onnx", ".sql", ".toml", ".ts", ".md", ".txt", ".json", ".tiktoken", ".gz", ".typed", ".xz", ".bin")
+
+
+def main() -> None:
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="vault-index-release-") as folder:
+        place = Path(folder)
+        python = _environment(place / "build", "hatchling")
+        _run([python, "-m", "hatchling", "build", "-d", target], ROOT)
+        wheel, sdist = _newest(target, "*.whl"), _newest(target, "*.tar.gz")
+        _check_contents(wheel, sdist)
+        _check_sdist_builds_the_same(sdist, wheel, python, place)
+        _try(wheel, place)
+    print("fine:", *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist)))
+
+
+def _check_contents(wheel: Path, sdist: Path) -> None:
+    """Every file of the package is in both; what a wheel needs no more is in the sdist."""
+    package = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "vault_index").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    _all_in(package, _names(wheel), wheel)
+    wanted = {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "NOTICE",
+        "CHANGELOG.md",
+        "systemd/vault-index.service",
+        "flake.nix",
+    }
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    _all_in(package | wanted, names, sdist)
+    unknown = {Path(name).suffix for name in package} - {".py", *DATA}
+    if unknown - {""}:
+        raise SystemExit(f"files of a new kind in the package: {', '.join(sorted(unknown))}")
+
+
+def _check_sdist_builds_the_same(sdist: Path, wheel: Path, python: Path, place: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(place / "sdist", filter="data")
+    (source,) = (place / "sdist").iterdir()
+    _run([python, "-m", "hatchling", "build", "-t", "wheel", "-d", place / "again"], source)
+    if _names(_newest(place / "again", "*.whl")) != _names(wheel):
+        raise SystemExit("the wheel of the sdist holds other files")
+
+
+def _try(wheel: Path, place: Path) -> None:
+    """Install the wheel alone and use it, far from the sources."""
+    python = _environment(place / "clean", str(wheel))
+    program = python.parent / "vault-index"
+    vault, user = place / "vault", place / "user"
+    vault.mkdir()
+    (vault / "wal.md").write_text("# Write-ahead log\n\nReaders never wait for the writer.\n", "utf-8")
+    environ = {"HOME": str(user), "PATH": "/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "home"), "LANG": "C.UTF-8"}
+    user.mkdir()
+
+    def said(*words: str) -> str:
+        return _run([program, *words], place, environ)
+
+    for words, expected in (
+        (("--version",), "sqlite-vec v"),
+        (("init", str(vault), "--no-opencode", "--quiet", "--json"), '"embedded": 1'),
+        (("search", "nobody is kept waiting", "--mode", "vector", "--json"), "wal.md"),
+        (("add", "The cellar floods in March.", "--json"), '"created": true'),
+        (("recall", "cellar"), "floods in March"),
+        (("doctor", "--deep", "--json"), '"healthy": true'),
+        (("opencode", "install"), "the plugin is in"),
+        (("agent-context",), "vault-index"),
+        (("mcp", "--print-config", "generic"), "mcp"),
+        (("completions", "bash"), "complete -o default"),
+    ):
+        answer = said(*words)
+        if expected not in answer.replace('":1', '": 1').replace('":true', '": true'):
+            raise SystemExit(f"vault-index {' '.join(words)} did not say {expected!r}:\n{answer}")
+        print("fine:", *words[:1])
+    unit = "from vault_index.service.unit import shared_unit; print(shared_unit())"
+    if "Type=notify" not in _run([python, "-c", unit], place, environ):
+        raise SystemExit("the unit cannot be made")
+
+
+def _environment(folder: Path, *packages: str) -> Path:
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], folder)
+    return python
+
+
+def _run(command: Sequence[str | Path], folder: Path, environ: dict[str, str] | None = None) -> str:
+    ended = subprocess.run(
+        list(map(str, command)),
+        cwd=folder,
+        env=environ or dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{ended.stdout}{ended.stderr}")
+    return ended.stdout
+
+
+def _names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def _newest(folder: Path, pattern: str) -> Path:
+    return max(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
+
+
+def _all_in(wanted: set[str], names: set[str], archive: Path) -> None:
+    missing = sorted(wanted - names)
+    if missing:
+        raise SystemExit(f"{archive.name} lacks {', '.join(missing)}")
+
+
+if __name__ == "__main__":
+    main()
