@@ -84,9 +84,9 @@ def _memory(seen: Usage) -> str:
 def _indexed(client: Client) -> int:
     """Wait until every chunk has its vector; how many there are."""
     while True:
-        status = _call(client, "status")
-        if status["watch"]["last_reconcile"] and status["index"]["chunks"] and not status["index"]["pending"]:
-            return int(status["index"]["chunks"])
+        index = _call(client, "status")["index"]
+        if index["chunks"] and index["vectors"] == index["chunks"]:
+            return int(index["chunks"])
         time.sleep(1)
 
 

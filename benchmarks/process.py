@@ -27,7 +27,7 @@ def usage(pid: int) -> Usage:
     folder = Path(f"/proc/{pid}")
     fields = (folder / "stat").read_text().rpartition(")")[2].split()
     memory = _table(folder / "smaps_rollup")
-    tasks = [_table(task / "status") for task in (folder / "task").iterdir()]
+    tasks = [table for task in (folder / "task").iterdir() if (table := _table(task / "status"))]
     return Usage(
         time.monotonic(),
         (int(fields[11]) + int(fields[12])) / _TICKS,
@@ -48,8 +48,12 @@ def between(before: Usage, after: Usage) -> str:
 
 def _table(path: Path) -> dict[str, int]:
     """The lines `Name: 12 kB`."""
-    found = {}
-    for line in path.read_text().splitlines():
+    found: dict[str, int] = {}
+    try:
+        lines = path.read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):  # a thread that just ended
+        return found
+    for line in lines:
         name, _, value = line.partition(":")
         if value.split()[:1] and value.split()[0].isdigit():
             found[name] = int(value.split()[0])

@@ -5,15 +5,17 @@ import logging
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from watchdog.utils import BaseThread
 
 from tests.daemon.fake_index import FakeIndex, read_folder, until
 from vault_index.config import SourceConfig
-from vault_index.daemon import watcher as module
+from vault_index.daemon import filesystems, observers, watcher
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.watcher import Watcher, is_noise
@@ -55,7 +57,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     parts: list[Writer | Watcher] = []
 
     def build(backend: str = "native", root: Path | None = None) -> Scene:
-        monkeypatch.setattr(module, "POLL_SECONDS", 0.05)
+        monkeypatch.setattr(observers, "POLL_SECONDS", 0.05)
         vault, outside = tmp_path / "vault", tmp_path / "outside"
         (vault / "folder" / "deep").mkdir(parents=True)
         outside.mkdir()
@@ -344,7 +346,7 @@ def test_it_polls_when_the_system_refuses(start: Start, monkeypatch: pytest.Monk
     def refuse(*_args: object, **_options: object) -> None:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(module, "Observer", refuse)
+    monkeypatch.setattr(observers, "native_observer", refuse)
     scene = start("auto")
     assert scene.watcher.backend == "polling"
     (problem,) = scene.watcher.problems
@@ -358,12 +360,12 @@ def test_it_polls_when_the_limit_is_reached_later(start: Start, monkeypatch: pyt
     scene = start("auto")
     until(lambda: scene.watcher.backend == "native")
 
-    def refuse() -> None:
+    def refuse(_wanted: observers.Wanted) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     new_nested_folder(scene)
     scene.settle()
-    monkeypatch.setattr(module, "Observer", refuse)
+    monkeypatch.setattr(observers, "native_observer", refuse)
     scene.watcher.tend()
     assert [problem.code for problem in scene.watcher.problems] == ["watch_polling"]
     until(lambda: scene.watcher.backend == "polling")
@@ -378,14 +380,78 @@ def test_dropped_events_mark_every_root(start: Start) -> None:
     assert scene.marks == [(str(scene.vault), True, False)]
 
 
-def test_a_watch_that_died_is_renewed(start: Start) -> None:
+@pytest.mark.parametrize("thread", ["dispatcher", "emitter", "reader"])
+def test_a_watch_that_died_is_begun_again(start: Start, thread: str, caplog: pytest.LogCaptureFixture) -> None:
     scene = start()
     observer = scene.watcher._watches[0]._observer
     assert observer is not None
-    observer.stop()
-    observer.join()
+    if thread == "reader" and not hasattr(observer, "reader"):
+        pytest.skip("of inotify")
+    dying: dict[str, BaseThread] = {"dispatcher": observer, "emitter": next(iter(observer.emitters))}
+    dying["reader"] = getattr(observer, "reader", observer)
+    dying[thread].stop()
+    dying[thread].join()
     scene.watcher.tend()
+    assert "watch died" in caplog.text
     append(scene)
+    scene.settle()
+
+
+def test_an_exhausted_system_is_tried_again(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_wanted: observers.Wanted) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(watcher, "_NATIVE_AGAIN_SECONDS", 0)
+    with monkeypatch.context() as small:
+        small.setattr(observers, "native_observer", refuse)
+        scene = start("auto")
+        scene.watcher.tend()
+        assert scene.watcher.backend == "polling"
+    scene.watcher.tend()
+    assert (scene.watcher.backend, scene.watcher.problems) == ("native", ())
+    append(scene)
+    scene.settle()
+
+
+def test_a_file_system_without_events_is_polled_from_the_start(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:50 / {tmp_path} rw - 9p C: rw\n")
+    monkeypatch.setattr(filesystems, "_TABLE", str(table))
+    scene = start("auto")
+    assert (scene.watcher.backend, scene.watcher.problems) == ("polling", ())
+    new_nested_folder(scene)
+    scene.settle()
+
+
+def watches() -> int:
+    """How many folders this process watches."""
+    infos = (Path("/proc/self/fdinfo") / number for number in os.listdir("/proc/self/fd"))
+    return sum(info.read_text().count("inotify wd:") for info in infos if info.exists())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts inotify watches")
+def test_what_holds_no_notes_takes_no_watch(start: Start) -> None:
+    start_of_all = watches()
+    scene = start()
+    ours = watches() - start_of_all
+    assert ours == 3  # the root and two folders
+    for number in range(20):
+        scene.write(f".git/objects/{number}/x")
+        scene.write(f"node_modules/{number}/readme.md")
+    scene.write(".vaultignore", "archive/\n")
+    scene.write("archive/deep/old.md")
+    scene.write("kept/new.md")
+    until(lambda: any(path.endswith("/.vaultignore") or path == str(scene.vault) for path, *_ in scene.marks))
+    scene.watcher.tend()
+    assert watches() - start_of_all == ours + 1
+    scene.marks.clear()
+    (scene.vault / ".vaultignore").unlink()
+    until(lambda: scene.marks)
+    scene.watcher.tend()
+    assert watches() - start_of_all == ours + 3
+    scene.write("archive/deep/newer.md")
     scene.settle()
 
 

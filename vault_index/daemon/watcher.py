@@ -3,17 +3,18 @@
 import errno
 import logging
 import os
+import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
-from watchdog.observers.polling import PollingObserverVFS
 
 from vault_index.answers import Problem
+from vault_index.daemon import observers
+from vault_index.daemon.filesystems import silent_filesystem
 from vault_index.daemon.log import say, where
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.sources.names import is_document_name, is_folder_name
@@ -23,7 +24,8 @@ from vault_index.sources.vault import VaultSource
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 1.0
+_NATIVE_AGAIN_SECONDS = 300.0
+"""When a source that is polled for want of watches is given another try."""
 _STORM_EVENTS = 4000
 """The kernel drops events beyond 16384 unread ones, and a file has up to four: after so many, trust none."""
 
@@ -103,7 +105,8 @@ class _Watch:
     """The watch on one source's root."""
 
     def __init__(self, source: VaultSource, mark: Mark, backend: str) -> None:
-        self._source = source
+        # One of its own: what it knows of the ignore rules is not shared with the thread that writes.
+        self._source = source = VaultSource(source.config)
         self._name = source.config.name
         self._root = os.path.abspath(source.config.path)
         self._mark = mark
@@ -111,6 +114,7 @@ class _Watch:
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
         self._handler = _Handler(source, mark)
+        self._native_again = 0.0
         self.backend: str | None = None
         self.problem: Problem | None = None
 
@@ -120,13 +124,15 @@ class _Watch:
             say(log, logging.WARNING, "source not there", source=self._name)
             return
         self._handler = _Handler(self._source, self._mark)
-        if self._wanted == "polling" or not self._start_native():
+        silent = silent_filesystem(self._root) if self._wanted == "auto" else ""
+        if silent or self._wanted == "polling" or not self._start_native():
             self._start_polling()
-        say(log, logging.INFO, "watching", source=self._name, backend=self.backend)
+        why = {"filesystem": silent} if silent else {}
+        say(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
 
     def stop(self) -> None:
         if self._observer is not None:
-            _stop(self._observer)
+            observers.stop(self._observer)
         self._observer, self.backend, self.problem = None, None, None
 
     def mark_all(self) -> None:
@@ -134,39 +140,48 @@ class _Watch:
 
     def tend(self) -> None:
         identity = _identity(self._root)
-        if identity == self._identity and (identity is None or self._works()):
-            if (
-                self.backend == "native"
-                and self._handler.take_new_folders()
-                and (error := _exhausted(self._handler.real_root))
-            ):
-                self._fall_back(error)
-            return
-        say(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
+        if identity != self._identity:
+            say(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
+            self._begin_again(there=identity is not None)
+        elif identity is not None and not (self._observer and observers.works(self._observer)):
+            say(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
+            self._begin_again()
+        elif self.backend == "native":
+            self._tend_native()
+        elif self.problem is not None and time.monotonic() >= self._native_again:
+            self._begin_again()
+
+    def _tend_native(self) -> None:
+        if self._handler.take_new_rules():  # other folders are left out now
+            self._begin_again()
+        elif self._handler.take_new_folders() and (error := _exhausted(self._handler.real_root)):
+            self._fall_back(error)
+
+    def _begin_again(self, *, there: bool = True) -> None:
         self.stop()
-        if identity is None:
-            self._identity = None
-        else:
+        self._identity = None
+        if there:
             self.start()
         self.mark_all()
 
-    def _works(self) -> bool:
-        observer = self._observer
-        return observer is not None and observer.is_alive() and all(one.is_alive() for one in observer.emitters)
-
     def _start_native(self) -> bool:
-        error = self._observe(Observer) or _exhausted(self._handler.real_root)
+        error = self._observe(lambda: observers.native_observer(self._handler.wants))
+        error = error or _exhausted(self._handler.real_root)
         if error is None:
             self.backend = "native"
             return True
         self.stop()
-        self.problem = _exhaustion(self._name, error)
-        say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
+        self._refused(error)
         return False
+
+    def _refused(self, error: OSError) -> None:
+        self.problem = _exhaustion(self._name, error)
+        self._native_again = time.monotonic() + _NATIVE_AGAIN_SECONDS
+        say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
 
     def _start_polling(self) -> None:
         problem = self.problem
-        error = self._observe(_polling_observer)
+        error = self._observe(lambda: observers.polling_observer(self._handler.real_root))
         if error is None:
             self.backend, self.problem = "polling", problem
         else:
@@ -174,8 +189,7 @@ class _Watch:
 
     def _fall_back(self, error: OSError) -> None:
         self.stop()
-        self.problem = _exhaustion(self._name, error)
-        say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
+        self._refused(error)
         self._start_polling()
         self.mark_all()
 
@@ -187,7 +201,7 @@ class _Watch:
             observer.start()
         except OSError as error:
             if observer is not None:
-                _stop(observer)
+                observers.stop(observer)
             return error
         self._observer = observer
         return None
@@ -204,6 +218,17 @@ class _Handler(FileSystemEventHandler):
         self.real_root = os.path.realpath(self._root)
         self._events = 0
         self._new_folders = False
+        self._new_rules = False
+
+    def wants(self, real_path: str) -> bool:
+        """Whether a folder needs a watch, given its real path."""
+        relative = real_path.removeprefix(self.real_root).strip("/")
+        return self._source.may_hold(relative) or self._source.holds_rules(relative)
+
+    def take_new_rules(self) -> bool:
+        """Whether what is left out may have changed since this was asked last."""
+        new, self._new_rules = self._new_rules, False
+        return new
 
     def take_new_folders(self) -> bool:
         """Whether a folder appeared since this was asked last."""
@@ -231,6 +256,7 @@ class _Handler(FileSystemEventHandler):
         relative = real_path.removeprefix(self.real_root).strip("/")
         path = f"{self._root}/{relative}".rstrip("/")
         if self._source.changes_rules(relative):
+            self._new_rules = True
             above = relative.rpartition("/")[0]
             self._mark(self._root if above.startswith(".") else os.path.dirname(path), folder=True)
         elif is_noise(relative, folder=folder) and not _may_lead_to_folder(path, gone=gone):
@@ -284,14 +310,14 @@ def _exhausted(root: str) -> OSError | None:
     """
     probe = None
     try:
-        probe = Observer()
+        probe = observers.native_observer(lambda _: True)
         probe.schedule(FileSystemEventHandler(), root, event_filter=[events.DirDeletedEvent])
         probe.start()
     except OSError as error:
-        return error if error.errno == errno.ENOSPC else None
+        return error if error.errno in (errno.ENOSPC, errno.EMFILE) else None
     finally:
         if probe is not None:
-            _stop(probe)
+            observers.stop(probe)
     return None
 
 
@@ -300,23 +326,5 @@ def _exhaustion(name: str, error: OSError) -> Problem:
     return Problem(
         "watch_polling",
         f"source {name!r} is polled: the system cannot watch it ({error.strerror})",
-        f"raise the limit, as `sudo sysctl fs.inotify.{limit}=524288`, then restart the daemon",
+        f"raise the limit, as `sudo sysctl fs.inotify.{limit}=524288`; the daemon tries again every few minutes",
     )
-
-
-def _stop(observer: BaseObserver) -> None:
-    observer.stop()
-    if observer.is_alive():
-        observer.join()
-
-
-def _polling_observer() -> BaseObserver:
-    return PollingObserverVFS(os.stat, _visible, polling_interval=POLL_SECONDS)
-
-
-def _visible(folder: str | None) -> Iterator[os.DirEntry[str]]:
-    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
-                yield entry

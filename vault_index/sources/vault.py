@@ -143,6 +143,21 @@ class VaultSource:
         """Whether a change of this path may change which other documents there are, so that a scan is due."""
         return path in SETTINGS or path.rpartition("/")[2] == IGNORE_FILE
 
+    def may_hold(self, folder: str) -> bool:
+        """Whether there may be documents in a folder, as all rules stand; the root is the empty path."""
+        parts = folder.split("/") if folder else []
+        if not all(map(is_folder_name, parts)):
+            return False
+        self._rules.refresh()
+        try:
+            return not self._rules.ignores_somewhere(parts, file=False)
+        except OSError:  # its rules cannot be read: nobody knows
+            return True
+
+    def holds_rules(self, folder: str) -> bool:
+        """Whether a folder holds files that decide what else is a document, without being one."""
+        return any(path.rpartition("/")[0] == folder for path in SETTINGS)
+
     def stays_home(self, path: str) -> bool:
         """Whether the text of a document must not leave the machine."""
         if self.config.local_only is True:

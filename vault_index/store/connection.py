@@ -20,7 +20,7 @@ _SQL = Path(__file__).parent / "sql"
 BUSY_TIMEOUT_MS = 5000
 _JOURNAL_LIMIT = 32 * 1024 * 1024
 # A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors slow down sevenfold.
-_WRITER_CACHE_KIB = 32 * 1024
+_CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024}
 _MMAP_BYTES = 1 << 30
 
 
@@ -129,7 +129,7 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
         connection.pragma("journal_mode", "wal")
         connection.pragma("journal_size_limit", _JOURNAL_LIMIT)
         connection.pragma("synchronous", "normal")
-        connection.pragma("cache_size", -_WRITER_CACHE_KIB)
+        connection.pragma("cache_size", -_CACHE_KIB[name])
         _migrate(connection, steps)
     else:
         if version < len(steps):

@@ -1,0 +1,75 @@
+"""watchdog's observers as vaults need them: without watches on what holds no notes, and polling that stays cheap."""
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+from watchdog.observers.polling import PollingObserverVFS
+from watchdog.utils.dirsnapshot import DirectorySnapshot
+
+POLL_SECONDS = 1.0
+_MOST_POLL_SECONDS = 30.0
+_POLL_SHARE = 0.01
+"""The part of one processor that polling a vault may take, as long as that leaves it often enough."""
+
+Wanted = Callable[[str], bool]
+"""Whether a folder, given by its real path, needs a watch."""
+
+
+def native_observer(wanted: Wanted) -> BaseObserver:
+    """What the system has. OSError where it grants no further one."""
+    return _choosy(wanted) if sys.platform == "linux" else Observer()
+
+
+def polling_observer(root: str) -> BaseObserver:
+    """Compares the files of the folder again and again. OSError where it is not there."""
+    started = time.thread_time()
+    DirectorySnapshot(root, listdir=_visible)
+    pause = (time.thread_time() - started) / _POLL_SHARE
+    return PollingObserverVFS(
+        os.stat, _visible, polling_interval=min(max(POLL_SECONDS, pause), max(POLL_SECONDS, _MOST_POLL_SECONDS))
+    )
+
+
+def works(observer: BaseObserver) -> bool:
+    """Whether all its threads are alive."""
+    reader = getattr(observer, "reader", observer)
+    return all(thread.is_alive() for thread in (observer, reader, *observer.emitters))
+
+
+def stop(observer: BaseObserver) -> None:
+    observer.stop()
+    if observer.is_alive():
+        observer.join()
+
+
+def _choosy(wanted: Wanted) -> BaseObserver:
+    from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
+    from watchdog.observers.inotify_c import CallbackId, InotifyFD, Mask, WatchCallback, WatchDescriptor
+
+    class Reader(InotifyFD):
+        def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId) -> WatchDescriptor:
+            # watchdog passes over a subfolder that it may not watch.
+            if not wanted(os.fsdecode(path)):
+                raise PermissionError(errno.EACCES, "not wanted")
+            return super().add_callback(path, mask, callback, id_)
+
+    class Chosen(InotifyObserver):
+        def __init__(self) -> None:
+            self.reader = self._inotify_fd = Reader()
+            self.reader.start()
+            BaseObserver.__init__(self, InotifyEmitter, inotify_fd=self.reader)
+
+    return Chosen()
+
+
+def _visible(folder: str | None) -> Iterator[os.DirEntry[str]]:
+    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
+                yield entry
