@@ -1,5 +1,6 @@
 """What the documents say is true: keys, links, and the commands and code of the README."""
 
+import ast
 import re
 import runpy
 import tomllib
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, write
+from vault_index.api.checking import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
+from vault_index.api.report import _HINTS
 from vault_index.cli import main
 from vault_index.config import find_home, load_config
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
@@ -64,3 +67,19 @@ def test_the_queries_of_the_readme_run(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 _WORDS = re.compile(r"\"([^\"]*)\"|'([^']*)'|(\S+)")
+
+
+def test_every_code_of_a_problem_is_explained() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `([a-z_0-9]+)` \|", page, re.MULTILINE))
+    assert sorted(_problem_codes() - explained) == []
+
+
+def _problem_codes() -> set[str]:
+    """What the program calls problems and faults, and the errors that `status` turns into problems."""
+    codes = {"embedder", "index_corrupt", "index_too_new", "not_set_up", "opencode_schema", "failed", *_HINTS}
+    for path in (ROOT / "vault_index").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Problem", "Fault"):
+                codes |= {a.value for a in node.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+    return codes | TO_SYNC | TO_BEGIN_ANEW | TO_REFILL

@@ -196,7 +196,9 @@ def test_dry_runs_say_so_unless_quiet(answering: Any, capsys: pytest.CaptureFixt
 
 
 def test_version_and_help_go_to_stdout() -> None:
-    assert vx("--version").stdout.startswith("vault-index 0.")
+    version = vx("--version").stdout
+    assert version.startswith("vault-index 0.")
+    assert all(f"\n{part} " in version for part in ("Python", "SQLite", "sqlite-vec", "model"))
     overview = vx("--help")
     assert overview.returncode == 0
     assert "  search         find passages" in overview.stdout

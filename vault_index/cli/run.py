@@ -52,9 +52,9 @@ def _command(arguments: list[str]) -> int:
     found = find_command(arguments)
     flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if "--version" in flags:
-        from vault_index import __version__
+        from vault_index.cli.versions import versions
 
-        write(f"{PROGRAM} {__version__}")
+        write(versions())
         return 0
     if found.command is None:
         if "--help" in flags or "-h" in flags:
