@@ -66,7 +66,7 @@ def tell_all(client: Client, secret: str, session: str, about: str = EARLY) -> N
     client.assistant(f"The key was {secret}", session=session, agent="compaction", summary=True)
 
 
-@pytest.mark.parametrize("mirror", [""])
+@pytest.mark.parametrize("mirror", ["", "sessions"])
 def test_secrets_are_nowhere_but_in_opencode(client: Client, tmp_path: Path, mirror: str) -> None:
     for number, (said, _) in enumerate(SECRETS.values()):
         tell_all(client, said, f"ses_{number}")
@@ -76,7 +76,7 @@ def test_secrets_are_nowhere_but_in_opencode(client: Client, tmp_path: Path, mir
     opencode = {"enabled": "true", "data": str(tmp_path / "opencode"), "include": "reasoning,output,diffs"}
     with EmbeddingServer() as server, (tmp_path / "log").open("wb") as log:
         embedding = {"base_url": server.base_url, "api_key": "none"}
-        for section, values in (("opencode", opencode), ("embedding", embedding)):
+        for section, values in (("opencode", opencode | {"mirror": mirror}), ("embedding", embedding)):
             for key, value in values.items():
                 set_value(home, f"{section}.{key}", value)
         daemon = subprocess.Popen([sys.executable, "-c", CODE, str(home.data_dir)], stderr=log)

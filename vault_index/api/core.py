@@ -1,6 +1,7 @@
 """What every part of `VaultIndex` stands on: its home, its configuration, its sources, its connections."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -9,7 +10,7 @@ from vault_index.api.arguments import FILTER_KEYS, LISTS, FilterOptions, Names, 
 from vault_index.api.embedders import Embedders
 from vault_index.api.pool import Connections, ReadPool
 from vault_index.api.writing import WriteSide
-from vault_index.config import Config, Home, find_home, load_config
+from vault_index.config import Config, Home, SourceConfig, find_home, load_config
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Filters, RawDocument
 from vault_index.sources.source import Source
@@ -33,8 +34,8 @@ class Core:
 
     def _wire(self, config: Config) -> None:
         self.config = config
-        self._vaults = {source.name: VaultSource(source) for source in config.sources}
-        self.sources: tuple[Source, ...] = (*self._vaults.values(), *_sessions(config))
+        self._vaults = {source.name: _vault(config, source) for source in config.sources}
+        self.sources: tuple[Source, ...] = (*self._vaults.values(), *_sessions(config, self._vaults))
         self._by_name = {source.config.name: source for source in self.sources}
         self._embedders = Embedders(config.embedding)
         self._write = WriteSide(self.home, config, self.sources, self._embedders)
@@ -141,9 +142,23 @@ class Core:
         return filters
 
 
-def _sessions(config: Config) -> tuple[Source, ...]:
+def _vault(config: Config, source: SourceConfig) -> VaultSource:
+    opencode = config.opencode
+    if not (opencode.enabled and opencode.mirror and source == config.memory_source()):
+        return VaultSource(source)
+    from vault_index.mirroring.vault import VaultWithSessions
+
+    return VaultWithSessions(source, opencode)
+
+
+def _sessions(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
     if not config.opencode.enabled:
         return ()
+    vault = config.memory_source()
+    if config.opencode.mirror and vault is not None:
+        from vault_index.mirroring.mirror import MirroredSessions
+
+        return (MirroredSessions(config.opencode, vaults[vault.name]),)
     from vault_index.sources.opencode.source import OpenCodeSource
 
     return (OpenCodeSource(config.opencode),)

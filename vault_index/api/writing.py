@@ -81,7 +81,8 @@ class WriteSide:
                 self._open_writer().begin_anew()
             if everything and not dry_run:
                 self._open_writer().mark_stale()
-            report = self._synchroniser(progress).sync(self._sources, places, dry_run=dry_run)
+            wanted = places if dry_run else self._with_mirror(places, progress)
+            report = self._synchroniser(progress).sync(self._sources, wanted, dry_run=dry_run)
             if not dry_run:
                 self._open_writer().set_meta(SYNCED_AT, str(time.time()))
             return report
@@ -167,6 +168,21 @@ class WriteSide:
                 writer.put_vectors(space.id, vectors, chunks)
         except VaultIndexError as error:
             log.info("not embedded at once: %s", error.message)
+
+    def _with_mirror(
+        self, places: Mapping[str, Sequence[str]] | None, progress: Progress
+    ) -> Mapping[str, Sequence[str]] | None:
+        """Where sessions are kept as files, write these first: they are places to be read as well."""
+        if not self._config.opencode.mirror:
+            return places
+        from vault_index.mirroring.mirror import MirroredSessions
+
+        wanted = dict(places or {})
+        for source in self._sources:
+            if isinstance(source, MirroredSessions) and (places is None or source.config.name in places):
+                vault = source.vault.config.name
+                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._open_cache(), progress)]
+        return None if places is None else wanted
 
     # --- vectors -----------------------------------------------------------------------------------------------
 

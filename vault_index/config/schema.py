@@ -182,6 +182,11 @@ class OpencodeConfig:
     local_only: bool | tuple[str, ...] = setting(
         (), "Projects whose text is never sent to a remote embedder, as for `exclude`; `true` for all sessions."
     )
+    mirror: str = setting(
+        "",
+        "A folder of the vault that memories are written to: sessions are written there as notes, which are indexed "
+        "instead. Empty for none.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +230,10 @@ class Config:
     def default(cls, path: Path, name: str = "vault") -> "Config":
         """Every default, and one vault."""
         return cls(sources=(SourceConfig(name=name, path=path),))
+
+    def memory_source(self) -> SourceConfig | None:
+        """The vault that is written to; None where there is no vault."""
+        return self.source(self.memory.vault) if self.memory.vault else next(iter(self.sources), None)
 
     def source(self, name: str) -> SourceConfig:
         """The source of that name; NotFoundError names the ones there are."""

@@ -66,10 +66,28 @@ def _check_opencode(config: Config) -> None:
             f"opencode.include names {wrong!r}, which is no part of a session.",
             f"Did you mean {near!r}?" if near else f"It may name {', '.join(known)}.",
         )
+    _check_mirror(config)
     if config.opencode.enabled and any(source.name == "opencode" for source in config.sources):
         raise ConfigError(
             "A source is named 'opencode', as the sessions of OpenCode are.",
             "Rename its section, or set opencode.enabled to false.",
+        )
+
+
+def _check_mirror(config: Config) -> None:
+    if not config.opencode.mirror:
+        return
+    folder, memories = PurePosixPath(config.opencode.mirror), PurePosixPath(config.memory.dir)
+    outside = not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in config.opencode.mirror
+    if outside or any(part.startswith(".") for part in folder.parts):
+        raise ConfigError(
+            f"opencode.mirror must be a folder inside the vault that is not hidden, not {config.opencode.mirror!r}.",
+            'For example "sessions".',
+        )
+    if folder.is_relative_to(memories) or memories.is_relative_to(folder):
+        raise ConfigError(
+            f"opencode.mirror ({folder}) and memory.dir ({memories}) must not lie in each other.",
+            "Every note in memory.dir is a memory: give sessions a folder of their own.",
         )
 
 

@@ -42,7 +42,7 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
     return ParsedDocument(
         title=said or name,
         title_in_text=bool(said),
-        aliases=(),
+        aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
         tags=normal_tags(_either(front.values, "tags", "tag", split_spaces=True)),
         links=(*_frontmatter_links(lines[: front.lines]), *inline.links),
         frontmatter=front.values,

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from vault_index import disk
 from vault_index.errors import UsageError, VaultIndexError
-from vault_index.memories import disk
 
 USAGE_FILE = ".vault-index-usage.json"
 """How often the memories of an exported folder were opened: that stands in none of its files."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
+from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
-from vault_index.memories import disk
 from vault_index.memories.naming import NAME_BYTES, slug, unusable
 from vault_index.sources.names import parts_of
 from vault_index.sources.reading import decode, read_regular

@@ -1,11 +1,13 @@
 """`cache.db`: what cannot be derived from the files. Embeddings by content, usage, and what left the machine."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vault_index.answers import SentRecord
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import connect, fetch_all, transaction, translated
+from vault_index.store.rows import MirroredSession
 
 _VARIABLES = 500  # values in one IN (…)
 
@@ -114,6 +116,30 @@ class Cache:
                 " ON CONFLICT (uid) DO UPDATE SET accesses = accesses + 1, accessed = excluded.accessed",
                 (uid, now),
             )
+
+    # --- sessions in a vault -----------------------------------------------------------------------------------
+
+    def mirrored(self) -> dict[str, MirroredSession]:
+        """The sessions that were ever written into a vault, by id."""
+        with translated(self._path):
+            rows = fetch_all(
+                self._connection, "SELECT session, path, made_of, written, size, turns, faults FROM mirrored"
+            )
+        return {
+            session: MirroredSession(path, made_of, written, size, turns, tuple(map(tuple, json.loads(faults))))
+            for session, path, made_of, written, size, turns, faults in rows
+        }
+
+    def put_mirrored(self, session: str, row: MirroredSession | None) -> None:
+        """Remember, or with None forget, that it was written."""
+        with transaction(self._connection, self._path) as connection:
+            connection.execute("DELETE FROM mirrored WHERE session = ?", (session,))
+            if row is not None:
+                connection.execute(
+                    "INSERT INTO mirrored (session, path, made_of, written, size, turns, faults)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (session, row.path, row.made_of, row.written, row.size, row.turns, json.dumps(row.faults)),
+                )
 
     # --- the privacy ledger ------------------------------------------------------------------------------------
 

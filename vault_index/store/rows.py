@@ -65,6 +65,23 @@ class KnownDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class MirroredSession:
+    """What is remembered of a session that was written into a vault as a file."""
+
+    path: str
+    """Empty: the file was deleted by its reader, and is not written again."""
+    made_of: str = ""
+    """What the session was then; another text means that it changed."""
+    written: bytes = b""
+    """SHA-256 of the file; empty for one that its reader has changed."""
+    size: int = 0
+    """Characters of the turns that are in the file, and their SHA-256."""
+    turns: bytes = b""
+    faults: tuple[tuple[str, str], ...] = ()
+    """Code and message."""
+
+
+@dataclass(frozen=True, slots=True)
 class SpaceRow:
     id: int
     space: VectorSpace

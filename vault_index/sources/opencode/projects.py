@@ -4,8 +4,6 @@ import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from vault_index.sources.opencode.model import Session
-
 
 class Projects:
     """Patterns: the name of a project (`api`, `client-*`), or a folder, with everything in it (`~/work/secret`)."""
@@ -16,12 +14,10 @@ class Projects:
             os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if pattern not in self._names
         ]
 
-    def covers(self, session: Session, project: str) -> bool:
+    def covers(self, project: str, *held_in: str) -> bool:
+        """A project by its name, or by one of the folders its session was held in."""
         return any(fnmatchcase(project, name) for name in self._names) or any(
-            _inside(folder, pattern)
-            for pattern in self._folders
-            for folder in (session.directory, session.worktree)
-            if folder
+            _inside(folder, pattern) for pattern in self._folders for folder in held_in if folder
         )
 
 

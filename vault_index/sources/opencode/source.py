@@ -118,7 +118,7 @@ class OpenCodeSource:
         if self.config.local_only is True:
             return True
         held = self._held(path) if self.config.local_only else None
-        return held is not None and self._local.covers(held.listed.session, project_of(held.listed.session))
+        return held is not None and _covers(self._local, held.listed.session)
 
     def link(self, path: str) -> str:
         """None: OpenCode opens a session by a command, which the full record of it names."""
@@ -164,7 +164,7 @@ class OpenCodeSource:
         return held if held and self._wanted(held.listed) and path_of(held.listed.session) == path else None
 
     def _wanted(self, listed: Listed) -> bool:
-        return listed.messages > 0 and not self._exclude.covers(listed.session, project_of(listed.session))
+        return listed.messages > 0 and not _covers(self._exclude, listed.session)
 
     def _ref(self, held: Held) -> DocumentRef:
         listed = held.listed
@@ -191,6 +191,10 @@ class OpenCodeSource:
             return older[0] if older else None
         times = set(held.store.times(session.id))
         return max(older, key=lambda other: len(times.intersection(other.store.times(other.listed.session.id))))
+
+
+def _covers(projects: Projects, session: Session) -> bool:
+    return projects.covers(project_of(session), session.directory, session.worktree)
 
 
 def path_of(session: Session) -> str:

@@ -1,0 +1,278 @@
+"""Sessions as files in a vault: readable there, indexed once, and their reader's as much as ours."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.test_sessions import open_index
+from tests.api.vaults import write
+from tests.sources.opencode.stores import FIXTURES, Client
+from vault_index import VaultIndex
+from vault_index.config import find_home
+from vault_index.config.edit import set_value
+from vault_index.errors import ConfigError
+
+A = "sessions/2026-11-18 A session.md"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "opencode").mkdir()
+    client = Client(tmp_path / "opencode/opencode.db")
+    yield client
+    client.close()
+
+
+def opened(folder: Path, **settings: str) -> VaultIndex:
+    return open_index(folder, **{"mirror": "sessions", **settings})
+
+
+def files(folder: Path) -> dict[str, str]:
+    vault = folder / "vault"
+    return {str(file.relative_to(vault)): file.read_text("utf-8") for file in sorted(vault.glob("sessions/**/*.md"))}
+
+
+def sessions(index: VaultIndex) -> list[str]:
+    return sorted(found.path for found in index.list(kind="session").results)
+
+
+def test_real_sessions_are_notes_by_day_and_title(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
+    with opened(tmp_path) as index:
+        index.sync()
+        found = files(tmp_path)
+        assert list(found) == sessions(index)
+        assert list(found) == [
+            "sessions/2026-11-21 Find usages (@general subagent).md",
+            "sessions/2026-11-21 Recall décision.md",
+            "sessions/2026-11-21 Scripted session title — Übersicht.md",
+            "sessions/2026-11-21 Usages of check().md",
+        ]
+        parent, child = found["sessions/2026-11-21 Usages of check().md"], "2026-11-21 Find usages (@general subagent)"
+        assert f"- task: `Find usages` → [[{child}]] (ok)" in parent
+        assert 'parent: "[[2026-11-21 Usages of check()]]"' in found[f"sessions/{child}.md"]
+        hit = index.search("修正しました").results[0]
+        assert (hit.kind, hit.project, hit.headings[0][:10]) == ("session", "project", "Assistant ")
+        assert hit.link.startswith("obsidian://open?vault=vault&file=sessions%2F2026-11-21")
+        (whole,) = index.get("ses_e02fa71d5ffeihEmyQeshcxlu5", full=True).results
+        assert whole.metadata is not None
+        assert whole.metadata["resume"] == "opencode -s ses_e02fa71d5ffeihEmyQeshcxlu5"
+        assert f"sessions/{child}.md" in [
+            one.path for one in index.related("sessions/2026-11-21 Usages of check().md").results
+        ]
+        assert (index.sync().changed, files(tmp_path)) == (0, found)
+
+
+def test_switching_over_keeps_ids_and_vectors(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with open_index(tmp_path, provider="local") as index:
+        index.sync()
+        (before,) = index.list(kind="session").results
+    with opened(tmp_path, provider="local") as index:
+        report = index.sync()
+        (after,) = index.list(kind="session").results
+    assert (after.id, after.path, report.embedded) == (before.id, A, 0)
+
+
+def test_a_new_turn_is_added_and_found(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        client.assistant("It is an egret")
+        report = index.sync([client.path])
+        assert (report.changed, report.added) == (1, 0)
+        assert [hit.path for hit in index.search("egret").results] == [A]
+        assert files(tmp_path)[A].endswith("\n\nIt is an egret\n")
+
+
+def test_what_opencode_deletes_stays(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        client.run("DELETE FROM session")
+        index.sync()
+        assert sessions(index) == list(files(tmp_path)) == [A]
+
+
+def test_a_deleted_file_stays_deleted_until_it_is_put_back(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    client.session("ses_b", "Another")
+    client.user("Hello", session="ses_b")
+    with opened(tmp_path) as index:
+        index.sync()
+        (tmp_path / "vault" / A).rename(tmp_path / "trash.md")
+        client.assistant("It is an egret")
+        index.sync()
+        index.rebuild()
+        assert sessions(index) == list(files(tmp_path)) == ["sessions/2026-11-18 Another.md"]
+        (tmp_path / "trash.md").rename(tmp_path / "vault" / A)
+        index.sync()
+        assert sessions(index) == [A, "sessions/2026-11-18 Another.md"]
+        assert "It is an egret" in files(tmp_path)[A]
+
+
+def test_a_folder_that_is_gone_as_a_whole_is_written_anew(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        shutil.rmtree(tmp_path / "vault/sessions")
+        index.sync()
+        assert list(files(tmp_path)) == [A]
+
+
+def test_a_vault_that_is_not_mounted_forgets_nothing(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        (tmp_path / "vault").rename(tmp_path / "unmounted")
+        assert [problem.code for problem in index.sync().problems] == ["source_vanished"]
+        assert sessions(index) == [A]
+        (tmp_path / "unmounted").rename(tmp_path / "vault")
+        client.assistant("It is an egret")
+        index.sync()
+        assert "It is an egret" in files(tmp_path)[A]
+
+
+def test_a_renamed_or_moved_file_goes_on_under_its_name(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        (tmp_path / "vault/sessions/birds").mkdir()
+        (tmp_path / "vault" / A).rename(tmp_path / "vault/sessions/birds/Herons.md")
+        client.assistant("It is an egret")
+        index.sync()
+        assert sessions(index) == ["sessions/birds/Herons.md"]
+        assert "egret" in files(tmp_path)["sessions/birds/Herons.md"]
+
+
+def test_only_a_first_title_names_a_file(client: Client, tmp_path: Path) -> None:
+    client.session(title="New session - 2026-11-18T11:06:41.000Z")
+    client.user("A heron at the lake")
+    client.session("ses_c", "Look it up (@general subagent)", parent_id="ses_a")
+    client.user("Herons?", session="ses_c")
+    with opened(tmp_path) as index:
+        index.sync()
+        assert "sessions/2026-11-18 New session.md" in files(tmp_path)
+        client.run("UPDATE session SET title = 'Herons: a question?' WHERE id = 'ses_a'")
+        index.sync()
+        child = "sessions/2026-11-18 Look it up (@general subagent).md"
+        named = ["sessions/2026-11-18 Herons a question.md", child]
+        assert sessions(index) == list(files(tmp_path)) == named
+        assert 'parent: "[[2026-11-18 Herons a question]]"' in files(tmp_path)[child]
+        client.run("UPDATE session SET title = 'Egrets' WHERE id = 'ses_a'")
+        index.sync()
+        assert sessions(index) == named
+        assert [found.title for found in index.list(path=named[0]).results] == ["Egrets"]
+
+
+def test_sessions_of_one_title_have_files_of_their_own(client: Client, tmp_path: Path) -> None:
+    write(tmp_path / "vault", {A: "A note of mine.\n"})
+    for name in ("ses_a", "ses_b"):
+        client.session(name)
+        client.user(f"Hello from {name}", session=name)
+    with opened(tmp_path) as index:
+        index.sync()
+        assert sessions(index) == ["sessions/2026-11-18 A session 2.md", "sessions/2026-11-18 A session 3.md"]
+        assert files(tmp_path)[A] == "A note of mine.\n"
+        assert [found.kind for found in index.list(path=A).results] == ["note"]
+
+
+def test_what_was_written_into_a_file_is_kept_and_the_session_goes_on_behind_it(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        file = tmp_path / "vault" / A
+        mine = file.read_text("utf-8").replace("\nturns: 1\n", "\nturns: 1\ntags: [birds]\n") + "\nI saw it, too.\n"
+        file.write_text(mine, "utf-8")
+        client.assistant("It is an egret")
+        index.sync()
+        client.user("Are you sure?")
+        index.sync()
+        text = file.read_text("utf-8")
+        assert text.startswith(mine)
+        assert text.count("It is an egret") == text.count("Are you sure?") == 1
+        assert index.status().problems == ()
+        assert [hit.path for hit in index.search("sure kind:session tag:birds").results] == [A]
+
+
+def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    last = client.user("Or an egret")
+    with opened(tmp_path) as index:
+        index.sync()
+        file = tmp_path / "vault" / A
+        file.write_text(file.read_text("utf-8") + "\nI saw it, too.\n", "utf-8")
+        mine = file.read_text("utf-8")
+        client.run("DELETE FROM message WHERE id = ?", last)
+        client.user("A stork then")
+        for _ in range(2):
+            index.sync()
+            assert file.read_text("utf-8") == mine
+            (problem,) = index.status().problems
+            assert problem.message.startswith(f"{A}: it was changed by hand")
+        file.write_text(mine.replace('session: "ses_a"\n', ""), "utf-8")  # it is a note of its own from now on
+        client.user("Or a crane")
+        index.sync()
+        assert file.read_text("utf-8") == mine.replace('session: "ses_a"\n', "")
+        assert sessions(index) == ["sessions/2026-11-18 A session 2.md"]
+        assert "Or a crane" in files(tmp_path)["sessions/2026-11-18 A session 2.md"]
+        assert index.status().problems == ()
+
+
+def test_a_lost_cache_makes_no_copies(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        cache = index.home.cache_db
+    for file in cache.parent.glob("cache.db*"):
+        file.unlink()
+    client.assistant("It is an egret")
+    with opened(tmp_path) as index:
+        index.sync()
+        assert sessions(index) == list(files(tmp_path)) == [A]
+        assert "turns: 2\n" in files(tmp_path)[A]
+        assert index.status().problems == ()
+
+
+def test_what_is_broken_or_redacted_is_named_with_its_file(client: Client, tmp_path: Path) -> None:
+    client.session()
+    message = client.user("the token is gh" + "p_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    client.part(message, "broken", "prt_x")
+    with opened(tmp_path) as index:
+        index.sync()
+        broken, redacted = sorted(index.status().problems, key=lambda problem: problem.code, reverse=True)
+        assert broken.message.startswith(f"{A}: part prt_x of message")
+        assert redacted.message.startswith("1 session holds credentials")
+
+
+def test_local_only_projects_stay_home_as_files_too(client: Client, tmp_path: Path) -> None:
+    client.session("ses_s", "Secret", project_id="global", directory="/home/user/secret/deep")
+    client.user("Hush", session="ses_s")
+    client.session("ses_p", "Public", project_id="global", directory="/srv/public")
+    client.user("Hello", session="ses_p")
+    write(tmp_path / "vault", {"note.md": "A note.\n"})
+    names = ("note.md", "sessions/2026-11-18 Secret.md", "sessions/2026-11-18 Public.md")
+    for setting, home in (("/home/user/secret", [False, True, False]), ("true", [False, True, True])):
+        with opened(tmp_path, local_only=setting) as index:
+            index.sync()
+            vault = index.sources[0]
+            assert [vault.stays_home(name) for name in names] == home
+
+
+@pytest.mark.parametrize("folder", ["80-memory", "80-memory/sessions", "../elsewhere", "/abs", ".hidden", "."])
+def test_folders_that_cannot_be(client: Client, tmp_path: Path, folder: str) -> None:
+    with open_index(tmp_path), pytest.raises(ConfigError, match="mirror"):
+        set_value(find_home(tmp_path / "home"), "opencode.mirror", folder)

@@ -1,0 +1,1 @@
+"""Sessions of OpenCode as files in a vault, where they can be read, and stay when OpenCode deletes them."""
