@@ -84,14 +84,22 @@ class Stores:
         asked = self._opened.asked[1]
         if id_ in asked:
             return asked[id_]
+        unknown: VaultIndexError | None = None
         for path in places.databases:
-            database = self._database(path)
-            if (listed := database.session(id_)) is not None:
+            try:
+                database = self._database(path)
+                listed = database.session(id_)
+            except VaultIndexError as error:  # it may be in another, which is no worse for that
+                unknown = unknown or error
+                continue
+            if listed is not None:
                 asked[id_] = Held(listed, database)
                 return asked[id_]
         for tree in _trees(places):
             if (listed := tree.session(id_)) is not None:
                 return Held(listed, tree)
+        if unknown is not None:
+            raise unknown
         return None
 
     def _read(self, places: Places) -> Listing:

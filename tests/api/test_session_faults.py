@@ -1,0 +1,115 @@
+"""Whatever befalls the data of OpenCode or our own process: the rest is found, the fault is named, nothing is lost."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.test_sessions import open_index
+from tests.api.test_sync import documents_in
+from tests.api.vaults import rows
+from tests.sources.opencode.stores import Client, copied
+from vault_index import VaultIndex
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "opencode").mkdir()
+    client = Client(tmp_path / "opencode/opencode.db")
+    yield client
+    client.close()
+
+
+def found(index: VaultIndex, word: str) -> list[str]:
+    return [hit.path for hit in index.search(word, fuzzy=False).results]
+
+
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+def test_a_locked_database_is_named_and_the_others_are_read(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str
+) -> None:
+    monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
+    client.session()
+    client.user("A heron at the lake")
+    # In another process: ours would hold the database open, and nobody could lock it.
+    open_index(tmp_path, mirror=mirror).close()
+    environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}
+    subprocess.run([sys.executable, "-m", "vault_index", "sync", "--quiet"], env=environment, check=True)
+    beta = Client(client.path.with_name("opencode-beta.db"))
+    beta.session("ses_b", "Owls")
+    beta.user("An owl by night", session="ses_b")
+    client.connection.pragma("locking_mode", "exclusive")
+    client.user("And an egret")
+    with open_index(tmp_path, mirror=mirror) as index:
+        report = index.sync()
+        assert report.removed == 0
+        assert [problem.code for problem in report.problems] == ["busy"]
+        assert "opencode.db is locked by OpenCode" in report.problems[0].message
+        assert [len(found(index, word)) for word in ("heron", "owl", "login", "egret")] == [1, 1, 1, 0]
+        client.connection.pragma("locking_mode", "normal")
+        client.user("And a stork")
+        client.connection.execute("SELECT count(*) FROM session").fetchall()
+        assert index.sync().problems == ()
+        assert [len(found(index, word)) for word in ("heron", "egret", "stork")] == [1, 1, 1]
+    beta.close()
+
+
+def test_a_truncated_file_of_a_tree_is_named_and_the_rest_is_found(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    (storage,) = copied("json-1.1.65", tmp_path).rglob("storage")
+    shutil.move(storage, tmp_path / "opencode/storage")
+    with open_index(tmp_path, home="whole") as index:
+        index.sync()
+        sessions, hits = index.list(kind="session").total, found(index, "login")
+    part = next(file for file in sorted(tmp_path.rglob("part/*/*.json")) if "Warum?" in file.read_text("utf-8"))
+    part.write_bytes(part.read_bytes()[:-20])
+    message = next(iter(sorted(tmp_path.rglob("message/*/*.json"))))
+    for lost in tmp_path.glob(f"opencode/storage/part/{message.stem}/*"):
+        lost.unlink()
+    with open_index(tmp_path) as index:
+        index.sync()
+        assert index.list(kind="session").total == sessions
+        assert set(found(index, "login")) <= set(hits)
+        told = " ".join(problem.message for problem in index.status().problems)
+        assert f"part {part.stem} of message {part.parent.name} cannot be read" in told
+        assert found(index, "Warum") == []
+
+
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+def test_a_sync_that_was_killed_is_finished_by_the_next_one(client: Client, tmp_path: Path, mirror: str) -> None:
+    for number in range(60):
+        client.session(f"ses_{number:02}", f"Session {number}")
+        for turn in range(3):
+            client.user(f"Question {turn} of {number}: " + "Why does it rain? " * 60, session=f"ses_{number:02}")
+    with open_index(tmp_path, mirror=mirror) as index:
+        database = index.home.index_db
+    environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}
+    kills = 0
+    for files, documents in ((20, 10), (60, 40)):
+        command = [sys.executable, "-m", "vault_index", "sync", "--json", "--no-embed"]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        while process.poll() is None and not (
+            documents_in(database) >= documents or (mirror and documents == 10 and written(tmp_path) >= files)
+        ):
+            pass
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills == 2
+    with open_index(tmp_path, mirror=mirror) as index:
+        index.sync()
+        assert index.list(kind="session").total == 60
+        assert written(tmp_path) == (60 if mirror else 0)
+        with open_index(tmp_path, home="fresh", mirror=mirror) as fresh:
+            fresh.sync()
+            assert rows(fresh.home.index_db) == rows(index.home.index_db)
+
+
+def written(folder: Path) -> int:
+    return len(list((folder / "vault").glob("sessions/*.md")))
