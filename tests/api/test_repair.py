@@ -13,6 +13,7 @@ from vault_index import VaultIndex
 from vault_index.answers import Problem
 from vault_index.api.own_files import clock_problem, leftover_problems, watch_problems
 from vault_index.config import find_home, load_config
+from vault_index.indexer.sync import Interrupted
 from vault_index.store.checkup import vec0_fault
 from vault_index.store.connection import load_vec0
 
@@ -219,3 +220,17 @@ def test_settings_of_a_link_are_somebody_elses(tmp_path: Path, vault: Path) -> N
         assert index.doctor().healthy
         index.repair()
         assert stat.S_IMODE(real.stat().st_mode) == 0o644
+
+
+def test_a_sync_that_was_left_is_unfinished_and_not_damaged(tmp_path: Path, vault: Path) -> None:
+    def leave(stage: str, done: int, total: int) -> None:
+        if done == 2:
+            raise Interrupted
+
+    with opened(tmp_path) as index:
+        with pytest.raises(Interrupted):
+            index.sync(progress=leave)
+        assert codes(index.doctor().problems) == []
+        assert codes(index.doctor(deep=True).problems) == ["behind"]
+        index.sync()
+        assert index.doctor(deep=True).healthy

@@ -60,3 +60,15 @@ def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
         _ = 1 / 0
     with lock.held("sync", 0):
         assert (tmp_path / "write.lock").exists()
+
+
+def test_a_full_disk_keeps_nobody_from_the_lock(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path; from vault_index.store.lock import WriteLock\n"
+        "from vault_index.daemon.lock import DaemonLock\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # no file may grow\n"
+        "DaemonLock(Path(sys.argv[1], 'daemon.lock'))\n"
+        "with WriteLock(Path(sys.argv[1], 'write.lock')).held('sync', 1.0): print('held')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("held\n", "")
