@@ -40,6 +40,7 @@ _HINTS = {
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
+    "placeholder": "open it once, or tell the cloud's program to keep it on this machine",
     "session": "the rest is indexed; OpenCode may have been killed while it wrote",
     "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; what is known is kept",
     "busy": "the next sync tries again",

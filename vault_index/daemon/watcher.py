@@ -322,9 +322,9 @@ def _exhausted(root: str) -> OSError | None:
 
 
 def _exhaustion(name: str, error: OSError) -> Problem:
-    limit = "max_user_instances" if error.errno == errno.EMFILE else "max_user_watches"
+    limit = "max_user_instances=1024" if error.errno == errno.EMFILE else "max_user_watches=524288"
     return Problem(
         "watch_polling",
         f"source {name!r} is polled: the system cannot watch it ({error.strerror})",
-        f"raise the limit, as `sudo sysctl fs.inotify.{limit}=524288`; the daemon tries again every few minutes",
+        f"raise the limit, as `sudo sysctl fs.inotify.{limit}`; the daemon tries again every few minutes",
     )

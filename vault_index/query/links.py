@@ -1,11 +1,13 @@
 """Which document a link means: by exact path, from the root or from where it is written, then by the shortest path that
 ends so, then by alias. Asked anew each time, so that it cannot go stale.
 
-A link stays in its source, but one to the id of a session, which is the same wherever the session is kept.
+Upper and lower case do not matter, nor how accents are spelled (macOS has other Unicode normal forms than Linux). A
+link stays in its source, but one to the id of a session, which is the same wherever the session is kept.
 """
 
 import posixpath
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
@@ -31,7 +33,7 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
     aliases = (alias.casefold() for alias in reader.aliases_of(document.id))
     links = [
         link
-        for link in reader.links_to({file, _stem(file), *aliases})
+        for link in reader.links_to(_spellings({file, _stem(file), *aliases}))
         if link.source == document.source or document.kind == "session"
     ]
     named = _Named(reader, {link.target for link in links})
@@ -49,18 +51,26 @@ class _Named:
 
     def __init__(self, reader: IndexReader, targets: Collection[str]) -> None:
         ends = {target.rpartition("/")[2].casefold() for target in targets}
+        names = {*ends, *map(_stem, ends), *(target.casefold() for target in targets)}
         self._called: dict[str, list[Called]] = defaultdict(list)
-        for called in reader.documents_called({*ends, *map(_stem, ends), *(target.casefold() for target in targets)}):
-            self._called[called.alias or _stem(called.path.rpartition("/")[2].casefold())].append(called)
+        for called in reader.documents_called(_spellings(names)):
+            self._called[_folded(called.alias or _stem(called.path.rpartition("/")[2]))].append(called)
 
     def meant(self, target: str, sources: Collection[str], path: str) -> int | None:
         """The document of these sources (none: of any) that `target` means where it is written in `path`."""
-        wanted = target.casefold().lstrip("/")
-        from_here = posixpath.normpath(posixpath.join(posixpath.dirname(path.casefold()), wanted))
+        wanted = _folded(target).lstrip("/")
+        from_here = posixpath.normpath(posixpath.join(posixpath.dirname(_folded(path)), wanted))
         end = wanted.rpartition("/")[2]
         anywhere = not sources or _SESSION.fullmatch(_stem(end))
         ranked = [
-            (rank, len(called.path), called.source, called.path, called.document_id)
+            (
+                rank,
+                target.casefold() not in called.path.casefold(),
+                len(called.path),
+                called.source,
+                called.path,
+                called.document_id,
+            )
             for name in {end, _stem(end), wanted}
             for called in self._called.get(name, ())
             if (anywhere or called.source in sources) and (rank := _rank(called, wanted, from_here)) is not None
@@ -71,14 +81,26 @@ class _Named:
 def _rank(called: Called, wanted: str, from_here: str) -> int | None:
     """How well a document is what is wanted, 0 is best; None where it is not."""
     if called.alias is not None:
-        return 3 if called.alias == wanted else None
-    path = called.path.casefold()
+        return 3 if _folded(called.alias) == wanted else None
+    path = _folded(called.path)
     spelled = (path, _stem(path))
     if wanted in spelled:
         return 0
     if from_here in spelled:
         return 1
     return 2 if any(spelling.endswith(f"/{wanted}") for spelling in spelled) else None
+
+
+def _folded(text: str) -> str:
+    """As names are compared."""
+    folded = text.casefold()
+    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
+
+
+def _spellings(names: Iterable[str]) -> set[str]:
+    """The names in each form the index may have them in."""
+    normal = unicodedata.normalize
+    return {spelled for name in names for spelled in (name, normal("NFC", name), normal("NFD", name))}
 
 
 def _stem(path: str) -> str:

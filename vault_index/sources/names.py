@@ -1,10 +1,13 @@
 """What a name alone says about a file or folder: a document, hidden, or a leftover nobody wants to search."""
 
 import re
+import unicodedata
+from collections.abc import Iterable
 
 DOCUMENT_ENDINGS = (".md", ".markdown", ".canvas")
 """In any case of letters. Obsidian knows `.md` and `.canvas`; folders of documentation hold `.markdown` as well."""
 
+_ICLOUD = ".icloud"
 _IGNORED_FOLDERS = frozenset({"node_modules", "@eadir", "#recycle", "$recycle.bin", "__macosx"})
 # Syncthing; Dropbox ("(Ann's conflicted copy 2026-01-02)") and Nextcloud ("(conflicted copy 2026-01-02 101112)").
 _CONFLICT = re.compile(r"\.sync-conflict-|\([^()]*conflicted copy[^()]*\)", re.IGNORECASE)
@@ -34,6 +37,29 @@ def is_readable_name(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def placeholder_of(name: str) -> str:
+    """The document for which iCloud keeps this file while it is not on the machine (`.note.md.icloud`); or nothing."""
+    if not (name.startswith(".") and name.endswith(_ICLOUD)):
+        return ""
+    document = name[1 : -len(_ICLOUD)]
+    return document if document and is_document_name(document) else ""
+
+
+def placeholder_name(name: str) -> str:
+    """The other way round."""
+    return f".{name}{_ICLOUD}"
+
+
+def same_name(name: str, found: Iterable[str]) -> str:
+    """The name as it is spelled among those found: itself, else the first that differs in its Unicode normal form
+    alone, else itself again."""
+    names = list(found)
+    if name in names:
+        return name
+    plain = unicodedata.normalize("NFC", name)
+    return min((other for other in names if unicodedata.normalize("NFC", other) == plain), default=name)
 
 
 def shown_name(path: str) -> str:

@@ -9,6 +9,10 @@ from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp
 
 _TRIES = 3
+_DATALESS = 0x40000000
+"""macOS: the content is with iCloud, OneDrive or another provider (SF_DATALESS)."""
+_RECALLED = 0x1000 | 0x40000 | 0x400000
+"""Windows: offline, recalled when opened, recalled when read."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -23,6 +27,12 @@ _MARKS = (
 def stamp_of(status: os.stat_result) -> FileStamp:
     """What makes two looks at a file comparable."""
     return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def is_placeholder(status: os.stat_result) -> bool:
+    """Whether a file has a size, but its content would have to be downloaded to be read."""
+    flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
+    return bool(flags & _DATALESS or attributes & _RECALLED)
 
 
 def read_regular(path: str, limit: int) -> tuple[bytes, os.stat_result]:
@@ -68,6 +78,8 @@ def _read(descriptor: int, most: int) -> bytes:
 def _must_be_regular(status: os.stat_result, path: str, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise VaultIndexError(f"{path} is not a file.", "Only regular files are read.")
+    if is_placeholder(status):
+        raise VaultIndexError(f"{path} is in the cloud, not on this machine.", "Open it once to have it downloaded.")
     if status.st_size > limit:
         raise VaultIndexError(
             f"{path} has {status.st_size} bytes, more than the limit of {limit}.",

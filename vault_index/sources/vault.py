@@ -1,5 +1,6 @@
 """A folder of notes as a source: which documents it holds, and what they contain."""
 
+import contextlib
 import errno
 import functools
 import hashlib
@@ -12,12 +13,19 @@ from urllib.parse import quote
 from vault_index.config import SourceConfig
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
-from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
+from vault_index.sources.names import (
+    is_document_name,
+    is_folder_name,
+    is_readable_name,
+    parts_of,
+    placeholder_name,
+    same_name,
+)
 from vault_index.sources.obsidian import SETTINGS
 from vault_index.sources.reading import decode, read_regular, stamp_of
 from vault_index.sources.rulebook import IGNORE_FILE, RuleBook, configured_rules
+from vault_index.sources.walk import KEPT, Walk, is_under, judge, placeholder_fault, unreadable_fault
 from vault_index.sources.walk import Scan as Scan
-from vault_index.sources.walk import Walk, is_under, judge, unreadable_fault
 
 
 class VaultSource:
@@ -71,7 +79,7 @@ class VaultSource:
     def examine(self, path: str) -> DocumentRef | Fault | None:
         """One path as `scan` would see it: a document, a fault, or None for anything else (gone, ignored).
 
-        A fault of code `unreadable` means that nobody knows: what is known of the path must be kept.
+        A fault of a code in `KEPT` means that nobody knows: what is known of the path must be kept.
         """
         parts = parts_of(path)
         if parts is None or not _may_be_document(parts):
@@ -81,8 +89,9 @@ class VaultSource:
         except OSError as error:
             return unreadable_fault(path, error)
         if status is None:
-            reason = self.missing()
-            return Fault("unreadable", f"The vault is gone: {reason}.", path) if reason else None
+            if reason := self.missing():
+                return Fault("unreadable", f"The vault is gone: {reason}.", path)
+            return self._deferred(parts)
         if stat.S_ISLNK(status.st_mode):
             return _one(self._walk().result(path), path)
         self._rules.refresh()
@@ -97,6 +106,8 @@ class VaultSource:
         """One path again, by the same rules as `scan`. VaultIndexError when it is there and gives no answer."""
         found = self.examine(path)
         if isinstance(found, Fault):
+            if found.code == "placeholder":
+                raise VaultIndexError(f"{path}: {found.message}", "Open it once to have it downloaded.")
             if found.code == "unreadable":
                 raise VaultIndexError(f"{path}: {found.message}", "Check its permissions and that its disk is there.")
             return None
@@ -130,7 +141,7 @@ class VaultSource:
         path = os.path.normpath(absolute_path)
         for root in (self._root, os.path.realpath(self._root)):
             if is_under(root, path):
-                return path[len(root) :].strip("/")
+                return self._as_on_disk(path[len(root) :].strip("/"))
         return None
 
     def absolute(self, path: str) -> Path:
@@ -212,7 +223,8 @@ class VaultSource:
         try:
             status = self._status(parts)
             if status is None:
-                return Scan()
+                deferred = self._deferred(parts)
+                return Scan(faults=(deferred,), unreadable=(place,)) if deferred else Scan()
             if stat.S_ISDIR(status.st_mode):
                 return self._scan_folder(place, parts, whole)
         except OSError as error:
@@ -221,7 +233,7 @@ class VaultSource:
             return whole().result(place)
         found = self.examine(place)
         if isinstance(found, Fault):
-            return Scan(faults=(found,), unreadable=(place,) if found.code == "unreadable" else ())
+            return Scan(faults=(found,), unreadable=(place,) if found.code in KEPT else ())
         return Scan(refs=(found,) if found else ())
 
     def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
@@ -233,6 +245,25 @@ class VaultSource:
         walk.folder(f"{place}/", self._rules.around(parts))
         # What links lead to may have been found in another way already: only a whole walk knows.
         return whole().result(place) if walk.links else walk.result(place)
+
+    def _deferred(self, parts: list[str]) -> Fault | None:
+        """The fault for a document that iCloud took away, and left a placeholder for."""
+        *above, name = parts
+        if not _may_be_document(parts) or not os.path.exists("/".join((self._root, *above, placeholder_name(name)))):
+            return None
+        return placeholder_fault("/".join(parts))
+
+    def _as_on_disk(self, path: str) -> str:
+        """The path with its names in the Unicode normal form that the disk has them in, as far as it is there."""
+        if path.isascii():
+            return path
+        spelled = ""
+        for part in path.split("/"):
+            if not part.isascii():
+                with contextlib.suppress(OSError):
+                    part = same_name(part, os.listdir(f"{self._root}/{spelled}"))
+            spelled = f"{spelled}/{part}".strip("/")
+        return spelled
 
     def _stays_inside(self, path: str) -> bool:
         try:

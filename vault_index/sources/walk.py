@@ -13,7 +13,8 @@ from vault_index.answers import Problem
 from vault_index.config import SourceConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp
-from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, shown_name
+from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
+from vault_index.sources.reading import is_placeholder
 from vault_index.sources.rulebook import IGNORE_FILE, Chain, RuleBook
 
 Identity = tuple[int, int]
@@ -111,6 +112,8 @@ class Walk:
         for entry in entries:
             name = entry.name
             if name[0] == ".":
+                if document := placeholder_of(name):
+                    self._defer(prefix + document, chain)
                 continue
             path = prefix + name
             try:
@@ -141,7 +144,16 @@ class Walk:
         if isinstance(found, DocumentRef):
             self.refs.append(found)
         elif found is not None:
-            self.faults.append(found)
+            self._note(found)
+
+    def _defer(self, path: str, chain: Chain) -> None:
+        if self._readable(path, path) and not self._ignored(path, chain):
+            self._note(placeholder_fault(path))
+
+    def _note(self, fault: Fault) -> None:
+        self.faults.append(fault)
+        if fault.code in KEPT:
+            self.unreadable.append(fault.path)
 
     def _ignored(self, path: str, chain: Chain) -> bool:
         return (self._ruled or bool(chain)) and self._rules.ignores(chain, path)
@@ -207,6 +219,8 @@ def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRe
     """What a file is that no rule leaves out: a document, one that is too large, or nothing to read (a pipe)."""
     if not stat.S_ISREG(status.st_mode):
         return None
+    if is_placeholder(status):
+        return placeholder_fault(path)
     size = status.st_size
     if size > source.max_file_bytes:
         limit = source.max_file_bytes
@@ -228,6 +242,15 @@ def may_follow(source: SourceConfig, root: str, rules: RuleBook, absolute: str) 
 def is_under(folder: str, path: str) -> bool:
     """Whether a path is the folder or lies under it; everything lies under the empty one."""
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+KEPT = frozenset({"unreadable", "placeholder"})
+"""Faults of files that are there but gave no answer: what is known of them is kept."""
+
+
+def placeholder_fault(path: str) -> Fault:
+    """The fault for a file whose content is not on this machine; reading it would download it."""
+    return Fault("placeholder", "It is in the cloud, not on this machine; what was indexed of it is kept.", path)
 
 
 def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:

@@ -101,6 +101,7 @@ def connect(path: Path, name: Name, *, writable: bool) -> apsw.Connection:
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.create_scalar_function("fold", _fold, 1, deterministic=True)
+            connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
             _prepare(connection, path, name, writable)
         except BaseException:
             connection.close()
@@ -113,6 +114,12 @@ def _fold(*values: "apsw.SQLiteValue") -> str | None:
     functions know the case of ASCII only."""
     (value,) = values
     return None if value is None else unicodedata.normalize("NFC", str(value)).casefold()
+
+
+def _nfc(*values: "apsw.SQLiteValue") -> str | None:
+    """`nfc(text)` in SQL: accents spelled in one way, upper and lower case kept."""
+    (value,) = values
+    return None if value is None else unicodedata.normalize("NFC", str(value))
 
 
 def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool) -> None:

@@ -56,6 +56,8 @@ class DocumentReader(Reading):
 
     def documents_by_path(self, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
         rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE path = ? ORDER BY source", (path,))
+        if not rows and not path.isascii():  # it may be called so in another Unicode normal form, as macOS writes names
+            rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE nfc(path) = nfc(?) ORDER BY source, path", (path,))
         return [document for row in rows if (document := stored_document(row)).source in sources or not sources]
 
     def documents_by_name(self, name: str) -> list[StoredDocument]:
@@ -69,6 +71,12 @@ class DocumentReader(Reading):
             " ORDER BY length(path), source, path",
             (folded,),
         )
+        if not (by_name or by_alias or name.isascii()):
+            by_name = self._all(
+                f"SELECT {DOCUMENT} FROM document WHERE fold(name) = fold(?) OR id IN"
+                " (SELECT document_id FROM alias WHERE fold(folded) = fold(?)) ORDER BY length(path), source, path",
+                (folded, folded),
+            )
         return [stored_document(row) for row in (*by_name, *by_alias)]
 
     def memories_by_identity(self, identity: bytes, source: str) -> list[StoredDocument]:

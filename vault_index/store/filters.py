@@ -84,7 +84,11 @@ def _tags(tags: Sequence[str]) -> _Condition:
 def _path(path: str) -> _Condition:
     path = path.removeprefix("./").rstrip("/") or "*"
     if _GLOB_MARKS.intersection(path):
-        return "lower(document.path) GLOB lower(?)", [path]
+        fold = _fold([path])
+        return f"{fold}(document.path) GLOB {fold}(?)", [path]
+    if not path.isascii():  # a name may be spelled in another Unicode normal form
+        below = "substr(fold(document.path), 1, length(fold(?))) = fold(?)"
+        return f"(fold(document.path) IN (fold(?), fold(?)) OR {below})", [path, f"{path}.md", f"{path}/", f"{path}/"]
     folder = f"{path}/"
     return (
         "(document.path COLLATE NOCASE IN (?, ?) OR substr(document.path, 1, ?) = ? COLLATE NOCASE)",

@@ -1,0 +1,71 @@
+"""Files whose content is in the cloud: what is known of them is kept, and nothing makes them come."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tests.api.vaults import indexed, paths_found
+from vault_index.config import SourceConfig
+from vault_index.errors import VaultIndexError
+from vault_index.models import Fault
+from vault_index.sources.names import placeholder_of
+from vault_index.sources.reading import is_placeholder
+from vault_index.sources.vault import VaultSource
+from vault_index.sources.walk import judge
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [(".a note.md.icloud", "a note.md"), (".x.png.icloud", ""), ("a.md.icloud", ""), (".icloud", ""), (".md", "")],
+)
+def test_the_name_that_icloud_gives(name: str, document: str) -> None:
+    assert placeholder_of(name) == document
+
+
+def status(**fields: int) -> os.stat_result:
+    """What `stat` says on the systems that have such files."""
+    plain = {"st_mode": 0o100644, "st_size": 12, "st_mtime_ns": 1, "st_ctime_ns": 1}
+    return cast(os.stat_result, SimpleNamespace(**plain | fields))
+
+
+@pytest.mark.parametrize(
+    "fields", [{"st_flags": 0x40000020}, {"st_file_attributes": 0x400020}, {"st_file_attributes": 0x1000}]
+)
+def test_a_file_that_would_have_to_be_downloaded_is_not_read(fields: dict[str, int]) -> None:
+    assert is_placeholder(status(**fields))
+    found = judge(SourceConfig(name="notes", path=Path("/v")), "a.md", status(**fields))
+    assert isinstance(found, Fault)
+    assert found.code == "placeholder"
+
+
+@pytest.mark.parametrize("fields", [{}, {"st_flags": 0x20}, {"st_file_attributes": 0x20}])
+def test_other_files_are(fields: dict[str, int]) -> None:
+    assert not is_placeholder(status(**fields))
+
+
+@pytest.mark.parametrize("paths", [None, ["folder/taken.md"], ["folder"]])
+def test_what_icloud_took_away_stays_searchable(tmp_path: Path, paths: list[str] | None) -> None:
+    notes = {"folder/taken.md": "All about oaks.\n", "here.md": "All about elms.\n"}
+    with indexed(tmp_path, notes) as index:
+        folder = tmp_path / "vault" / "folder"
+        (folder / "taken.md").rename(folder / ".taken.md.icloud")
+        places: Any = None if paths is None else [tmp_path / "vault" / path for path in paths]
+        report = index.sync(places)
+        assert (report.removed, report.failed) == (0, ())
+        assert [problem.code for problem in index.status().problems] == ["placeholder"]
+        (folder / ".taken.md.icloud").rename(folder / "taken.md")
+        index.sync()
+        assert index.status().problems == ()
+        assert paths_found(index, "oaks") == ["folder/taken.md"]
+        (folder / "taken.md").unlink()
+        assert index.sync().removed == 1
+
+
+def test_reading_says_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / ".a.md.icloud").write_bytes(b"")
+    with pytest.raises(VaultIndexError, match="in the cloud") as caught:
+        VaultSource(SourceConfig(name="notes", path=tmp_path)).look("a.md")
+    assert "downloaded" in caught.value.hint
