@@ -13,6 +13,7 @@ from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import set_value
 from vault_index.errors import ConfigError
+from vault_index.store.cache import Cache
 
 A = "sessions/2026-11-18 A session.md"
 
@@ -245,6 +246,37 @@ def test_a_lost_cache_makes_no_copies(client: Client, tmp_path: Path) -> None:
         assert sessions(index) == list(files(tmp_path)) == [A]
         assert "turns: 2\n" in files(tmp_path)[A]
         assert index.status().problems == ()
+
+
+def test_a_file_that_was_written_before_we_were_killed_gets_no_turn_twice(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        cache = Cache(index.home.cache_db)
+        before = cache.mirrored()["ses_a"]
+        client.assistant("It is an egret")
+        index.sync()
+        cache.put_mirrored("ses_a", before)
+        cache.close()
+        client.user("Are you sure?")
+        index.sync()
+        text = files(tmp_path)[A]
+        assert [text.count(said) for said in ("It is an egret", "Are you sure?", "turns: 3")] == [1, 1, 1]
+
+
+def test_a_file_that_was_shortened_stays_short(client: Client, tmp_path: Path) -> None:
+    client.session()
+    client.user("A heron at the lake")
+    client.assistant("It is an egret")
+    with opened(tmp_path) as index:
+        index.sync()
+        file = tmp_path / "vault" / A
+        file.write_text(file.read_text("utf-8").partition("\n## Assistant")[0], "utf-8")
+        client.user("Are you sure?")
+        index.sync()
+        text = file.read_text("utf-8")
+        assert ("It is an egret" in text, "Are you sure?" in text) == (False, True)
 
 
 def test_what_is_broken_or_redacted_is_named_with_its_file(client: Client, tmp_path: Path) -> None:

@@ -12,17 +12,16 @@ The transcript is ours, its file is its reader's as well:
 """
 
 import hashlib
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vault_index import disk
 from vault_index.config import OpencodeConfig
 from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.mirroring.files import Files
 from vault_index.mirroring.naming import free_name, is_untitled, name_of
+from vault_index.mirroring.note import as_note, is_earlier, session_in, turns_of
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
@@ -32,11 +31,6 @@ from vault_index.store.cache import Cache
 from vault_index.store.rows import MirroredSession
 
 Progress = Callable[[str, int, int], None]
-
-_SESSION = re.compile(r'^session: *"?(ses_\w+)"? *$', re.MULTILINE)
-_LINK = re.compile(r"\[\[(ses_\w+)\]\]")
-_HEAD = 8192
-_END = "\n---\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ class MirroredSessions(OpenCodeSource):
         super().__init__(config)
         self.vault = vault
         self._folder = config.mirror.strip("/")
-        self._root = Path(vault.config.path, self._folder)
+        self._files = Files(vault, self._folder)
         self._scan = Scan(unreadable=("",))  # nobody knows, until they were followed
 
     def follow(self, cache: Cache, progress: Progress) -> list[str]:
@@ -107,13 +101,13 @@ class MirroredSessions(OpenCodeSource):
     def _known(self, cache: Cache) -> dict[str, MirroredSession]:
         """What was written, as the files are now: moved, deleted or put back."""
         known = cache.mirrored()
-        there = self._root.is_dir()
+        there = self._files.there()
         for id_, row in list(known.items()):
             if row.path and not (there and is_under(self._folder, row.path)):
                 cache.put_mirrored(id_, None)
                 del known[id_]
-        files = set(self._files())
-        ids = self._ids(files - {row.path for row in known.values()})
+        files = set(self._files.all())
+        ids = self._files.of_sessions(files - {row.path for row in known.values()})
         for id_, row in known.items():
             path = row.path if row.path in files else ids.get(id_, "")
             if path != row.path:
@@ -124,29 +118,10 @@ class MirroredSessions(OpenCodeSource):
             known[id_] = MirroredSession(ids[id_])
         return known
 
-    def _files(self) -> Iterator[str]:
-        for folder, folders, names in os.walk(self._root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            inside = Path(folder).relative_to(self.vault.config.path).as_posix()
-            yield from (f"{inside}/{name}" for name in names if name.endswith(".md") and not name.startswith("."))
-
-    def _ids(self, paths: Iterable[str]) -> dict[str, str]:
-        """The files that say which session they are, by session."""
-        found: dict[str, str] = {}
-        for path in sorted(paths):
-            try:
-                with open(self._absolute(path), "rb") as file:
-                    id_ = session_in(file.read(_HEAD).decode("utf-8", "replace"))
-            except OSError:
-                continue
-            if id_:
-                found.setdefault(id_, path)
-        return found
-
     def _names(self, sessions: dict[str, _Live], known: dict[str, MirroredSession]) -> dict[str, str]:
         """What the file of each session is called, or will be, without its ending."""
         names = {id_: Path(row.path).stem for id_, row in known.items() if row.path}
-        taken = {name.lower() for name in names.values()} | {Path(path).stem.lower() for path in self._files()}
+        taken = {name.lower() for name in names.values()} | {Path(path).stem.lower() for path in self._files.all()}
         for id_, one in sessions.items():
             row = known.get(id_)
             if row is not None and not (row.path and self._may_be_renamed(row, one.session)):
@@ -167,91 +142,35 @@ class MirroredSessions(OpenCodeSource):
     def _write(self, one: _Live, row: MirroredSession | None, names: dict[str, str]) -> MirroredSession:
         """Bring one file up to date."""
         raw = super().read(one.ref)
-        text = _as_note(raw.text, one.session.id, names)
+        text = as_note(raw.text, one.session.id, names)
+        turns = turns_of(text)
         faults = tuple((fault.code, fault.message) for fault in raw.faults)
-        turns = _turns(text)
         now = MirroredSession("", "", _hash(text.encode()), len(turns), _hash(turns.encode()), faults)
         path = f"{self._folder}/{names[one.session.id]}.md"
         if row is None:
-            return replace(now, path=self._create(path, text))
-        try:
-            seen = self._absolute(row.path).read_bytes()
-        except OSError as error:
-            raise VaultIndexError(f"{row.path} cannot be read ({error.strerror})", "check its permissions") from error
-        if _hash(seen) == row.written or (not row.turns and _is_older(seen, text)):
-            if row.path != path and row.path.rpartition("/")[0] == self._folder:
-                self._replace(row.path, seen, text.encode())
-                return replace(now, path=self._move(row.path, path))
-            self._replace(row.path, seen, text.encode())
-            return replace(now, path=row.path)
-        return self._add_to(row, now, seen, turns, text)
+            return replace(now, path=self._files.create(path, text))
+        seen = self._files.read(row.path)
+        old = seen.decode("utf-8", "replace")
+        # It may have been written, and we killed before that was remembered; a shorter one was shortened by its reader.
+        ours = _hash(seen) == row.written or (len(turns_of(old)) >= row.size and is_earlier(old, text))
+        if not ours:
+            if not session_in(old):
+                return replace(now, path=self._files.create(row.path, text))
+            return self._add_to(row, now, seen, turns)
+        self._files.replace(row.path, seen, text.encode())
+        renamed = row.path != path and row.path.rpartition("/")[0] == self._folder
+        return replace(now, path=self._files.move(row.path, path) if renamed else row.path)
 
-    def _add_to(
-        self, row: MirroredSession, now: MirroredSession, seen: bytes, turns: str, text: str
-    ) -> MirroredSession:
+    def _add_to(self, row: MirroredSession, now: MirroredSession, seen: bytes, turns: str) -> MirroredSession:
         """Give a file that was changed what is new, behind all that it says."""
-        if session_in(seen[:_HEAD].decode("utf-8", "replace")) == "":
-            return replace(now, path=self._create(row.path, text))
         if _hash(turns[: row.size].encode()) != row.turns:
             fault = ("mirror_edited", "it was changed by hand and its session otherwise: it is left as it is")
             return replace(row, written=b"", faults=(*now.faults, fault))
-        new = turns[row.size :].strip("\n")
-        if new:
-            self._replace(row.path, seen, seen.rstrip(b"\n") + f"\n\n{new}\n".encode())
+        new = turns[row.size :].strip("\n").encode()
+        old = seen.rstrip(b"\n")
+        if new and not old.endswith(new):
+            self._files.replace(row.path, seen, old + b"\n\n" + new + b"\n")
         return replace(now, path=row.path, written=b"")
-
-    def _create(self, path: str, text: str) -> str:
-        """Write a new file; where there is one of that name, under the next."""
-        folder = str(self._absolute(path).parent)
-        base = path.removesuffix(".md")
-        with _told(path):
-            disk.make_folder(folder)
-            with disk.draft(folder, text.encode()) as draft:
-                for number in range(1, 1000):
-                    target = f"{base}{f' {number}' if number > 1 else ''}.md"
-                    try:
-                        disk.move_without_overwriting(draft, str(self._absolute(target)))
-                    except FileExistsError:
-                        continue
-                    return target
-        raise VaultIndexError(f"{path} cannot be written: all its names are taken", "move some of these files")
-
-    def _move(self, path: str, target: str) -> str:
-        with _told(target):
-            try:
-                disk.move_without_overwriting(str(self._absolute(path)), str(self._absolute(target)))
-            except FileExistsError:
-                return path
-        return target
-
-    def _replace(self, path: str, seen: bytes, data: bytes) -> None:
-        if data == seen:
-            return
-        file = self._absolute(path)
-        with _told(path), disk.locked(str(file.parent)), disk.draft(str(file.parent), data, file.stat()) as draft:
-            if file.read_bytes() != seen:
-                raise VaultIndexError(f"{path} was changed while it was written", "the next sync writes it")
-            os.replace(draft, file)
-            disk.sync_folder(str(file.parent))
-
-    def _absolute(self, path: str) -> Path:
-        return self.vault.absolute(path)
-
-
-@contextmanager
-def _told(path: str) -> Iterator[None]:
-    """What the system says against writing, as an error of ours."""
-    try:
-        yield
-    except OSError as error:
-        raise VaultIndexError(f"{path} cannot be written ({error.strerror})", "check its folder") from error
-
-
-def session_in(text: str) -> str:
-    """The session that a file says it is, or nothing."""
-    front = text.partition(_END)[0] if text.startswith("---\n") else ""
-    found = _SESSION.search(front)
-    return found[1] if found else ""
 
 
 def _changed(
@@ -276,24 +195,6 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
             families.setdefault(id_, []).append(one.session.parent)
             families.setdefault(one.session.parent, []).append(id_)
     return families
-
-
-def _as_note(text: str, id_: str, names: dict[str, str]) -> str:
-    """Links by the names of files, as Obsidian follows them; the id as an alias, by which notes may link to it."""
-    front, end, rest = text.partition(_END)
-    linked = _LINK.sub(lambda link: f"[[{names[link[1]]}]]" if link[1] in names else link[0], f"{front}{end}{rest}")
-    return linked.replace(_END, f'\naliases: ["{id_}"]{_END}', 1)
-
-
-def _turns(text: str) -> str:
-    return text.partition(_END)[2]
-
-
-def _is_older(seen: bytes, text: str) -> bool:
-    """Whether a file says nothing that the session does not say as well."""
-    old = seen.decode("utf-8", "replace")
-    keys = [[line.partition(":")[0] for line in one.partition(_END)[0].split("\n")] for one in (old, text)]
-    return keys[0] == keys[1] and text.partition(_END)[2].startswith(_turns(old).rstrip("\n"))
 
 
 def _hash(data: bytes) -> bytes:
