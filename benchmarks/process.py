@@ -14,8 +14,8 @@ class Usage:
     seconds: float
     """Of the clock, when this was seen."""
     cpu_seconds: float
-    wakeups: int
-    """Voluntary context switches of the threads there are."""
+    wakeups: dict[str, int]
+    """Voluntary context switches by thread."""
     resident_mb: float
     anonymous_mb: float
     """Without mapped files: pages of the database, libraries."""
@@ -27,11 +27,11 @@ def usage(pid: int) -> Usage:
     folder = Path(f"/proc/{pid}")
     fields = (folder / "stat").read_text().rpartition(")")[2].split()
     memory = _table(folder / "smaps_rollup")
-    tasks = [table for task in (folder / "task").iterdir() if (table := _table(task / "status"))]
+    tasks = {task.name: table for task in (folder / "task").iterdir() if (table := _table(task / "status"))}
     return Usage(
         time.monotonic(),
         (int(fields[11]) + int(fields[12])) / _TICKS,
-        sum(task["voluntary_ctxt_switches"] for task in tasks),
+        {name: table["voluntary_ctxt_switches"] for name, table in tasks.items()},
         memory["Rss"] / 1024,
         memory["Anonymous"] / 1024,
         len(list((folder / "fd").iterdir())),
@@ -43,7 +43,8 @@ def between(before: Usage, after: Usage) -> str:
     """What it did in the meantime."""
     seconds = after.seconds - before.seconds
     cpu = 100 * (after.cpu_seconds - before.cpu_seconds) / seconds
-    return f"{cpu:.3f} % of a processor, {(after.wakeups - before.wakeups) / seconds:.2f} wake-ups a second"
+    wakeups = sum(count - before.wakeups.get(thread, 0) for thread, count in after.wakeups.items())
+    return f"{cpu:.3f} % of a processor, {wakeups / seconds:.2f} wake-ups a second"
 
 
 def _table(path: Path) -> dict[str, int]:

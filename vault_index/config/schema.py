@@ -90,8 +90,8 @@ class EmbeddingConfig:
     max_retries: int = setting(6, "How often a failed request is tried again.", low=0, high=100)
     idle_minutes: float = setting(
         15.0,
-        "Minutes without a text after which the daemon gives the memory of the local model back; the next text loads it "
-        "again. 0 keeps it.",
+        "Minutes without a text after which the daemon gives the memory of the local model back; the next text loads "
+        "it again. 0 keeps it.",
         low=0,
         high=10_080,
     )
