@@ -45,6 +45,8 @@ _HINTS = {
     "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; what is known is kept",
     "busy": "the next sync tries again",
     "failed": "the next sync tries again; what is known is kept",
+    "mirror_edited": "take the line `session:` out of it to keep it as a note: the session gets a new file",
+    "not_mirrored": "the next sync tries again",
     "redacted": "they are not in the index; OpenCode still stores them, so change those that are in use",
 }
 
