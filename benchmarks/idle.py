@@ -42,11 +42,11 @@ def main() -> None:
         bench.environment["VAULT_INDEX_EMBEDDING_IDLE_MINUTES"] = str(options.minutes + _GRACE / 60)
         bench.run("init", str(bench.vault), "--no-sync")
         with bench.daemon() as client:
-            measure(client, options.minutes * 60)
+            measure(client, bench, options.minutes * 60)
     print("load", *os.getloadavg())
 
 
-def measure(client: Client, seconds: float) -> None:
+def measure(client: Client, bench: Bench, seconds: float) -> None:
     pid = int(_call(client, "ping")["pid"])
     started = time.monotonic()
     with Peak(pid) as peak:
@@ -61,8 +61,9 @@ def measure(client: Client, seconds: float) -> None:
     _watch(pid, "with the model loaded", seconds)
     time.sleep(_GRACE + 10)
     _watch(pid, "after it was released", seconds)
-    started = time.perf_counter()
-    _call(client, "search", query=_QUERIES[1])
+    with bench.connected() as late:  # the first connection was idle for too long
+        started = time.perf_counter()
+        _call(late, "search", query=_QUERIES[1])
     print(f"the next query loads it again: {(time.perf_counter() - started) * 1000:.0f} ms")
 
 

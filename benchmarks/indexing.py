@@ -50,13 +50,13 @@ class Bench:
         """A daemon that watches the copy, and a client that talks to it."""
         process = subprocess.Popen([*_COMMAND, "watch", "--quiet"], env=self.environment, stderr=subprocess.DEVNULL)
         try:
-            with self._connected() as client:
+            with self.connected() as client:
                 yield client
         finally:
             process.terminate()
             process.wait()
 
-    def _connected(self) -> Client:
+    def connected(self) -> Client:
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if client := connect(find_home(environ=self.environment).socket_path):

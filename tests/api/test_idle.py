@@ -34,3 +34,13 @@ def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
         index.shrink()
         assert [log.stat().st_size for log in logs] == [0, 0]
         assert paths_found(index, "oak", mode="text") == ["tree.md"]
+
+
+def test_after_a_release_a_change_is_indexed_as_before(tmp_path: Path) -> None:
+    with indexed(tmp_path, NOTES, provider="local") as index:
+        before = index.stats()
+        index.release(0)
+        (tmp_path / "vault" / "tree.md").write_text("# Oak\n\nAn oak grows very slowly.\n", encoding="utf-8")
+        report = index.sync()
+        assert (report.changed, report.embedded, report.pending) == (1, 1, 0)
+        assert index.stats().chunks == before.chunks

@@ -44,7 +44,7 @@ class Scene:
     def settle(self) -> None:
         """Wait until the index equals the folder."""
         try:
-            until(lambda: self.index.rows == self.files(), 15)
+            until(lambda: self.index.rows == self.files(), 60)
         except AssertionError:
             assert self.index.rows == self.files()
 

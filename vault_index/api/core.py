@@ -1,6 +1,7 @@
 """What every part of `VaultIndex` stands on: its home, its configuration, its sources, its connections."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -71,11 +72,13 @@ class Core:
         self._write.shrink()
 
     def release(self, unused: float) -> bool:
-        """Give back the memory of a model that had nothing to do for so many seconds, and that of idle readers;
-        whether there was any. The next question takes a moment longer. For any thread."""
+        """Give back the memory of a model that had nothing to do for so many seconds, of the tokenizer and of idle
+        readers; whether there was any. The next question takes a moment longer. For any thread."""
         released = self._embedders.release(unused)
         if released:
             self._pool.close()
+            if tokens := sys.modules.get("vault_index.tokens"):
+                tokens.release()
         return released
 
     def close(self) -> None:
