@@ -186,8 +186,8 @@ def main() -> None:
         bench = Bench(folder / "made", folder)
         _configure(folder / "home", bench.vault, server)
         server.fail_always(_one_in_ten(options.seed))
-        with bench.daemon() as client:
-            samples = soak(client, bench, folder, options)
+        with bench.daemon():
+            samples = soak(bench, folder, options)
         server.fail_always(None)
         _compare(folder, bench.vault, server)
         print(f"{len(server.requests)} calls of the embedder")
@@ -196,10 +196,10 @@ def main() -> None:
         options.plot.write_text(_picture(samples, options), encoding="utf-8")
 
 
-def soak(client: Client, bench: Bench, folder: Path, options: argparse.Namespace) -> list[Sample]:
+def soak(bench: Bench, folder: Path, options: argparse.Namespace) -> list[Sample]:
     """Everything between the first reconcile and the moment when nothing is left to do."""
-    pid = int(_call(client, "ping")["pid"])
-    _until_quiet(client, bench.vault)
+    pid = int(_call(bench, "ping")["pid"])
+    _until_quiet(bench)
     (folder / "outside").mkdir()
     editor = Editor(bench.vault, folder / "outside", options.seed)
     reader = Reader(find_home(environ=bench.environment).socket_path, Author(options.seed))
@@ -221,9 +221,9 @@ def soak(client: Client, bench: Bench, folder: Path, options: argparse.Namespace
     if errors:
         raise SystemExit(f"the soak itself failed: {errors[0]!r}")
     reader.close()
-    settled = _until_quiet(client, bench.vault)
+    settled = _until_quiet(bench)
     after = usage(pid)
-    status = _call(client, "status")
+    status = _call(bench, "status")
     print(f"took {took / 60:.1f} minutes, and {settled:.1f} s more until nothing was left to do")
     _report(samples, reader, before, after, status)
     return samples
@@ -295,13 +295,13 @@ def _compare(folder: Path, vault: Path, server: EmbeddingServer) -> None:
     print(f"the index is that of a fresh build, row for row: {counts}")
 
 
-def _until_quiet(client: Client, vault: Path) -> float:
+def _until_quiet(bench: Bench) -> float:
     """Wait until every file is in the index and every chunk has its vector, and stays so for a while; how long that
     took."""
     started = quiet_since = time.monotonic()
     while (now := time.monotonic()) - started < _PATIENCE:
-        index = _call(client, "status")["index"]
-        files = sum(1 for _ in vault.rglob("*.md"))
+        index = _call(bench, "status")["index"]
+        files = sum(1 for _ in bench.vault.rglob("*.md"))
         if index["documents"] != files or not index["chunks"] or index["pending"]:
             quiet_since = now
         elif now - quiet_since > _QUIET_SECONDS:
@@ -314,8 +314,9 @@ def _wal_mb(home: Path) -> float:
     return max((file.stat().st_size / 1e6 for file in home.glob("*.db-wal")), default=0.0)
 
 
-def _call(client: Client, method: str) -> dict[str, Any]:
-    answer = client.call(method, {})
+def _call(bench: Bench, method: str) -> dict[str, Any]:
+    with bench.connected() as client:  # one that is kept would be idle for too long
+        answer = client.call(method, {})
     assert isinstance(answer, dict)
     return answer
 
