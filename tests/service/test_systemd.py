@@ -177,6 +177,6 @@ def test_on_a_machine_without_systemd(
 
 def test_the_log_is_the_journal(stand_in: Stand, unit: Path, capfd: pytest.CaptureFixture[str]) -> None:
     stand_in("systemctl", SYSTEMCTL)
-    stand_in("journalctl", "echo the journal\nexit 3")
+    stand_in("journalctl", 'echo "the journal $*"\nexit 3')
     assert main(["service", "logs", "-n", "7"]) == 3
-    assert capfd.readouterr().out == "the journal\n"
+    assert capfd.readouterr().out == "the journal --user --no-pager --unit vault-index.service --lines 7\n"

@@ -55,7 +55,7 @@ def _init(page: Page, answer: Record) -> None:
     page.gap()
     steps = [] if report else [("vault-index sync", "index it")]
     steps.append(('vault-index search "…"', "ask it something"))
-    steps += [] if answer["daemon"] else [("vault-index watch", "keep it up to date while you write")]
+    steps += [] if answer["daemon"] else [("vault-index service install", "keep it up to date from now on")]
     steps.append(("vault-index status", "see how it is doing"))
     page.line(("Next", "bold"))
     width = max(len(command) for command, _ in steps)

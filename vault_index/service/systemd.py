@@ -81,7 +81,8 @@ class Systemd:
             )
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
-        return ["journalctl", "--user", "--unit", NAME, "--lines", str(lines), *(["--follow"] if follow else [])]
+        command = ["journalctl", "--user", "--no-pager", "--unit", NAME, "--lines", str(lines)]
+        return [*command, "--follow"] if follow else command
 
 
 def _unit_folder() -> Path:
