@@ -49,7 +49,7 @@ clean:
 $(OPENCODE)/$(OPENCODE_VERSION): | $(READY)
 	@command -v npm >/dev/null \
 		|| { echo "make test-opencode needs npm, which comes with Node.js: it installs the OpenCode to test with"; exit 1; }
-	npm install --silent --no-save --prefix $(OPENCODE) opencode-ai@$(OPENCODE_VERSION)
+	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(OPENCODE) opencode-ai@$(OPENCODE_VERSION)
 	@touch $@
 
 $(READY): pyproject.toml
