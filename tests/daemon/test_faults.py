@@ -45,6 +45,7 @@ def test_the_daemon_mends_its_own_index(place: Place) -> None:
     place.home.config_file.chmod(0o600)
     place.started()
     connection = apsw.Connection(str(place.home.index_db))
+    connection.set_busy_timeout(10_000)  # the daemon may be writing
     connection.execute("DELETE FROM chunk_fts")
     connection.close()
     assert [problem["code"] for problem in place.ask("doctor")["problems"]] == ["terms"]
