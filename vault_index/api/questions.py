@@ -86,7 +86,9 @@ class Questions(Core):
                 place = with_neighbors(reader, place, neighbors)
                 document = place.document
                 raw = self._read(document)
-                counted = document.tokens if raw.ref.stamp == document.stamp else None
+                now, then = raw.ref.stamp, document.stamp
+                # The whole stamp of a file just written is not believed, but what was counted of it is right.
+                counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
                 text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
                 if full:
                     link = self._source(document.source).link(document.path)
