@@ -23,7 +23,7 @@ def memory(text: str, **front: Any) -> str:
 MEMORIES = {
     "80-memory/a.md": memory("Ports are 0 in tests.", type="decision", project="api", title="Ports", entered_by="ann"),
     "80-memory/b.md": memory("Never force-push.", type="warning", tags="[project/api]", confidence="high"),
-    "80-memory/c.md": memory("Errors are values.", type="pattern", project="~/work/api", confidence="low"),
+    "80-memory/c.md": memory("Errors are values.", type="pattern", project="~/src/api", confidence="low"),
     "80-memory/d.md": memory("I like short answers.", tags="[preference]"),
     "80-memory/e.md": memory("Tabs, everywhere.", type="decision", project="web"),
     "80-memory/f.md": memory("Tabs, in templates.", type="decision", tags="[project/web]"),
@@ -49,7 +49,7 @@ def recalled(index: VaultIndex, *query: str, **options: Any) -> list[str]:
     return [source.path.removeprefix("80-memory/").removesuffix(".md") for source in sources]
 
 
-@pytest.mark.parametrize("project", ["api", "API", "/home/user/work/api", "/home/user/work/api/"])
+@pytest.mark.parametrize("project", ["api", "API", "/home/user/src/api", "/home/user/src/api/"])
 def test_what_holds_for_a_project_the_surest_first_then_what_holds_for_all(index: VaultIndex, project: str) -> None:
     assert recalled(index, project=project)[:1] == ["b"]
     shown = recalled(index, project=project)

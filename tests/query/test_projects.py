@@ -28,7 +28,7 @@ def test_a_folder_in_a_git_worktree(tmp_path: Path) -> None:
 def test_a_home_that_is_kept_in_git_is_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
-    assert project_of("~/work/api").names == ("api", str(tmp_path / "work/api"), "~/work/api")
+    assert project_of("~/src/api").names == ("api", str(tmp_path / "src/api"), "~/src/api")
 
 
 def test_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ class OpencodeConfig:
         (), "What is indexed beside what was said: `reasoning`, `output` of tools, `diffs` of edited files."
     )
     exclude: tuple[str, ...] = setting(
-        (), "Projects left out: their names, as `client-*`, or their folders, as `~/work/secret`."
+        (), "Projects left out: their names, as `client-*`, or their folders, as `~/clients/secret`."
     )
     local_only: bool | tuple[str, ...] = setting(
         (), "Projects whose text is never sent to a remote embedder, as for `exclude`; `true` for all sessions."

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 
 class Projects:
-    """Patterns: the name of a project (`api`, `client-*`), or a folder, with everything in it (`~/work/secret`)."""
+    """Patterns: the name of a project (`api`, `client-*`), or a folder, with everything in it (`~/clients/secret`)."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._names = [pattern for pattern in patterns if "/" not in pattern and not pattern.startswith("~")]
