@@ -42,11 +42,12 @@ class Scene:
         return read_folder(self.vault)
 
     def settle(self) -> None:
-        """Wait until the index equals the folder."""
+        """Wait until the index equals the folder, in which nothing happens any more."""
+        files = self.files()  # once: reading a thousand files again and again would starve the threads that are waited for
         try:
-            until(lambda: self.index.rows == self.files(), 60)
+            until(lambda: self.index.rows == files, 60)
         except AssertionError:
-            assert self.index.rows == self.files()
+            assert self.index.rows == files
 
 
 Start = Callable[..., Scene]

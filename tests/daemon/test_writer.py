@@ -16,6 +16,7 @@ from vault_index.daemon.filling import Stepper
 from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
+from vault_index.indexer.sync import Interrupted
 
 
 @pytest.fixture
@@ -265,6 +266,8 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     sync = index.sync
 
     def replaced(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
+        if paths is not None:
+            index.rows.clear()
         report = sync(paths, **options)
         return report if paths is None else replace(report, problems=(rebuilt,))
 
@@ -281,8 +284,10 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     writer.mark(str(index.root / "b.md"))
     until(lambda: "b.md" in index.vectors)
     assert len(opened) == 2
-    until(lambda: index.syncs[-1] is None)  # what else there is, must be read again, too
+    until(lambda: "a.md" in index.vectors)  # what else there is, must be read again, too
+    assert index.syncs[-1] is None
     assert writer.state().problems == (rebuilt,)
+    assert writer.state().missed == 0
 
 
 def test_a_large_folder_lets_other_saves_pass(index: FakeIndex, make: Make) -> None:
@@ -375,6 +380,34 @@ def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make)
     (index.root / "b.md").write_text("beta", "utf-8")
     assert missed.wait(10)
     until(lambda: writer.state().missed == 1)
+
+
+def test_what_other_settings_show_was_not_missed(index: FakeIndex, make: Make) -> None:
+    writer = make()
+    writer.start()
+    until(lambda: settled(index))
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
+    until(lambda: "b.md" in index.vectors)
+    assert writer.state().missed == 0
+
+
+def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeIndex, make: Make) -> None:
+    writer = make(reconcile=0.05)
+    writer.start()
+    until(lambda: settled(index))
+    sync, left = index.sync, [Interrupted()]
+    left[0].report = SyncReport(changed=5)
+
+    def sync_in_parts(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
+        if paths is None and left and (index.root / "b.md").exists():
+            raise left.pop()
+        return sync(paths, **options)
+
+    index.sync = sync_in_parts  # type: ignore[method-assign]
+    (index.root / "b.md").write_text("beta", "utf-8")
+    until(lambda: writer.state().missed)
+    assert writer.state().missed == 6
 
 
 def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:

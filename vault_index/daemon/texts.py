@@ -70,18 +70,23 @@ class Texts:
         self._reconcile_seconds = 0.0
         self._reconcile_at: float | None = None
         self._reconciled = False
+        """Whether everything was compared since what there is to index was last another."""
+        self._untold = 0
+        """What a reconcile that was interrupted has found so far."""
         self._problems: tuple[Problem, ...] = ()
         self._rebuilt: tuple[Problem, ...] = ()
         self._failing: tuple[Problem, ...] = ()
         self._retry_seconds = 0.0
 
     def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
-        """Take new times (0: no timer), and reconcile as soon as possible."""
+        """Take new times (0: no timer), and reconcile as soon as possible. What that finds, nobody missed: no event
+        tells what other settings show or hide."""
         with self._lock:
             now = self._clock()
             for path in self._marks.take_all():
                 marks.mark(path, now)
             self._marks = marks
+            self._reconciled = False
             self._reconcile_seconds = reconcile_seconds
             self._reconcile_at = now
 
@@ -123,8 +128,8 @@ class Texts:
     def reconcile_at(self) -> float | None:
         return self._reconcile_at
 
-    def save(self, paths: tuple[str, ...]) -> None:
-        """Bring these up to date. What fails is tried again; when others wait for long, the rest comes later."""
+    def save(self, paths: tuple[str, ...]) -> bool:
+        """Bring these up to date. What fails is tried again; when others wait for long, the rest comes later: False."""
         started = self._clock()
         everything = len(paths) > _MANY_PATHS
         try:
@@ -133,6 +138,7 @@ class Texts:
             with self._lock:
                 for path in paths:
                     self._marks.mark(path, self._clock())
+            return False
         except VaultIndexError as error:
             self._not_saved(paths, error)
         else:
@@ -140,23 +146,23 @@ class Texts:
             self._note(report, everything=everything)
             if _changes(report) or report.failed:
                 _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+        return True
 
     def reconcile(self) -> bool:
         """Compare everything. What it finds although no event told of it, the watcher missed.
 
         False where that did not come to its end; it is tried again.
         """
-        first, started = not self._reconciled, self._clock()
+        started = self._clock()
         self._reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
-        if not first:
-            with self._lock:
-                waiting = self._marks.take_all()
-            if waiting:
-                self.save(waiting)
+        if self._reconciled and not self._save_waiting():
+            self._reconcile_at = self._clock()
+            return False
         events = self._events
         try:
             report = self._index.sync(None, embed=False, progress=self._slice(started))
-        except Interrupted:
+        except Interrupted as interrupted:
+            self._untold += self._without_event(interrupted.report, events)
             self._reconcile_at = self._clock()
             return False
         except VaultIndexError as error:
@@ -165,9 +171,9 @@ class Texts:
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
             return False
         self._note(report, everything=True)
-        found = 0 if first else max(0, _changes(report) - (self._events - events))
+        found = self._untold + self._without_event(report, events) if self._reconciled else 0
         with self._lock:
-            self._reconciled = True
+            self._reconciled, self._untold = True, 0
             self._last_reconcile = time.time()
             self._missed += found
         self._reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
@@ -175,6 +181,16 @@ class Texts:
         if found:
             self._on_missed()
         return True
+
+    def _save_waiting(self) -> bool:
+        """What events told of and waits for its turn was not missed. False where that was interrupted."""
+        with self._lock:
+            waiting = self._marks.take_all()
+        return not waiting or self.save(waiting)
+
+    def _without_event(self, report: SyncReport | None, events: int) -> int:
+        """Changes that no event told of, given how many events there had been before."""
+        return max(0, _changes(report) - (self._events - events)) if report is not None else 0
 
     def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
@@ -213,6 +229,7 @@ class Texts:
                 self._problems = report.problems
             self._rebuilt = rebuilt or self._rebuilt
         if rebuilt:
+            self._reconciled = False
             self._vectors.index_was_replaced()
             if not everything:  # the new index holds these few files alone
                 self._reconcile_at = self._clock()
