@@ -43,7 +43,7 @@ class Scene:
 
     def settle(self) -> None:
         """Wait until the index equals the folder, in which nothing happens any more."""
-        files = self.files()  # once: reading a thousand files again and again would starve the threads that are waited for
+        files = self.files()  # once: to read them again and again would starve the threads that are waited for
         try:
             until(lambda: self.index.rows == files, 60)
         except AssertionError:
