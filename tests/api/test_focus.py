@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, write
+from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
 from vault_index.answers import Hit
 
@@ -101,6 +101,19 @@ def test_two_lines_of_a_list_are_two_hits_where_each_says_enough(tmp_path: Path)
         index.sync()
         assert [hit.focus for hit in index.search("heron lake").results] == [(1, 1), (8, 8)]
         assert [hit.focus for hit in index.search("heron lake", per_document=1).results] == [(1, 1)]
+
+
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_two_hits_of_a_section_show_different_lines(tmp_path: Path, best: int) -> None:
+    lines = [f"Heron number {number}." for number in ("one", "two", "three")]
+    lines[best] += " By the lake."
+    note = "# Birds\n\n" + "\n".join(f"- {line}" for line in lines) + "\n\n" + "Nothing to be seen. " * 9 + "\n"
+    with indexed(tmp_path, {"a.md": note, "b.md": "A lake.\n"}) as index:
+        hits = [hit for hit in index.search("heron lake").results if hit.path == "a.md"]
+        assert (len(hits), hits[0].focus) == (3, (best + 3, best + 3))
+        for number, hit in enumerate(hits):
+            assert lines[hit.focus[0] - 3] in hit.snippet
+            assert not any(lines[better.focus[0] - 3] in hit.snippet for better in hits[:number])
 
 
 @pytest.mark.parametrize(

@@ -16,3 +16,10 @@ def test_a_snippet_is_centred_and_bounded() -> None:
 @given(st.text(max_size=600), st.integers(0, 50))
 def test_any_chunk_has_a_snippet(text: str, line: int) -> None:
     assert len(snippet(text, min(line, text.count("\n")))) <= 241
+
+
+def test_a_snippet_ends_before_what_better_hits_show() -> None:
+    text = "# Notes\none\ntwo\nthree\nfour"
+    assert snippet(text, 2, others={1}) == "two three four"
+    assert snippet(text, 2, others={3}) == "one two"
+    assert snippet(text, 2, others={1, 3}) == "two"

@@ -1,6 +1,6 @@
 """From stored rows to what is answered: times as text, links that open the note, hits."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from vault_index.answers import DocumentRecord, Explanation, Hit
@@ -19,6 +19,7 @@ def to_hit(
     hit: Ranked,
     place: Focus,
     *,
+    better: Collection[int],
     tags: tuple[str, ...],
     link: str,
     accesses: int,
@@ -26,7 +27,9 @@ def to_hit(
     also: tuple[str, ...],
     explain: Explanation | None,
 ) -> Hit:
+    """`better` are the lines of the file that better hits point at: what two hits show is not the same."""
     chunk = hit.chunk
+    others = {line - chunk.start_line for line in better}
     return Hit(
         id=chunk.uid,
         kind=chunk.kind,
@@ -39,7 +42,7 @@ def to_hit(
         tags=tags,
         type=chunk.type,
         digest=chunk.digest,
-        snippet=snippet(chunk.text, place.first, place.column),
+        snippet=snippet(chunk.text, place.first, place.column, others),
         focus=in_file(chunk, place.first, place.last),
         tokens=chunk.tokens,
         created=iso_time(chunk.created),

@@ -292,10 +292,14 @@ class Searcher:
         tags = self._reader.tags_of([record.document_id for record in records])
         accesses = self._cache.accesses([record.uid for record in records])
         spotter = Spotter(asked.needles, self._reader.stems)
-        return tuple(
-            to_hit(
+        pointed_at: dict[int, set[int]] = {}
+        hits: list[Hit] = []
+        for one, record in zip(chosen, records, strict=True):
+            lines = pointed_at.setdefault(record.document_id, set())
+            hit = to_hit(
                 one.hit,
                 focus(record.text, one.hit.passage, spotter),
+                better=lines,
                 tags=tags.get(record.document_id, ()),
                 link=source.link(record.path) if (source := self._sources.get(record.source)) else "",
                 accesses=accesses.get(record.uid, 0),
@@ -303,8 +307,9 @@ class Searcher:
                 also=tuple(dict.fromkeys(path for path in one.also if path != record.path)),
                 explain=explanation(one.hit, asked.needles, ranking) if options.explain else None,
             )
-            for one, record in zip(chosen, records, strict=True)
-        )
+            lines.update(range(hit.focus[0], hit.focus[1] + 1))
+            hits.append(hit)
+        return tuple(hits)
 
 
 @dataclass(frozen=True, slots=True)

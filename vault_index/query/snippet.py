@@ -1,14 +1,15 @@
 """A snippet: what a hit shows of the text around the place that answers."""
 
 import re
+from collections.abc import Collection
 
 _HEADING = re.compile(r"#{1,6}\s")
 SNIPPET_CHARACTERS = 240
 
 
-def snippet(text: str, line: int, column: int = 0) -> str:
+def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ()) -> str:
     """At most about 240 characters of `text` around line `line` (from 0), as one line; of a line that is longer, from
-    `column` on."""
+    `column` on. It ends before any of the `others`, lines that better hits show."""
     lines = text.split("\n")
     if line > 0 and _HEADING.match(lines[0]):
         lines[0] = ""  # shown beside the snippet
@@ -20,8 +21,11 @@ def snippet(text: str, line: int, column: int = 0) -> str:
     while True:
         grown = False
         for candidate, forward in ((last + 1, True), (first - 1, False)):
-            if 0 <= candidate < len(lines) and size + len(lines[candidate].strip()) + 1 <= SNIPPET_CHARACTERS:
-                size += len(lines[candidate].strip()) + 1
+            if candidate in others or not 0 <= candidate < len(lines):
+                continue
+            wider = size + len(lines[candidate].strip()) + 1
+            if wider <= SNIPPET_CHARACTERS:
+                size = wider
                 first, last = (first, candidate) if forward else (candidate, last)
                 grown = True
         if not grown:
