@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, write
+from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
 from vault_index.errors import NotFoundError, UsageError
 
@@ -91,6 +91,26 @@ def test_a_budget_cuts_at_a_line_and_says_how_to_go_on(index: VaultIndex) -> Non
         reference = text.next
     assert len(parts) > 2
     assert "\n".join(parts) == LONG.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["One.\nTwo.\n" + "A very long last line. " * 30, "A very long only line. " * 30 + "\n", "Short.\n", "a\n\n\n\n"],
+    ids=["last line", "only line", "short line", "blank lines"],
+)
+@pytest.mark.parametrize("budget", [1, 20])
+def test_going_on_ends_where_a_line_alone_is_over_the_budget(tmp_path: Path, note: str, budget: int) -> None:
+    with indexed(tmp_path, {"a.md": note}) as index:
+        parts = []
+        reference: str | None = "a.md"
+        line = 1
+        while reference is not None:
+            (text,) = index.get(reference, max_tokens=budget).results
+            assert text.lines[0] == line
+            line = text.lines[1] + 1
+            parts.append(text.content)
+            reference = text.next
+        assert "\n".join(parts).rstrip("\n") == note.rstrip("\n")
 
 
 def test_neighbours_widen_a_place(index: VaultIndex) -> None:

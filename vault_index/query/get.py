@@ -41,8 +41,10 @@ def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens:
     size = whole_tokens if whole and whole_tokens is not None else tokens.count("\n".join(shown))
     rest = None
     if max_tokens is not None and size > max_tokens:
-        shown, size = _fit(shown, max_tokens)
-        rest = f"{document.uid}:{first + len(shown)}-{last}"
+        fitting, cost = _fit(shown, max_tokens)
+        if len(fitting) < len(shown):  # a last line that is too long is shown, and nothing is left
+            shown, size = fitting, cost
+            rest = f"{document.uid}:{first + len(shown)}-{last}"
     return DocumentText(
         id=document.uid,
         kind=document.kind,
