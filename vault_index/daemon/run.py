@@ -16,7 +16,7 @@ from vault_index.daemon.lock import DaemonLock
 from vault_index.daemon.log import logging_to, say
 from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
-from vault_index.daemon.system import trim_memory
+from vault_index.daemon.system import share_heap, trim_memory
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError
@@ -36,6 +36,7 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
 
     Raises BusyError when a daemon runs for this home already, and whatever opening the index raises.
     """
+    share_heap()
     private_folder(home.data_dir)
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
