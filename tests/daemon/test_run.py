@@ -136,7 +136,8 @@ def test_it_answers_and_follows_the_files(place: Place) -> None:
     (place.vault / "z.md").unlink()
     until(lambda: place.found("aardvark") == set())
     status = place.ask("status")
-    assert status["daemon"] == {"running": True, "pid": daemon.pid, "since": status["daemon"]["since"]}
+    since = status["daemon"]["since"]
+    assert status["daemon"] == {"running": True, "pid": daemon.pid, "since": since, "work": None}
     assert status["watch"]["backend"] in ("native", "polling")
     assert status["watch"]["last_event"] is not None
     assert status["watch"]["missed"] == 0

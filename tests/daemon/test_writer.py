@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
-from vault_index.answers import EmbedReport, Problem, SyncReport
+from vault_index.answers import EmbedReport, Problem, SyncReport, WorkStatus
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Stepper
 from vault_index.daemon.jobs import Job, Step
@@ -86,6 +86,29 @@ def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
     until(lambda: "b.md" in index.vectors)
     assert index.syncs == [None, (str(index.root / "b.md"),)]
     assert writer.state().last_event is not None
+
+
+def test_long_work_says_how_far_it_is_until_it_is_over(
+    index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_index.daemon.pace._SHORT", 0.05)
+    for number in range(20):
+        (index.root / f"{number}.md").write_text(str(number), "utf-8")
+    index.seconds_each = 0.02
+    told: list[WorkStatus] = []
+    writer = make()
+    writer.start()
+
+    def over() -> bool:
+        work = writer.state().work
+        told.extend([work] if work else [])
+        return settled(index) and work is None
+
+    until(over)
+    text = [work for work in told if work.stage == "text"]
+    assert {work.total for work in text} == {21}
+    assert 0 < text[0].rate < 50
+    assert text[-1].seconds_left is not None
 
 
 def test_a_marked_folder_is_read_twice(index: FakeIndex, make: Make) -> None:

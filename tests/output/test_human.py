@@ -114,6 +114,19 @@ def test_a_list_of_sessions_says_how_long_they_are() -> None:
     assert "turns" not in shown("list", answers.documents(session, answers.record(1)))
 
 
+@pytest.mark.parametrize(
+    ("work", "line"),
+    [
+        (kinds.WorkStatus("text", 1200, 4000, 55.2, 51), "doing     indexing 1,200 of 4,000 · 55/s · 51 s left"),
+        (kinds.WorkStatus("embed", 9, 2000, 8.04, 247), "doing     embedding 9 of 2,000 · 8.0/s · 4 min 7 s left"),
+        (kinds.WorkStatus("read", 9, 0, 0.0, None), "doing     read 9 · 0.0/s"),
+    ],
+)
+def test_status_says_how_far_long_work_is(work: kinds.WorkStatus, line: str) -> None:
+    daemon = kinds.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00", work)
+    assert line in shown("status", answers.status(daemon=daemon)).splitlines()
+
+
 def test_status_names_problems_with_what_mends_them() -> None:
     text = shown("status", answers.status())
     assert "running since 2026-11-21 10:00 (pid 4711)" in text

@@ -69,7 +69,7 @@ def manager(tmp_path: Path, home: Home) -> Iterator[Manager]:
 
 
 def test_ready_is_the_first_word_and_said_by_who_answers(manager: Manager, home: Home) -> None:
-    assert manager.until("READY=1") == ["READY=1"]
+    assert manager.until("STATUS=") == ["READY=1", "STATUS=0 waiting, 0 without a vector, 0 missed"]
     client = connect(home.socket_path)
     assert client is not None
     with client:
@@ -85,9 +85,17 @@ def test_it_tells_its_state_and_that_it_lives_again_and_again(manager: Manager) 
         assert alive == "WATCHDOG=1"
 
 
-def test_a_reload_leaves_it_alive(manager: Manager, home: Home) -> None:
+@pytest.mark.parametrize("faulty", [False, True], ids=["good", "faulty"])
+def test_a_reload_is_told_from_its_beginning_to_its_end(manager: Manager, home: Home, faulty: bool) -> None:
     manager.until("READY=1")
+    if faulty:
+        home.config_file.write_text("[wach]\n", "utf-8")
+    before = time.monotonic_ns() // 1000
     manager.unit.send_signal(signal.SIGHUP)
+    *_, reloading, begun = manager.until("MONOTONIC_USEC=")
+    assert reloading == "RELOADING=1"
+    assert before <= int(begun.partition("=")[2]) <= time.monotonic_ns() // 1000
+    manager.until("READY=1")
     for _ in range(2):
         manager.until("WATCHDOG=1")
     client = connect(home.socket_path)

@@ -51,3 +51,4 @@ from vault_index.answers.reports import SpentDay as SpentDay
 from vault_index.answers.reports import Status as Status
 from vault_index.answers.reports import SyncReport as SyncReport
 from vault_index.answers.reports import WatchStatus as WatchStatus
+from vault_index.answers.reports import WorkStatus as WorkStatus

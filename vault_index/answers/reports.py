@@ -121,10 +121,25 @@ class DoctorReport:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkStatus:
+    """A long piece of work of the daemon."""
+
+    stage: str
+    """`text` while documents are read, `embed` while vectors are filled."""
+    done: int
+    total: int
+    """0 where it is not known."""
+    rate: float
+    """Documents or chunks a second."""
+    seconds_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class DaemonStatus:
     running: bool = False
     pid: int | None = None
     since: str | None = None
+    work: WorkStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Answers:
 
     def _status(self, params: dict[str, Any]) -> dict[str, Any]:
         state = self._writer.state()
-        daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since)
+        daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
         watch = WatchStatus(self._watcher().backend, state.last_event, state.last_reconcile, state.missed)
         return self._dispatch("status", params | {"daemon": daemon, "watch": watch})
 

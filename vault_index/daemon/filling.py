@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from vault_index.answers import EmbedReport, Problem
 from vault_index.daemon.jobs import Job, Progress
 from vault_index.daemon.log import say, where
+from vault_index.daemon.pace import Pace
 from vault_index.errors import VaultIndexError
 
 log = logging.getLogger(__name__)
@@ -74,13 +75,18 @@ def _begin(index: EmbedIndex) -> EmbedReport:
 class Filling:
     """Used by the writer's thread alone, but for `pending` and `problems`, which anybody may read."""
 
-    def __init__(self, stepper: Stepper, post: Callable[[Callable[[], object]], None], clock: Callable[[], float]):
+    def __init__(
+        self, stepper: Stepper, post: Callable[[Callable[[], object]], None], pace: Pace, clock: Callable[[], float]
+    ) -> None:
         self.pending = 0
         self.problems: tuple[Problem, ...] = ()
         self._next_at: float | None = None
         self._stepper = stepper
         self._post = post
+        self._pace = pace
         self._clock = clock
+        self._filled = 0
+        """Vectors since there were none missing."""
         self._waiting: list[_Waiting] = []
         self._retry_seconds = 0.0
         self._renew = False
@@ -151,6 +157,8 @@ class Filling:
         self.problems = report.problems
         if not report.problems:
             self.pending = report.pending
+        self._filled += report.embedded + report.cached
+        self._pace.report("embed", self._filled, self._filled + self.pending)
         for one in self._waiting:
             one.after(report, self.pending)
         if report.problems:
@@ -160,6 +168,7 @@ class Filling:
             self._retry_seconds = 0.0
             self._next_at = self._clock() if moved or self._once_more else None
         if report.problems or self._next_at is None:
+            self._filled = 0
             waiting, self._waiting = self._waiting, []
             for one in waiting:
                 one.finish(self._clock(), self.pending)

@@ -15,7 +15,7 @@ from vault_index.daemon.log import say, where
 
 log = logging.getLogger(__name__)
 
-Word = Literal["stop", "reload", "reloaded", "renew"]
+Word = Literal["stop", "reload", "reloaded", "kept", "renew"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

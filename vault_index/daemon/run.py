@@ -3,6 +3,8 @@
 import logging
 import os
 import sys
+import time
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _TEND_SECONDS = 5.0
+_TELL_SECONDS = 30.0
+"""How often the log says how far a long piece of work is."""
 _WRITER_SECONDS = 1.3
 """What the current job gets after SIGTERM, which promises an end within two seconds."""
 
@@ -62,6 +66,7 @@ class _Daemon:
         self._home = home
         self._index = index
         self._inbox = inbox
+        self._tell_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         dispatch = partial(api.dispatch, index)
         self._writer = Writer(index, dispatch, self._settings(), on_missed=lambda: inbox.put("renew"))
@@ -76,7 +81,7 @@ class _Daemon:
         self._watcher.start()
         self._writer.start()
         say(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
-        notify("READY=1")
+        notify(f"READY=1\nSTATUS={self._state()}")
         code = self._wait()
         notify("STOPPING=1")
         self._stop(code)
@@ -88,9 +93,13 @@ class _Daemon:
             if word == "stop":
                 return 0
             if word == "reload":
+                notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
                 self._writer.call(self._reload)
             elif word == "reloaded":
                 self._apply()
+                notify("READY=1")
+            elif word == "kept":
+                notify("READY=1")
             elif word == "renew":
                 self._watcher.renew()
             else:
@@ -108,12 +117,27 @@ class _Daemon:
             say(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
     def _report(self) -> None:
+        notify(f"STATUS={self._state()}\nWATCHDOG=1")
+        work = self._writer.state().work
+        if work is None:
+            self._tell_at = time.monotonic() + _TELL_SECONDS
+        elif time.monotonic() >= self._tell_at:
+            self._tell_at = time.monotonic() + _TELL_SECONDS
+            say(log, logging.INFO, "working", **asdict(work))
+
+    def _state(self) -> str:
         state = self._writer.state()
-        notify(f"STATUS={state.waiting} waiting, {state.pending} without a vector, {state.missed} missed\nWATCHDOG=1")
+        told = f"{state.waiting} waiting, {state.pending} without a vector, {state.missed} missed"
+        work = state.work
+        return told if work is None else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
 
     def _reload(self) -> None:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
-        self._index.reload()
+        try:
+            self._index.reload()
+        except BaseException:
+            self._inbox.put("kept")
+            raise
         self._inbox.put("reloaded")
 
     def _apply(self) -> None:

@@ -12,6 +12,7 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling
 from vault_index.daemon.jobs import Progress
 from vault_index.daemon.log import say
+from vault_index.daemon.pace import Pace
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.indexer.sync import Interrupted
 
@@ -54,12 +55,14 @@ class Texts:
         vectors: Filling,
         interrupted: Callable[[], bool],
         on_missed: Callable[[], object],
+        pace: Pace,
         clock: Callable[[], float],
     ) -> None:
         self._index = index
         self._vectors = vectors
         self._interrupted = interrupted
         self._on_missed = on_missed
+        self._pace = pace
         self._clock = clock
         self._lock = threading.Lock()
         self._marks = Debounce(0.0, 0.0)
@@ -238,6 +241,7 @@ class Texts:
 
     def _slice(self, started: float) -> Progress:
         def check(stage: str, done: int, total: int) -> None:
+            self._pace.report(stage, done, total)
             waits = self._interrupted()
             now = self._clock()
             if now - started > _SLICE_SECONDS:

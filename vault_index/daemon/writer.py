@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_index.answers import Problem
+from vault_index.answers import Problem, WorkStatus
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling, Stepper
 from vault_index.daemon.jobs import Job, Progress, stopping, with_earlier
 from vault_index.daemon.log import say, where
+from vault_index.daemon.pace import Pace
 from vault_index.daemon.system import give_way
 from vault_index.daemon.texts import TextIndex, Texts
 from vault_index.errors import VaultIndexError
@@ -61,6 +62,7 @@ class WriterState:
     pending: int
     """Chunks without a vector."""
     problems: tuple[Problem, ...]
+    work: WorkStatus | None
 
 
 class Writer:
@@ -82,8 +84,9 @@ class Writer:
         self._urgent: deque[Job] = deque()
         self._jobs: deque[Job] = deque()
         self._calls: deque[Callable[[], object]] = deque()
-        self._vectors = Filling(settings.stepper, self.call, clock)
-        self._texts = Texts(index, self._vectors, self._others_wait, on_missed, clock)
+        self._pace = Pace(clock)
+        self._vectors = Filling(settings.stepper, self.call, self._pace, clock)
+        self._texts = Texts(index, self._vectors, self._others_wait, on_missed, self._pace, clock)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
         self._reconciled = settings.reconciled
         self._rested = settings.rested
@@ -147,6 +150,7 @@ class Writer:
             waiting=waiting,
             pending=self._vectors.pending,
             problems=(*texts.problems, *self._vectors.problems),
+            work=self._pace.state(),
         )
 
     # --- the writer's thread -------------------------------------------------------------------------------
@@ -178,6 +182,8 @@ class Writer:
                 if step := self._ready(now):
                     self._wakes_at = 0.0
                     return step
+                if not self._vectors.busy_apart:
+                    self._pace.over()
                 times = (self._texts.next_marked(), self._texts.reconcile_at, self._vectors.next_at, self._rest_at)
                 self._wakes_at = max(min((at for at in times if at is not None), default=float("inf")), now)
                 self._wake.wait(min(self._wakes_at - now, threading.TIMEOUT_MAX))
@@ -227,6 +233,7 @@ class Writer:
                 raise _Stop
             if self._urgent and job.method in _INTERRUPTIBLE:
                 raise Interrupted
+            self._pace.report(stage, done, total)
             job.report(stage, done, total)
 
         text, fill = _split(job.method, job.params)

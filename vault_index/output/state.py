@@ -9,6 +9,7 @@ from vault_index.output.page import Page
 from vault_index.output.short import counted, duration, moment, size
 
 Record = Mapping[str, Any]
+_DOING = {"text": "indexing", "embed": "embedding"}
 _HARD_SHOWN = 20
 _HARD_HINT = (
     "Easier to find: give the note an alias of telling words (aliases: […] in its frontmatter), or a title that no"
@@ -65,6 +66,7 @@ def _status(page: Page, status: Record) -> None:
     page.pairs(
         [
             ("daemon", running),
+            ("doing", _work(daemon.get("work"))),
             ("watch", joined(watch["backend"], last_event, compared, missed)),
             ("index", f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {vectors}"),
             ("size", size(index["bytes"])),
@@ -87,6 +89,16 @@ def _status(page: Page, status: Record) -> None:
     else:
         page.line(("No sources yet: vault-index source add ~/Vault", "dim"))
     show_problems(page, status)
+
+
+def _work(work: Record | None) -> str:
+    if work is None:
+        return ""
+    far = f"{work['done']:,} of {work['total']:,}" if work["total"] else f"{work['done']:,}"
+    rate = f"{work['rate']:,.0f}/s" if work["rate"] >= 10 else f"{work['rate']:.1f}/s"
+    seconds = work["seconds_left"]
+    left = "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
+    return joined(f"{_DOING.get(work['stage'], work['stage'])} {far}", rate, left)
 
 
 def _coverage(source: Record) -> str:
