@@ -12,6 +12,7 @@ import pytest
 from tests.cli.process import vx
 from vault_index.cli import main
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.frontmatter import read_frontmatter
 
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
 
@@ -76,6 +77,21 @@ def test_the_text_may_come_from_a_file_or_a_pipe(tmp_path: Path, capsys: pytest.
         answer(capsys, "update", "t", "--append")
     answer(capsys, "update", "t", "--append", "As words", "too.")
     assert "From pipe 1.\n\nAnd more.\n\nAs words too." in answer(capsys, "get", "t")["results"][0]["content"]
+
+
+def test_frontmatter_of_a_file_or_a_pipe_is_that_of_the_memory(
+    tmp_path: Path, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "---\ntitle: {}\ntags: [a]\nstatus: done\n---\nReaders never wait.\n"
+    (tmp_path / "text.md").write_text(text.format("From a file"), "utf-8")
+    stored = [answer(capsys, "add", "--file", str(tmp_path / "text.md"), "--tags", "b")]
+    with piped(text.format("From a pipe")):
+        stored.append(answer(capsys, "add", "--title", "Piped"))
+    fronts = [read_frontmatter((vault / one["path"]).read_text("utf-8").split("\n")).values for one in stored]
+    assert [(front["title"], front["tags"], front["status"]) for front in fronts] == [
+        ("From a file", ["b"], "done"),
+        ("Piped", ["a"], "done"),
+    ]
 
 
 def test_a_command_that_names_a_field_leaves_stdin_alone(capsys: pytest.CaptureFixture[str]) -> None:

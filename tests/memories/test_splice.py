@@ -127,7 +127,7 @@ def test_odd_ways_to_write_it(inside: str, changes: dict[str, Any], changed: str
         ("\ufeffa\n", "\ufeff---\nid: x\n---\na\n"),
         ("---\nno end", "---\nid: x\n---\n---\nno end"),
         ("---\nprose\n---\nmore", "---\nid: x\n---\n---\nprose\n---\nmore"),
-        ("--- \na: 1\n---", "--- \na: 1\nid: x\n---"),
+        ("--- \na: 1\n---", "--- \nid: x\na: 1\n---"),
     ],
 )
 def test_a_file_without_frontmatter_gets_one(text: str, changed: str) -> None:

@@ -8,9 +8,13 @@ from typing import Any
 
 from vault_index.api.storing import Change, NewMemory
 from vault_index.errors import UsageError
+from vault_index.indexer.describe import last_moment
 from vault_index.markdown.recalled import drop_recalled
+from vault_index.memories.carried import OLD_ID, as_uuid
+from vault_index.memories.dates import read_date
 from vault_index.memories.document import new_document, title_of, with_changes
-from vault_index.memories.fields import read_fields
+from vault_index.memories.fields import Fields, changes_of, read_fields, said_in
+from vault_index.memories.layout import BOM, Layout, ended, lay_out
 from vault_index.secrets.find import find_secrets
 
 TYPE_CHECKING = False  # spares an `add` the import of what captures; type checkers know the name
@@ -37,9 +41,9 @@ def new_memory(
     check_given(text, given, max_bytes=max_bytes, force=force)
     fields = read_fields(given, today=now.date())
     if not text.strip() and not fields.title:
-        raise UsageError("there is nothing to remember: the text is empty", "give a text, or at least a title")
+        raise _nothing_said()
     title = fields.title or title_of(text)
-    fields = replace(fields, type=fields.type or "note", title=title or None, supersedes=None)
+    fields, supersedes = _kept(fields, title)
     uid = str(uuid.uuid4())
     return NewMemory(
         text=new_document(fields, text, uid=uid, created=now.isoformat(timespec="seconds")),
@@ -48,7 +52,76 @@ def new_memory(
         day=now.date().isoformat(),
         fields=fields,
         path=path,
+        supersedes=supersedes,
     )
+
+
+def given_memory(
+    text: str, given: Mapping[str, Any], *, path: str | None, now: datetime, max_bytes: int, force: bool
+) -> NewMemory:
+    """As `new_memory`, of a text that may have a frontmatter: what that says counts as if it were given, unless `given`
+    says otherwise, and the keys it has beside those of a memory stay as they are."""
+    text = text.removeprefix(BOM)
+    layout = lay_out(text)
+    if not layout.closing:
+        return new_memory(text, given, path=path, now=now, max_bytes=max_bytes, force=force)
+    check_given(text, given, max_bytes=max_bytes, force=force)
+    fields, moments = _with_front(layout, given, now)
+    title = fields.title or title_of(layout.body)
+    if not layout.body.strip() and not title:
+        raise _nothing_said()
+    fields, supersedes = _kept(fields, title)
+    own = layout.values.get("id")
+    uid = as_uuid(own) or str(uuid.uuid4())
+    old_id = {OLD_ID: own} if own and not as_uuid(own) else {}
+    return NewMemory(
+        text=with_changes(ended(text.rstrip(), layout.newline), {**changes_of(fields), **moments, **old_id, "id": uid}),
+        uid=uid,
+        title=title,
+        day=moments["created"][:10],
+        fields=fields,
+        path=path,
+        supersedes=supersedes,
+    )
+
+
+def _kept(fields: Fields, title: str) -> tuple[Fields, tuple[str, ...]]:
+    """What stands in the file of a new memory; and what it supersedes, whose ids are known only to the index."""
+    return replace(fields, type=fields.type or "note", title=title or None, supersedes=()), fields.supersedes or ()
+
+
+def _nothing_said() -> UsageError:
+    return UsageError("there is nothing to remember: the text is empty", "give a text, or at least a title")
+
+
+def _with_front(layout: Layout, given: Mapping[str, Any], now: datetime) -> tuple[Fields, dict[str, str]]:
+    """What is given, and else said in the frontmatter; and when it says that the memory was written and changed."""
+    if layout.faults:
+        raise UsageError(
+            f"line {layout.faults[0].line}: {layout.faults[0].message}: nothing was stored",
+            "mend that line; a text that begins with a rule and has no frontmatter needs a blank line before it",
+        )
+    today = now.date()
+    named = {name: value for name, value in given.items() if value is not None}
+    read_fields(named, today=today)  # what is wrong beyond this is wrong in the frontmatter
+    try:
+        fields = read_fields({**said_in(layout.values), **named}, today=today)
+        return fields, _moments(layout.values, now)
+    except UsageError as error:
+        hint = f"{error.hint} Mend it there, or give the option: that counts instead."
+        raise UsageError(f"in the frontmatter: {error.message}", hint) from error
+
+
+def _moments(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    said = {}
+    for name, other in (("created", "date"), ("updated", "modified")):
+        if front.get(name):
+            iso = last_moment(front[name]) is not None
+            said[name] = front[name] if iso else read_date(str(front[name]), now.date(), option=name)
+        elif last_moment(front.get(other)) is not None:
+            said[name] = front[other]
+    created = said.get("created") or said.get("updated") or now.isoformat(timespec="seconds")
+    return {"created": created, "updated": said.get("updated") or created}
 
 
 def to_capture(text: str, today: date, more_tags: Sequence[str], *, statements: bool) -> "tuple[Captured, ...]":

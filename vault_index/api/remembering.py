@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from vault_index.answers import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
-from vault_index.api.arguments import MemoryOptions, Names, whole
+from vault_index.api.arguments import MemoryOptions, Names, names, whole
 from vault_index.api.core import Core
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
 
@@ -31,15 +31,16 @@ class Remembering(Core):
     ) -> StoredMemory:
         """Store a memory, unless one says the same already: that one takes over new tags and dates.
 
-        `path` names its file inside the memory folder, as `handoffs/2026-01-01`. What looks like a credential is
-        refused unless `force`. Raises UsageError, and BusyError for an index that others keep busy.
+        Where `text` has a frontmatter, that counts as well; `fields` count before it. `path` names the file inside the
+        memory folder, as `handoffs/2026-01-01`. What looks like a credential is refused unless `force`. Raises
+        UsageError, and BusyError for an index that others keep busy.
         """
-        from vault_index.api.intake import new_memory
+        from vault_index.api.intake import given_memory
 
         now = datetime.now().astimezone()
-        new = new_memory(text, fields, path=path, now=now, max_bytes=self.config.memory.max_bytes, force=force)
+        new = given_memory(text, fields, path=path, now=now, max_bytes=self.config.memory.max_bytes, force=force)
         with self._memories("add", source, now) as memories:
-            replaced = [memories.find(ref) for ref in _references(fields)]
+            replaced = [memories.find(ref) for ref in names(new.supersedes)]
             stored = memories.store(new, replaced)
         return self._with_near(stored, memories.home, replaced)
 
@@ -220,8 +221,6 @@ class Remembering(Core):
 
 
 def _references(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    from vault_index.api.arguments import names
-
     return names(fields.get("supersedes"))
 
 

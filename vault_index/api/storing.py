@@ -44,6 +44,8 @@ class NewMemory:
     """Its name inside the memory folder; None to have one made of type, day and title."""
     folder: str | None = None
     """The folder such a name is made in, instead of the one of its type."""
+    supersedes: tuple[str, ...] = ()
+    """The memories it replaces, as they were called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,7 @@ class MemoryWriter:
         twin = self.twin(new.text, [standing.path for standing in old])
         if twin is not None:
             return self._merge(twin, new, old)
+        self._must_be_another(new.uid)
         marked = self._marked(old, new.uid)
         text = with_changes(new.text, {"supersedes": _uids(new.text, old)}) if old else new.text
         path = self.put(replace(new, text=text))
@@ -307,6 +310,14 @@ class MemoryWriter:
         if reason and self.reader.documents(Filters(sources=(self.home,)), Order(), 1, 0)[1]:
             raise NotFoundError(
                 f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
+            )
+
+    def _must_be_another(self, uid: str) -> None:
+        known = self.reader.documents_by_id(uid)
+        if known:
+            raise UsageError(
+                f"{known[0].path} has the id {uid}, too, and says something else",
+                f"change it: vault-index update {uid}; or take the id out of the new one",
             )
 
     def _ignored(self, path: str) -> tuple[str, ...]:

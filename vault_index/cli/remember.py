@@ -14,7 +14,8 @@ from vault_index.errors import UsageError
 def add_add(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Store a memory: a markdown file in the memory folder of the vault, found by search as soon as the command "
-        "ends. What says the same already is not stored twice: it takes over new tags and dates. Also called store."
+        "ends. What says the same already is not stored twice: it takes over new tags and dates. Frontmatter "
+        "at the top of the text says what the options do not. Also called store."
     )
     parser.add_argument(
         "text", nargs="*", metavar="TEXT", help="the memory; without it (or as -) what is piped in, or --file"

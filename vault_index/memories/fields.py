@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 
 from vault_index.errors import UsageError
+from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.lines import split_lines
 from vault_index.markdown.tags import normalize_tag
 from vault_index.memories.dates import read_date
@@ -78,6 +79,13 @@ def read_fields(given: Mapping[str, Any], *, today: date) -> Fields:
             f"expires: {read['expires']} is past.", "Give a day to come, or leave it out: most memories never expire."
         )
     return Fields(**read)
+
+
+def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
+    """What a frontmatter says of them, as `read_fields` takes it. Tags are read as in any note: `a b` are two."""
+    said = {name: front[name] for name in _NAMES if name in front}
+    tags = front.get("tags", front.get("tag"))
+    return said if tags is None else {**said, "tags": string_list(tags, split_spaces=True)}
 
 
 def changes_of(fields: Fields) -> dict[str, Any]:

@@ -102,6 +102,9 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
     elif flow and root is not None:
         yield _added_in_braces(inside, root, f"{key}: {flow_value(value)}")
     else:
+        if key == KEYS[0] and pairs:
+            top = _line_start(inside, _start(pairs[0][0]))
+            yield inside[:top] + line + inside[top:]
         yield _added(inside, _predecessor(pairs, key), line, newline)
         yield _added(inside, None, line, newline)
 

@@ -1,0 +1,139 @@
+"""Texts with a frontmatter, given to `add`: it is that of the memory, and options count before it."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened
+from vault_index import VaultIndex
+from vault_index.errors import UsageError
+from vault_index.markdown.frontmatter import read_frontmatter
+
+UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
+NOTE = """---
+# about birds
+title: Where herons nest
+tags:
+  - Birds  # all of them
+  - lake shore
+status: 'seen'
+entered_by: ann
+created: 2025-03-01
+expires: in 3 months
+related: ["[[Reeds]]"]
+---
+
+Herons nest in the reeds.
+"""
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as opened_index:
+        yield opened_index
+
+
+def head(tmp_path: Path, path: str) -> dict[str, object]:
+    return dict(read_frontmatter((tmp_path / "vault" / path).read_text("utf-8").split("\n")).values)
+
+
+def test_a_frontmatter_is_that_of_the_memory(index: VaultIndex, tmp_path: Path) -> None:
+    stored = index.add(NOTE)
+    assert stored.path == "80-memory/note/2025-03-01-where-herons-nest.md"
+    expires = str(head(tmp_path, stored.path)["expires"])
+    assert timedelta(85) < date.fromisoformat(expires) - date.today() < timedelta(95)
+    assert (tmp_path / "vault" / stored.path).read_text("utf-8") == (
+        f"---\n# about birds\nid: {stored.id}\ntype: note\ntitle: Where herons nest\n"
+        "tags:\n  - birds\n  - lake-shore\nstatus: 'seen'\nentered_by: ann\n"
+        f"created: 2025-03-01\nupdated: 2025-03-01\nexpires: {expires}\n"
+        'related: ["[[Reeds]]"]\n---\n\nHerons nest in the reeds.\n'
+    )
+    assert [hit.path for hit in index.search("reeds [status:seen] tag:birds by:ann").results] == [stored.path]
+
+
+def test_options_count_before_it(index: VaultIndex, tmp_path: Path) -> None:
+    given = NOTE.replace("title:", "type: sighting\ntitle:")
+    stored = index.add(given, title="Herons", type="discovery", tags="lake", by="ben", expires="2090-01-01")
+    front = head(tmp_path, stored.path)
+    assert [front[key] for key in ("title", "type", "tags", "entered_by", "expires")] == [
+        "Herons", "discovery", ["lake"], "ben", "2090-01-01",
+    ]  # fmt: skip
+    assert front["status"] == "seen"
+
+
+def test_the_same_file_is_stored_once(index: VaultIndex) -> None:
+    stored = index.add(NOTE)
+    assert index.add(NOTE).duplicate_of == stored.id
+    assert index.add(NOTE.replace("Birds", "Herons")).warnings == ("tags added to it: herons",)
+    assert index.add("Herons nest in the reeds.", title="Where herons nest").duplicate_of == stored.id
+
+
+def test_its_id_stays_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> None:
+    stored = index.add(f"---\nid: {UID}\n---\nHerons nest in the reeds.\n")
+    assert stored.id == UID
+    with pytest.raises(UsageError, match="says something else") as caught:
+        index.add(f"---\nid: {UID}\n---\nHerons eat fish.\n")
+    assert "update" in caught.value.hint
+    other = index.add("---\nid: 202503011200\n---\nHerons eat fish.\n")
+    assert head(tmp_path, other.path)["imported_id"] == 202503011200
+    assert index.get("#202503011200").results[0].id == other.id
+
+
+def test_it_may_supersede(index: VaultIndex, tmp_path: Path) -> None:
+    old = index.add("Herons nest in the reeds.")
+    new = index.add(f"---\nsupersedes: [{old.id[:8]}]\n---\nHerons nest in trees now.\n")
+    assert head(tmp_path, new.path)["supersedes"] == [old.id]
+    assert head(tmp_path, old.path)["superseded_by"] == new.id
+
+
+def test_lines_end_as_they_did(index: VaultIndex, tmp_path: Path) -> None:
+    stored = index.add("\ufeff---\r\ntags: birds lake\r\n---\r\n# Herons\r\n\r\nIn the reeds.")
+    text = (tmp_path / "vault" / stored.path).read_bytes().decode()
+    assert text.endswith("\r\n---\r\n# Herons\r\n\r\nIn the reeds.\r\n")
+    assert "\n" not in text.replace("\r\n", "")
+    assert head(tmp_path, stored.path)["tags"] == ["birds", "lake"]
+    assert index.list().results[0].title == "Herons"
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ("title: Herons: where", "line 2: frontmatter cannot be read"),
+        ("a: 1\ntags: [x", "line 4: frontmatter cannot be read"),
+        ("type: sighting", "in the frontmatter: 'sighting' is no type"),
+        ("confidence: sure", "in the frontmatter: 'sure' is no confidence"),
+        ("expires: 2001-01-01", "in the frontmatter: expires: 2001-01-01 is past"),
+        ("created: some day", "in the frontmatter: created: not a date"),
+        ("facts: [{a: b}]", "in the frontmatter: facts must be text"),
+        (f"note: {'AKIA' + 'Z7Q2M4X6P9R3T5VW'}", "line 2 of the text holds what looks like"),
+    ],
+)
+def test_what_is_wrong_in_it_is_named_and_nothing_stored(
+    index: VaultIndex, tmp_path: Path, inside: str, message: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        index.add(f"---\n{inside}\n---\nHerons nest in the reeds.\n")
+    assert message in caught.value.message
+    assert caught.value.hint
+    assert not list((tmp_path / "vault").rglob("*.md"))
+
+
+def test_what_is_wrong_in_an_option_is_not_said_of_it(index: VaultIndex) -> None:
+    with pytest.raises(UsageError) as caught:
+        index.add(NOTE, type="sighting")
+    assert "frontmatter" not in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["---\nHerons, between two rules\n---\nNest in reeds.", "---\nHerons: no end."])
+def test_text_between_rules_is_no_frontmatter(index: VaultIndex, text: str) -> None:
+    stored = index.add(text, title="Herons")
+    assert text in index.get(stored.id).results[0].content
+
+
+def test_what_is_captured_has_no_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
+    index.capture("*Remember*: ---\nproject: other\n---\nHerons nest in the reeds.\n")
+    (memory,) = index.list(kind="memory").results
+    assert "project" not in head(tmp_path, memory.path)
+    assert "project: other" in index.get(memory.id).results[0].content
