@@ -270,7 +270,7 @@ def test_a_bad_update_writes_nothing(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Herons.")
     before = (vault / stored.path).read_bytes()
     for options in (
-        {}, {"content": KEY}, {"content": "", "title": ""}, {"type": "idea"}, {"append": True},
+        {}, {"content": KEY}, {"add_tags": KEY}, {"content": "", "title": ""}, {"type": "idea"}, {"append": True},
         {"content": "x", "section": "Nowhere"}, {"supersedes": stored.id},
     ):  # fmt: skip
         with pytest.raises(UsageError):

@@ -99,3 +99,26 @@ def test_the_daemon_takes_the_same_options(index: VaultIndex) -> None:
     assert dispatch(index, "search", {"query": "heron", **options})["results"] == []
     with pytest.raises(UsageError, match="no parameter 'fuzy'"):
         dispatch(index, "search", {"query": "heron", "fuzy": True})
+
+
+def test_a_query_as_long_as_a_page_is_answered_and_a_book_is_refused(index: VaultIndex) -> None:
+    assert found(index, "heron water " * 1500)[0] == "heron.md"
+    for ask in (index.search, lambda query: index.why(query, "heron.md"), lambda query: index.timeline(query=query)):
+        with pytest.raises(UsageError, match=r"24,000 characters"):
+            ask("heron water " * 2000)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("search", {"query": "\udcff"}),
+        ("list", {"tags": ["a", "\udcff"]}),
+        ("get", {"ref": "\udcff"}),
+        ("delete", {"ref": ["\udcff"]}),
+        ("recall", {"project": "\udcff"}),
+        ("file_status", {"ref": "\udcff"}),
+    ],
+)
+def test_bytes_that_are_no_text_are_named(index: VaultIndex, method: str, params: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(params))} is not valid UTF-8"):
+        dispatch(index, method, params)

@@ -59,7 +59,7 @@ def test_a_memory_is_stored_found_changed_and_deleted(client: Session, vault: Pa
     )
     text = (vault / stored["path"]).read_text("utf-8")
     assert stored["created"]
-    assert "files_modified: [x.py]" in text
+    assert "files_read: [x.py]" in text  # as an import takes `files`: that they were changed is not said
     assert "entered_by: mcp" in text  # what the client of the SDK calls itself
     found = client.call("memory_search", query="ferry carrier", kind="memory", tags=["c"])
     assert [hit["path"] for hit in found["results"]] == [stored["path"]]
@@ -120,6 +120,8 @@ def test_null_is_not_given(client: Session) -> None:
         ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9, "title": "Key"}, "looks like a GitHub token"),
         ("memory_search", {"query": "x", "source": "elsewhere"}, "no source 'elsewhere'"),
         ("memory_search", {"query": "x", "cursor": "page two"}, "is no cursor"),
+        ("memory_search", {"query": "x " * 20_000}, "40,000 characters"),
+        ("memory_get", {"cursor": " || "}, "a reference is empty"),
         ("memory_list", {"after": "someday"}, "someday"),
         ("memory_get", {"ref": "no such note"}, "nothing is called"),
         ("memory_forget", {}, "there is no tool"),
@@ -127,6 +129,13 @@ def test_null_is_not_given(client: Session) -> None:
 )
 def test_an_error_says_what_is_wrong(client: Session, tool: str, arguments: dict[str, Any], told: str) -> None:
     assert told in client.error(tool, **arguments)
+
+
+@pytest.mark.parametrize("tool", ["memory_list", "memory_search"])
+def test_a_number_that_no_database_has_means_all(client: Session, tool: str) -> None:
+    query = {"query": "barometer"} if tool == "memory_search" else {}
+    assert client.call(tool, **query, limit=10**30, max_tokens=10**30)["results"]
+    assert client.call(tool, **query, offset=10**30)["results"] == []
 
 
 @pytest.mark.parametrize("budget", [700, 1500])

@@ -92,6 +92,9 @@ FILTER_KEYS = {"tags": "tag", "any_tag": "anytag", "state": "is"}
 LISTS = frozenset({"tags", "any_tag", "type", "kind", "confidence", "state"})
 """Filters whose values never hold a comma, so that several may stand in one string. Paths and names may."""
 
+_ALL = 1 << 53
+_LONGEST_QUERY = 20_000
+
 
 def whole(value: Names) -> tuple[str, ...]:
     """The values as they are: paths and names of people may hold a comma."""
@@ -105,10 +108,21 @@ def names(value: Names) -> tuple[str, ...]:
 
 
 def at_least(low: int, name: str, value: int | None, default: int) -> int:
-    number = default if value is None else value
+    """A number from `low` on; one that no database counts up to means all there is."""
+    number = default if value is None else min(value, _ALL)
     if number < low:
         raise UsageError(f"{name} must be at least {low}, not {number}", f"leave {name} out for the default")
     return number
+
+
+def question(query: str) -> str:
+    """The query, unless it is a document: every word of it would be looked for."""
+    if len(query) > _LONGEST_QUERY:
+        raise UsageError(
+            f"the query has {len(query):,} characters, and at most {_LONGEST_QUERY:,} are looked for",
+            "ask for its sentences, or for a few words",
+        )
+    return query
 
 
 def between(low: float, high: float, name: str, value: float | None, default: float) -> float:

@@ -23,6 +23,9 @@ WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delet
 # Those that may take long, and say meanwhile how far they are.
 _TELL_PROGRESS = frozenset({"sync", "rebuild", "embed", "import_", "repair"})
 
+# Those whose texts are names of files, which may hold any bytes.
+_NAME_FILES = frozenset({"sync", "export", "import"})
+
 # Methods that Python cannot have under their own name.
 _CALLED = {"import": "import_"}
 
@@ -55,10 +58,21 @@ def dispatch(
     unknown = sorted(set(rest) - known)
     if unknown:
         raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
+    _must_be_text(method, rest)
     call = getattr(index, name)
     told = {"progress": progress} if progress and name in _TELL_PROGRESS else {}
     answer = call(**rest, **told)
     return to_json(answer)  # type: ignore[no-any-return]
+
+
+def _must_be_text(method: str, params: Mapping[str, Any]) -> None:
+    """Bytes of a shell that are no UTF-8 are called by nothing in an index; only files on the disk may be named so."""
+    for name, value in params.items() if method not in _NAME_FILES else ():
+        for text in [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ():
+            try:
+                str(text).encode()
+            except UnicodeEncodeError as error:
+                raise UsageError(f"{name} is not valid UTF-8", "give it in UTF-8") from error
 
 
 @cache

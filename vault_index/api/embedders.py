@@ -13,6 +13,9 @@ from vault_index.store.rows import SpaceRow
 
 _QUERIES = "(queries)"
 
+_LONGEST_QUESTION = 4000
+"""Characters: about as many as the largest passage has. Each further thousand costs the local model 60 ms."""
+
 
 class Embedders:
     """Opens each embedder once; safe for several threads."""
@@ -31,8 +34,9 @@ class Embedders:
             return self._configured
 
     def embed_query(self, cache: Cache, space: SpaceRow, text: str) -> Vector:
-        """The vector of a question in `space`, which may be of a model that is being replaced."""
-        embedder = self._for_space(space.space)
+        """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
+        beginning."""
+        embedder, text = self._for_space(space.space), text[:_LONGEST_QUESTION]
         if embedder.remote:
             self._declare_query(cache, space.space, text)
         return embedder.embed_query(text)

@@ -177,7 +177,7 @@ def change_of(
     named = {**given, **{key: value for key, value in (("+", add_tags), ("-", remove_tags)) if value}}
     if content is None and all(value is None for value in named.values()):
         raise UsageError("nothing to change was named", "give a text, or a field, as --add-tags or --expires")
-    check_given(content or "", given, max_bytes=max_bytes, force=force)
+    check_given(content or "", {**given, "add_tags": add_tags}, max_bytes=max_bytes, force=force)
     today = now.date()
     return Change(
         fields=replace(read_fields(given, today=today), supersedes=None),

@@ -16,7 +16,7 @@ from vault_index.answers import (
     Timeline,
     Why,
 )
-from vault_index.api.arguments import ASKING, AskOptions, FilterOptions, Names, at_least, whole
+from vault_index.api.arguments import ASKING, AskOptions, FilterOptions, Names, at_least, question, whole
 from vault_index.api.core import Core
 from vault_index.errors import NotFoundError, UsageError
 
@@ -41,7 +41,7 @@ class Questions(Core):
         with `explain` each hit says why it is where it is, and the answer how the query was read."""
         wanted = self._search_options(options, limit=limit, offset=offset, explain=explain)
         with self._pool.lend() as connections:
-            return self._searcher(connections).search(query, wanted)
+            return self._searcher(connections).search(question(query), wanted)
 
     def why(self, query: str, ref: str, *, limit: int | None = None, **options: Unpack[AskOptions]) -> Why:
         """Why `search` finds the passage at `ref` (a reference as `get` takes it, or a path of a file) or does not.
@@ -59,7 +59,7 @@ class Questions(Core):
                 if left_out is None:
                     raise
                 return left_out
-            return why(self._searcher(connections), connections.reader, query, place, wanted)
+            return why(self._searcher(connections), connections.reader, question(query), place, wanted)
 
     def get(
         self,

@@ -70,13 +70,18 @@ class Backend:
         """A connection of this call's own; None where no daemon runs and none comes up."""
         try:
             client = self._connect()
-            if client is not None or not self._may_start():
-                return client
+            if client is None and self._may_start():
+                self._launch()
+                client = self._wait()
         except UsageError as error:  # it speaks another version of the protocol, or the configuration is wrong
             log.warning("answering without the daemon: %s", error.message)
             return None
-        self._launch()
+        return client
+
+    def _wait(self) -> Client | None:
+        """A connection to the daemon that was launched, once it is up."""
         assert self._launched_at is not None
+        client = None
         while client is None and time.monotonic() < self._launched_at + _DAEMON_SECONDS:
             time.sleep(_POLL_SECONDS)
             client = self._connect()

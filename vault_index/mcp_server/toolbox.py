@@ -84,6 +84,8 @@ class Toolbox:
         texts: list[Answer] = []
         for number, place in enumerate(places):
             ref, skip = place_of(place)
+            if not ref.strip():
+                raise UsageError("a reference is empty", "leave it out, or begin again without the cursor")
             refuse_outside(ref)
             [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
 

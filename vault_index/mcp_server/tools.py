@@ -53,7 +53,7 @@ _ALIASES = {
     "bead_id": "bead",
     "text": "content",
     "narrative": "content",
-    "files": "files_modified",
+    "files": "files_read",
     "id": "ref",
 }
 """Names that other programs and the memory files have for them; OpenCodeKit's are `narrative` and `files`."""

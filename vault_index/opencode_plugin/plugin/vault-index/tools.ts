@@ -77,7 +77,7 @@ const FIELDS = {
   concepts: list("what it is about"),
   files_read: list("files it was learned from"),
   files_modified: list("files that were changed"),
-  files: list("the same as files_modified"),
+  files: list("the same as files_read"),
   bead_id: text("the bead it belongs to"),
   supersedes: list("ids of memories that this one replaces"),
 }
@@ -264,7 +264,7 @@ function valid(name: string, schema: Schema, value: unknown): unknown {
 function named(kind: Kind, params: Params, context: Context): Params {
   const { content, narrative, files, ...rest } = params
   const words = content ?? narrative
-  if (files !== undefined) rest.files_modified ??= files
+  if (files !== undefined) rest.files_read ??= files
   switch (kind.method) {
     case "add":
       return { by: author(context), ...rest, text: words ?? "" }
