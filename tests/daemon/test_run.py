@@ -22,11 +22,12 @@ from vault_index.errors import VaultIndexError
 CODE = """
 import sys
 from pathlib import Path
-from vault_index.config import find_home
+from vault_index.config import Home
 from vault_index.daemon.run import run
 from vault_index.errors import VaultIndexError
+config, data, runtime, name = sys.argv[1:]
 try:
-    sys.exit(run(find_home(sys.argv[1])))
+    sys.exit(run(Home(Path(config), Path(data), Path(runtime), name)))
 except VaultIndexError as error:
     print(error.message, error.hint, sep=" | ", file=sys.stderr)
     sys.exit(error.exit_code)
@@ -41,6 +42,8 @@ class Place:
     vault: Path
     log_file: Path
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    within: tuple[str, ...] = ()
+    """The words of a command that runs the daemons."""
 
     def log(self) -> str:
         """What all its daemons wrote."""
@@ -59,7 +62,7 @@ class Place:
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
         with self.log_file.open("a", encoding="utf-8") as log:
             daemon = subprocess.Popen(
-                [sys.executable, "-c", CODE, str(self.home.data_dir)],
+                [*self.within, sys.executable, "-c", CODE, *map(str, self.home)],
                 stderr=log,
                 env={**os.environ, **environment},
             )
@@ -83,6 +86,12 @@ class Place:
         except AssertionError:
             raise AssertionError(self.log()) from None
         return daemon
+
+    def end(self) -> None:
+        for daemon in self.daemons:
+            if daemon.poll() is None:
+                daemon.kill()
+            daemon.wait()
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         client = self.connected()
@@ -115,10 +124,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     place.configure()
     place.write("a.md", "# Alpha\n\nthe aardvark\n")
     yield place
-    for daemon in place.daemons:
-        if daemon.poll() is None:
-            daemon.kill()
-        daemon.wait()
+    place.end()
 
 
 def end(daemon: subprocess.Popen[bytes], number: int = signal.SIGTERM) -> int:
@@ -173,13 +179,13 @@ def test_a_signal_ends_it(place: Place, number: int) -> None:
 
 
 def test_it_ends_in_the_middle_of_work(place: Place) -> None:
-    for number in range(800):
+    for number in range(400):
         place.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     daemon = place.start()
     until(lambda: daemon.poll() is not None or place.listens(), 30)
     assert end(daemon) == 0
     place.started()
-    until(lambda: place.ask("status")["index"]["documents"] == 801, 60)
+    until(lambda: place.ask("status")["index"]["documents"] == 401, 60)
 
 
 def test_socket_and_folder_are_private(place: Place) -> None:

@@ -66,7 +66,7 @@ class _Daemon:
         self._home = home
         self._index = index
         self._inbox = inbox
-        self._tell_at = 0.0
+        self._tell_at = time.monotonic() + _TELL_SECONDS
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         dispatch = partial(api.dispatch, index)
         self._writer = Writer(index, dispatch, self._settings(), on_missed=lambda: inbox.put("renew"))

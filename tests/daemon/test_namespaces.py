@@ -1,0 +1,164 @@
+"""What a system may do to a daemon, done for real in a namespace of its own: a vault is unmounted, no watch is left, a
+disk is full. Each is named by `status`, and mended without a restart."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.fake_index import until
+from tests.daemon.test_run import Place
+from vault_index.config import Home, find_home
+
+NOTES = {"a.md": "# Alpha\n\nthe aardvark\n", "one/b.md": "the buffalo\n", "two/c.md": "the cassowary\n"}
+DISK_MIB = 72
+"""What is left of it with an index in it is more than `status` calls little."""
+
+
+class Namespace:
+    """Mounts and limits of its own, without being root; kept by a process that does nothing."""
+
+    def __init__(self) -> None:
+        self._keeper = subprocess.Popen(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", "echo; exec sleep infinity"],
+            stdout=subprocess.PIPE,
+        )
+        assert self._keeper.stdout is not None
+        self._keeper.stdout.readline()
+        self.inside = ["nsenter", "--target", str(self._keeper.pid), "--user", "--mount", "--preserve-credentials"]
+
+    def run(self, *words: str) -> None:
+        subprocess.run([*self.inside, *words], check=True, capture_output=True)
+
+    def allow_watches(self, number: int) -> None:
+        self.run("sh", "-c", f"echo {number} > /proc/sys/user/max_inotify_watches")
+
+    def end(self) -> None:
+        self._keeper.kill()
+        self._keeper.communicate()
+
+
+@cache
+def refusal() -> str:
+    """Why there can be no such namespace here; empty where there can."""
+    script = "mount -t tmpfs -o size=1m none /mnt && test -w /proc/sys/user/max_inotify_watches"
+    try:
+        tried = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], capture_output=True, text=True
+        )
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
+    return tried.stderr.strip() or f"exit code {tried.returncode}" if tried.returncode else ""
+
+
+@dataclass
+class Inside(Place):
+    """The daemon is in the namespace; its socket is not, so it is asked from outside."""
+
+    namespace: Namespace | None = None
+
+    def codes(self) -> set[str]:
+        return {problem["code"] for problem in self.ask("status")["problems"]}
+
+    def hint(self, code: str) -> str:
+        (found,) = [problem["hint"] for problem in self.ask("status")["problems"] if problem["code"] == code]
+        return str(found)
+
+
+@pytest.fixture
+def namespace() -> Iterator[Namespace]:
+    if reason := refusal():
+        pytest.skip(f"needs user and mount namespaces, which this system refuses: {reason}")
+    namespace = Namespace()
+    yield namespace
+    namespace.end()
+
+
+@pytest.fixture
+def place(tmp_path: Path, namespace: Namespace) -> Iterator[Inside]:
+    folders = {name: tmp_path / name for name in ("vault", "data", "run", "config")}
+    for folder in folders.values():
+        folder.mkdir(mode=0o700)
+    usual = find_home(tmp_path / "data")
+    home = Home(folders["config"] / "config.toml", folders["data"], folders["run"], usual.socket_name)
+    place = Inside(home, folders["vault"], tmp_path / "log", namespace=namespace)
+    place.within = tuple(namespace.inside)
+    place.configure()
+    home.config_file.chmod(0o600)
+    yield place
+    place.end()
+
+
+def test_a_vault_that_is_unmounted_keeps_its_rows_until_it_is_mounted_again(
+    place: Inside, namespace: Namespace, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    vault, place.vault = place.vault, disk
+    for path, text in NOTES.items():
+        place.write(path, text)
+    namespace.run("mount", "--bind", str(disk), str(vault))
+    daemon = place.started(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
+    assert place.ask("status")["watch"]["backend"] == "native"
+    assert place.codes() == set()
+
+    namespace.run("umount", str(vault))
+    until(lambda: place.codes() == {"source_vanished"})
+    assert "mount it again" in place.hint("source_vanished")
+    assert place.found("aardvark") == {"a.md"}
+    assert place.ask("status")["index"]["documents"] == 3
+
+    place.write("a.md", "the axolotl\n")
+    namespace.run("mount", "--bind", str(disk), str(vault))
+    until(lambda: place.found("axolotl") == {"a.md"})
+    assert place.codes() == set()
+    place.write("one/b.md", "the bonobo\n")
+    until(lambda: place.found("bonobo") == {"one/b.md"})
+    assert place.ask("status")["watch"]["missed"] == 0
+    assert daemon.poll() is None
+
+
+def test_a_system_without_a_watch_to_give_is_polled_until_it_has_some(place: Inside, namespace: Namespace) -> None:
+    for path, text in NOTES.items():
+        place.write(path, text)
+    namespace.allow_watches(2)
+    daemon = place.started()
+    assert place.ask("status")["watch"]["backend"] == "polling"
+    assert place.codes() == {"watch_polling"}
+    assert "sysctl fs.inotify.max_user_watches=" in place.hint("watch_polling")
+    place.write("one/b.md", "the bonobo\n")
+    until(lambda: place.found("bonobo") == {"one/b.md"})
+
+    namespace.allow_watches(1000)
+    daemon.send_signal(signal.SIGHUP)
+    until(lambda: place.ask("status")["watch"]["backend"] == "native")
+    assert place.codes() == set()
+    place.write("two/c.md", "the capybara\n")
+    until(lambda: place.found("capybara") == {"two/c.md"})
+
+
+def test_a_full_disk_loses_nothing_and_keeps_nothing_out_once_there_is_space(
+    place: Inside, namespace: Namespace
+) -> None:
+    data = place.home.data_dir
+    namespace.run("mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m,mode=700", "none", str(data))
+    for path, text in NOTES.items():
+        place.write(path, text)
+    daemon = place.started()
+    assert place.codes() == set()
+
+    # What is large enough to grow the index, while not a page is left to grow it by.
+    namespace.run("sh", "-c", f"! cat /dev/zero > {data}/filler 2>/dev/null")
+    place.write("large.md", "\n\n".join(f"# Part {part}\n\n{'the dugong swims on ' * 200}" for part in range(100)))
+    until(lambda: place.codes() == {"disk_full", "not_saved"})
+    assert "free some disk space" in place.hint("not_saved")
+    assert place.found("aardvark") == {"a.md"}
+
+    namespace.run("rm", f"{data}/filler")
+    until(lambda: place.found("dugong") == {"large.md"})
+    until(lambda: place.codes() == set())
+    assert place.ask("doctor")["problems"] == []
+    assert daemon.poll() is None
