@@ -8,6 +8,7 @@ nDCG@10 from .008 to .98. Identifiers get their parts beside them (`snake_case` 
 
 import re
 from collections.abc import Iterator
+from operator import add
 
 _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
@@ -29,9 +30,12 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 def index_text(text: str) -> str:
     """`text` as it is indexed: CJK runs as 2-grams in place, the parts of identifiers at the end."""
-    parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
-    text = _with_grams(text)
-    return f"{text}\n{' '.join(parts)}" if parts else text
+    return _with_parts(text, _with_grams(text))
+
+
+def index_text_without_cjk(text: str) -> str:
+    """The same, with nothing where CJK runs stand: what is left are words."""
+    return _with_parts(text, text if text.isascii() else _CJK_RUN.sub(" ", text))
 
 
 def index_text_in_place(text: str) -> str:
@@ -47,6 +51,11 @@ def index_text_in_place(text: str) -> str:
             pieces.append(f"{text[end:start]}{compound} {' '.join(_PARTS.findall(compound))}")
             end = start + len(compound)
     return "".join((*pieces, text[end:]))
+
+
+def _with_parts(text: str, indexed: str) -> str:
+    parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
+    return f"{indexed}\n{' '.join(parts)}" if parts else indexed
 
 
 def _with_grams(text: str) -> str:
@@ -114,4 +123,4 @@ def _compounds(text: str) -> Iterator[str]:
 
 
 def _grams(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    return list(map(add, run, run[1:])) or [run]

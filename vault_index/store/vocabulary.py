@@ -19,7 +19,7 @@ from unicodedata import combining, normalize
 import apsw
 
 from vault_index.store.connection import fetch_all, translated
-from vault_index.terms import holds_cjk, index_text
+from vault_index.terms import holds_cjk, index_text_without_cjk
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
 _LENGTHS = range(2, 41)
@@ -165,7 +165,7 @@ def plain(word: str) -> str:
 
 def _words(text: str) -> set[bytes]:
     """The different words of a text in lower case, and the parts of its identifiers."""
-    text = index_text(text)
+    text = index_text_without_cjk(text)
     words = set(text.encode().translate(_FOLDED).split())
     if not text.isascii():
         others = {word for word in words if not word.isascii()}
