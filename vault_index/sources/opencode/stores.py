@@ -79,6 +79,9 @@ class Stores:
         """One session as it is now, by what the indexes of the databases say of it. VaultIndexError when unknown."""
         places = self._places()
         version = self._version(places)
+        known = self._opened.listing
+        if known is not None and known[0] == version and id_ in known[1].sessions and places.databases:
+            return known[1].sessions[id_]
         if self._opened.asked[0] != version:
             self._opened.asked = version, {}
         asked = self._opened.asked[1]
