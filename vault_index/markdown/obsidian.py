@@ -43,10 +43,10 @@ class Inline:
     links: tuple[Link, ...] = ()
 
 
-def read_inline(lines: Sequence[str]) -> Inline:
-    """Tags and links of lines that are prose (code blanked out), numbered from 1."""
+def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
+    """Tags and links of lines that are prose (code blanked out), numbered from 1; without `tags` the links alone."""
     text = "\n".join(lines)
-    brackets, hashes = "[" in text, "#" in text
+    brackets, hashes = "[" in text, tags and "#" in text
     if not brackets and not hashes:
         return Inline()
     plain = masked(text, code_spans(text))

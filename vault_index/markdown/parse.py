@@ -37,7 +37,7 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
     lines = split_lines(text)
     front = read_frontmatter(lines)
     structure = read_lines([""] * front.lines + lines[front.lines :])
-    inline = read_inline(_prose(lines, structure))
+    inline = read_inline(_prose(lines, structure), tags=False)
     said = _title(front.values)
     return ParsedDocument(
         title=said or name,
