@@ -1,5 +1,6 @@
 """The agent of launchd: a property list that macOS reads, and the calls of launchctl."""
 
+import os
 import plistlib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from vault_index.errors import VaultIndexError
 from vault_index.service.definition import MARK, Definition
 from vault_index.service.here import service_here
-from vault_index.service.launchd import LABEL
+from vault_index.service.launchd import LABEL, agent
 
 WATCH = Definition(("/opt/my tools/vault-index", "watch"), {"VAULT_INDEX_HOME": "/Users/anna/<Index>"})
 Stand = Callable[[str, str], Callable[[], list[str]]]
@@ -45,6 +46,33 @@ def test_it_is_installed_once_and_again_after_a_change(stand_in: Stand, home: Pa
     assert not service.uninstall()
     assert not file.exists()
     assert service.state().active == "inactive"
+
+
+# launchd.plist(5), of macOS 14: what a key is called and what its value is. launchd passes over a key it does not know.
+KEYS: dict[str, type | tuple[type, ...]] = {
+    "Label": str, "Disabled": bool, "UserName": str, "GroupName": str, "inetdCompatibility": dict,
+    "LimitLoadToHosts": list, "LimitLoadFromHosts": list, "LimitLoadToSessionType": (str, list), "Program": str,
+    "ProgramArguments": list, "EnableGlobbing": bool, "EnableTransactions": bool, "EnablePressuredExit": bool,
+    "OnDemand": bool, "ServiceIPC": bool, "KeepAlive": (bool, dict), "RunAtLoad": bool, "RootDirectory": str,
+    "WorkingDirectory": str, "EnvironmentVariables": dict, "Umask": (int, str), "TimeOut": int, "ExitTimeOut": int,
+    "ThrottleInterval": int, "InitGroups": bool, "WatchPaths": list, "QueueDirectories": list, "StartOnMount": bool,
+    "StartInterval": int, "StartCalendarInterval": (dict, list), "StandardInPath": str, "StandardOutPath": str,
+    "StandardErrorPath": str, "Debug": bool, "WaitForDebugger": bool, "SoftResourceLimits": dict,
+    "HardResourceLimits": dict, "Nice": int, "ProcessType": str, "AbandonProcessGroup": bool, "LowPriorityIO": bool,
+    "LowPriorityBackgroundIO": bool, "MaterializeDatalessFiles": bool, "LaunchOnlyOnce": bool, "MachServices": dict,
+    "Sockets": dict, "LaunchEvents": dict, "HopefullyExitsFirst": bool, "HopefullyExitsLast": bool,
+    "SessionCreate": bool, "LegacyTimers": bool, "AssociatedBundleIdentifiers": (str, list),
+}  # fmt: skip
+KEEP_ALIVE = {"SuccessfulExit", "NetworkState", "PathState", "OtherJobEnabled", "Crashed", "AfterInitialDemand"}
+
+
+def test_every_key_is_one_that_launchd_knows(tmp_path: Path) -> None:
+    told = plistlib.loads(agent(WATCH, tmp_path / "log"), fmt=plistlib.FMT_XML)
+    assert {"Label", "ProgramArguments", "RunAtLoad", "KeepAlive"} <= told.keys() <= KEYS.keys()
+    assert [key for key, value in told.items() if not isinstance(value, KEYS[key])] == []
+    assert told["KeepAlive"].keys() <= KEEP_ALIVE
+    assert all(isinstance(word, str) for word in (*told["ProgramArguments"], *told["EnvironmentVariables"].values()))
+    assert all(os.path.isabs(path) for path in (told["ProgramArguments"][0], told["StandardErrorPath"]))
 
 
 def test_a_sandbox_is_refused(stand_in: Stand, home: Path) -> None:

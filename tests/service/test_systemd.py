@@ -1,6 +1,7 @@
 """The service under systemd, by the command line: written once, started, asked about, and taken away."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,26 +133,60 @@ def test_without_a_configuration_nothing_is_written(
     assert not unit.exists()
 
 
-def test_what_systemctl_complains_of_is_said(
-    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("status", "sandbox", "said"),
+    [
+        ("1", [], ["Job for vault-index.service failed.", "service logs"]),
+        ("226", ["--sandbox"], ["no user namespace", "vault-index service install"]),
+    ],
+    ids=["as it says", "no namespace"],
+)
+def test_a_start_that_fails_is_explained_and_not_tried_again(
+    stand_in: Stand,
+    unit: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    status: str,
+    sandbox: list[str],
+    said: list[str],
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
-    (tmp_path / "broken").touch()
-    code, _, err = service(capsys, "install")
+    (tmp_path / "broken").write_text(f"{status}\n", "utf-8")
+    code, _, err = service(capsys, "install", *sandbox)
     assert code == 1
-    assert "Job for vault-index.service failed." in err
-    assert "service logs" in err
-
-
-def test_a_sandbox_that_cannot_be_made_is_named_and_not_tried_again(
-    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    stand_in("systemctl", SYSTEMCTL)
-    (tmp_path / "broken").write_text("226\n", "utf-8")
-    code, _, err = service(capsys, "install", "--sandbox")
-    assert code == 1
-    assert "no user namespace" in err
+    assert [words for words in said if words not in err] == []
     assert (tmp_path / "stopped").exists()
+
+
+@pytest.mark.parametrize(
+    ("loginctl", "said"),
+    [
+        ("echo no", True),
+        ("echo yes", False),
+        ('echo "Failed to get user: not logged in or lingering" >&2; exit 1', False),
+        (None, False),
+    ],
+    ids=["ends", "lingers", "unknown", "no logind"],
+)
+def test_who_has_no_lingering_is_told_that_it_ends_with_the_session(
+    stand_in: Stand,
+    unit: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    loginctl: str | None,
+    said: bool,
+) -> None:
+    stand_in("systemctl", SYSTEMCTL)
+    if loginctl is None:
+        for tool in ("cat", "rm", "touch"):
+            (tmp_path / "bin" / tool).symlink_to(shutil.which(tool) or "")
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    else:
+        stand_in("loginctl", loginctl)
+    code, out, err = service(capsys, "install")
+    assert (code, out) == (0, f"installed and active: {unit}\n")
+    assert ("from boot on: sudo loginctl enable-linger $USER" in err) == said
 
 
 def test_without_a_manager_it_is_said_what_to_do(

@@ -60,6 +60,9 @@ class Launchd:
             restarts=max(0, int(told["runs"]) - 1) if told.get("runs", "").isdigit() else 0,
         )
 
+    def lasts(self) -> str:
+        return ""
+
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
         return ["tail", "-n", str(lines), *(["-F"] if follow else []), str(self._log)]
 

@@ -1,5 +1,6 @@
 """The service under the systemd manager of the user."""
 
+import os
 from pathlib import Path
 
 from vault_index.errors import VaultIndexError
@@ -69,6 +70,15 @@ class Systemd:
             restarts=int(told.get("NRestarts") or 0),
             memory=int(memory) if memory.isdigit() and int(memory) < _UNKNOWN else None,
         )
+
+    def lasts(self) -> str:
+        try:
+            lingers = run(["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"]).stdout.strip()
+        except VaultIndexError:  # no logind, no sessions
+            return ""
+        if lingers != "no":
+            return ""
+        return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
 
     def _give_up(self) -> None:
         """A start that failed shall not be tried again and again. VaultIndexError where its reason is known."""
