@@ -9,7 +9,15 @@ mkShell {
   inputsFrom = [ vault-index ];
   packages = [
     ruff
-    (python3.withPackages (packages: with packages; [ hypothesis import-linter mypy pytest types-dateparser types-pyyaml ]))
+    (python3.withPackages (packages: with packages; [
+      hypothesis
+      import-linter
+      mypy
+      pytest
+      pytest-rerunfailures
+      types-dateparser
+      types-pyyaml
+    ]))
   ];
   shellHook = "export PYTHONPATH=$PWD\${PYTHONPATH:+:$PYTHONPATH}";
 }

@@ -14,6 +14,7 @@ PAGE = ROOT / "docs" / "nix.md"
 BEGIN = "<!-- Made by tools/build_nix_options.py from nix/home-manager.nix; edit that. -->\n"
 END = "<!-- The end of the table. -->\n"
 
+NAMES = """map (one: builtins.concatStringsSep "." one.path) (home { }).declared"""
 _OPTIONS = """
 map (one: {
   name = builtins.concatStringsSep "." one.path;

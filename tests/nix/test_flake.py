@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 SYSTEMS = {"x86_64-linux", "aarch64-linux", "x86_64-darwin", "aarch64-darwin"}
 FILES = sorted([ROOT / "flake.nix", *(ROOT / "nix").glob("*.nix"), *Path(__file__).parent.glob("stand-ins/*.nix")])
 TOOL = runpy.run_path(str(ROOT / "tools" / "build_nix_options.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PROGRAM = "/nix/store/0-vault-index/bin/vault-index"
 
 evaluate = cast(Callable[[str], Any], TOOL["evaluate"])
@@ -61,10 +62,14 @@ def test_it_parses(file: Path) -> None:
     subprocess.run(["nix-instantiate", "--parse", str(file)], check=True, capture_output=True)
 
 
+def named(requirements: list[str]) -> set[str]:
+    """As nixpkgs calls them."""
+    return {re.split(r"[^A-Za-z0-9._-]", requirement)[0].lower() for requirement in requirements}
+
+
 def test_each_system_has_the_program_with_all_it_needs() -> None:
     packages = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.packages")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in project["dependencies"]}
+    wanted = named(PROJECT["dependencies"])
     version = runpy.run_path(str(ROOT / "vault_index" / "__init__.py"))["__version__"]
     assert packages.keys() == SYSTEMS
     for told in packages.values():
@@ -83,6 +88,42 @@ def test_apps_shells_and_checks_are_there() -> None:
     assert {system: told["inputsFrom"] for system, told in shells.items()} == {
         system: ["/nix/store/0-vault-index"] for system in SYSTEMS
     }
+
+
+def test_the_shell_has_what_work_on_the_program_needs() -> None:
+    ruff, python = (
+        evaluate(f"(builtins.elemAt outputs.devShells.x86_64-linux.default.told.packages {place}).told")
+        for place in (0, 1)
+    )
+    found = {ruff["name"], *(re.sub(r".*/0-", "", package) for package in python["packages"])}
+    assert found == named(PROJECT["optional-dependencies"]["dev"])
+
+
+CHANGES = {
+    "enable": "enable = false;",
+    "environmentFile": 'environmentFile = "/run/secrets/it";',
+    "opencode.enable": "opencode.enable = true;",
+    "package": 'package = { outPath = "/nix/store/1-mine"; };',
+    "sandbox": "sandbox = true;",
+    "settings": "settings.search.limit = 3;",
+    "vaults": 'vaults.work = "/home/anna/Work";',
+}
+"""Each option with another value than the one it has by itself."""
+
+
+def test_every_option_does_something() -> None:
+    assert {name.removeprefix("services.vault-index.") for name in evaluate(TOOL["NAMES"])} == CHANGES.keys()
+    given = {"enable": "enable = true;", "vaults": 'vaults.notes = "/home/anna/Notes";'}
+    without = outcome(*given.values())
+    for option, change in CHANGES.items():
+        words = [*(text for name, text in given.items() if name != option or option == "vaults"), change]
+        assert outcome(*words) != without, option
+
+
+def outcome(*given: str) -> Any:
+    """All that home-manager would make of it, with what is in the configuration file."""
+    file = 'all.xdg.configFile."vault-index/config.toml".source.value or null'
+    return evaluate(f"let all = (home {{ given = {{ {' '.join(given)} }}; }}).config; in [ all ({file}) ]")
 
 
 def test_without_enable_nothing_happens() -> None:
