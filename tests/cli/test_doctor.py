@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.cli.fake_daemon import fake_daemon
-from tests.service.test_systemd import SYSTEMCTL
+from tests.service.conftest import stand_in as stand_in
+from tests.service.test_systemd import SYSTEMCTL, Stand
 from vault_index.cli import main
 from vault_index.config import find_home
 
@@ -68,17 +69,9 @@ def test_an_old_plugin_is_named_where_it_is_of_this_home(
 
 
 def test_a_service_that_is_blocked_or_old_is_named(
-    vault: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = tmp_path / "bin" / "systemctl"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\n{SYSTEMCTL}", "utf-8")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    monkeypatch.setenv("STATE", str(tmp_path))
+    stand_in("systemctl", SYSTEMCTL)
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     assert main(["service", "install"]) == 0
     assert doctor(capsys)[0] == 0
@@ -91,3 +84,25 @@ def test_a_service_that_is_blocked_or_old_is_named(
         find_home().data_dir, lambda request: [{"result": {"healthy": True, "problems": [], "recall": None}}]
     ):
         assert "service_blocked" in codes(doctor(capsys)[1])
+
+
+def test_a_service_that_ended_is_named(
+    stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in("systemctl", SYSTEMCTL.replace("echo inactive", "echo failed").replace("NRestarts=1", "Result=oom-kill"))
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
+    assert main(["service", "install"]) == 0
+    (tmp_path / "active").unlink()
+    (problem,) = doctor(capsys)[1]["problems"]
+    assert (problem["code"], "oom-kill" in problem["message"]) == ("service_failed", True)
+    assert "vault-index logs" in problem["hint"]
+
+
+def test_a_faulty_configuration_is_named_by_its_line(
+    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
+    capsys.readouterr()
+    (home / "config.toml").write_text("[search]\nlimit = many\n", "utf-8")
+    assert main(["doctor"]) == 2
+    assert "config.toml:2: not valid TOML" in capsys.readouterr().err
