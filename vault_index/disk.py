@@ -18,13 +18,17 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 
 def make_folder(folder: str) -> None:
-    """With the folders around it, each synced into its parent."""
+    """With the folders around it, each synced into its parent. NotADirectoryError where one of them is a file."""
     if os.path.isdir(folder):
         return
     parent = os.path.dirname(folder)
     make_folder(parent)
-    with contextlib.suppress(FileExistsError):
+    try:
         os.mkdir(folder)
+    except FileExistsError as error:
+        if not os.path.isdir(folder):  # else another process was quicker
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from error
+    else:
         sync_folder(parent)
 
 
@@ -49,8 +53,11 @@ def draft(folder: str, data: bytes, like: os.stat_result | None = None) -> Itera
             os.unlink(path)
 
 
-def move_without_overwriting(source: str, target: str) -> None:
-    """FileExistsError when there is something; then nothing happened."""
+def move_without_overwriting(source: str, target: str, *, lasting: bool = True) -> None:
+    """FileExistsError when there is something; then nothing happened.
+
+    The new name outlives a loss of power, or without `lasting` once its folder was synced.
+    """
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:
@@ -60,7 +67,8 @@ def move_without_overwriting(source: str, target: str) -> None:
         os.replace(source, target)
     else:
         os.unlink(source)
-    sync_folder(os.path.dirname(target))
+    if lasting:
+        sync_folder(os.path.dirname(target))
 
 
 def move_to_free_name(source: str, names: Iterable[str]) -> str:
@@ -87,13 +95,13 @@ def locked(folder: str) -> Iterator[None]:
 
 
 def sync_folder(folder: str) -> None:
-    """Make the names in a folder last; some file systems cannot."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with contextlib.suppress(OSError):
+    """Make the names in a folder last, where its file system and its permissions let us; one that is gone has none."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _lock(descriptor: int, folder: str) -> None:

@@ -29,6 +29,11 @@ class VaultIndexError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def in_one_line(self) -> str:
+        """What happened, and what to do next."""
+        return f"{self.message.removesuffix('.')}; {self.hint}" if self.hint else self.message
+
 
 class UsageError(VaultIndexError):
     code = "usage"

@@ -1,8 +1,10 @@
 """Memories carried out of one vault and into another, and those of other programs into one."""
 
 import json
+import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +171,43 @@ def test_no_record_leads_out_of_the_memory_folder(tmp_path: Path, path: str) -> 
     assert not (tmp_path / "outside.md").exists()
 
 
+def test_a_day_that_is_none_names_no_folders(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    days = ["2026-01-02", "2026/01/02", "../..", 5]
+    records = [
+        {"path": "note/a", "id": TWIN.replace("1", str(number)), "title": "A", "created": day, "content": f"On {day}."}
+        for number, day in enumerate(days, start=1)
+    ]
+    with opened(there) as index:
+        answer = imported(index, tmp_path, records)
+        assert outcomes(answer) == ["created"] * 4
+        today = datetime.now().date().isoformat()
+        assert [Path(one.path).name for one in answer.results][1:] == [
+            f"{today}-a.md", f"{today}-a-2.md", f"{today}-a-3.md"
+        ]  # fmt: skip
+
+
+def test_thousands_of_files_are_made_to_last_once_and_before_the_index_knows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, there = vaults(tmp_path)
+    folder = there / "vault" / "80-memory" / "note"
+    folder.mkdir(parents=True)
+    synced = []
+
+    def note(descriptor: int, sync: Callable[[int], None] = os.fsync) -> None:
+        if os.path.samestat(os.fstat(descriptor), folder.stat()):
+            synced.append((len(list(folder.glob("[!.]*.md"))), index.stats().memories))
+        sync(descriptor)
+
+    with opened(there) as index:
+        index.sync()
+        monkeypatch.setattr(os, "fsync", note)
+        imported(index, tmp_path, [{"content": f"Memory {number}."} for number in range(30)])
+        assert synced == [(30, 0)]
+        assert index.stats().memories == 30
+
+
 # --- other programs --------------------------------------------------------------------------------------------
 
 LLMEMORY = [
@@ -278,6 +317,31 @@ def test_bad_records_and_credentials_are_named_and_the_others_stored(tmp_path: P
         assert [failed.position for failed in answer.failed] == ["record 2", "record 3"]
         assert KEY not in answer.failed[1].error
         assert outcomes(imported(index, tmp_path, records, force=True)) == ["known", "created", "known"]
+
+
+def test_halves_of_characters_are_named_and_break_no_file(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    records = [
+        {"content": "good"},
+        {"content": "x", "title": "half \ud800"},
+        {"content": "y", "facts": [{"z": "\udfff"}]},
+    ]
+    with opened(there) as index:
+        answer = imported(index, tmp_path, records)
+        assert [failed.position for failed in answer.failed] == ["record 2", "record 3"]
+        assert "UTF-8" in answer.failed[0].error
+        assert outcomes(answer) == ["created"]
+
+
+def test_a_file_that_cannot_be_read_keeps_no_other_out(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    write(tmp_path / "notes", {"good.md": f"---\nid: {ID}\n---\nGood.\n", "big.md": "x" * 10_485_761})
+    (tmp_path / "notes" / "broken.md").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "notes" / "pipe.md")
+    with opened(there) as index:
+        answer = index.import_(tmp_path / "notes")
+        assert outcomes(answer) == ["created"]
+        assert [failed.position for failed in answer.failed] == ["big.md", "broken.md", "pipe.md"]
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

@@ -341,6 +341,16 @@ def test_the_trash_keeps_the_folder_and_overwrites_nothing(files: MemoryFiles, v
     assert len(names(vault)) == 3
 
 
+@pytest.mark.parametrize("taken", [".trash", ".trash/80-memory/note"])
+def test_a_trash_that_is_a_file_takes_nothing(files: MemoryFiles, vault: Path, taken: str) -> None:
+    (vault / taken).parent.mkdir(parents=True, exist_ok=True)
+    (vault / taken).write_text("mine")
+    with pytest.raises(UsageError, match="is no folder") as raised:
+        files.trash(_created(files, "text"))
+    assert "--permanent" in raised.value.hint
+    assert (vault / NOTE).read_text() == "text"
+
+
 def test_a_trash_that_leads_out_of_the_vault_is_not_used(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (vault / ".trash").symlink_to(tmp_path / "outside")

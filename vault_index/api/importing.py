@@ -22,6 +22,7 @@ from vault_index.store.documents import Order
 from vault_index.store.rows import StoredDocument
 
 _NUMBER = re.compile(r"(\d+)")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ANYWHERE = Filters(kinds=("memory",), properties=((OLD_ID, None),))
 
 
@@ -47,9 +48,7 @@ class Importer:
             try:
                 outcome = self._bring_own(memory) if memory.own else self._bring(memory)
             except VaultIndexError as error:
-                failed.append(
-                    FailedItem(memory.position, f"{error.message}; {error.hint}" if error.hint else error.message)
-                )
+                failed.append(FailedItem(memory.position, error.in_one_line))
             else:
                 results.append(outcome)
                 self._note_usage(memory, outcome)
@@ -121,7 +120,7 @@ class Importer:
         uid, title = memory.head["id"], memory.head["title"]
         if known := self._memories.reader.documents_by_id(uid):
             return MemoryOutcome(uid, known[0].path, known[0].title, "known", {})
-        new = _prepared(memory)
+        new = self._prepared(memory)
         self._check(new.text)
         over = self._is_over(memory)
         if self._dry_run:
@@ -149,11 +148,27 @@ class Importer:
         if memory.uid and not self._is_over(memory) and (twin := self._memories.twin(text)):
             return MemoryOutcome(twin.uid, twin.path, title, "duplicate", {})
         taken = self._memories.at(memory.path or "") is not None
-        new = replace(_prepared(memory), text=text, path=None if taken else memory.path)
+        new = replace(self._prepared(memory), text=text, path=None if taken else memory.path)
         if self._dry_run:
             return MemoryOutcome(memory.uid or "", new.path or "", title, "would be created", {})
         path = self._memories.put(new)
         return MemoryOutcome(document_uid(memory.head.get("id"), self._memories.home, path), path, title, "created", {})
+
+    def _prepared(self, memory: Carried) -> NewMemory:
+        head = memory.head
+        day = _DAY.match(str(head.get("created")))
+        return NewMemory(
+            text=compose(head, f"{memory.body}\n" if memory.body else ""),
+            uid=memory.uid or "",
+            title=str(head.get("title") or memory.path or ""),
+            day=day[0] if day else self._memories.now.date().isoformat(),
+            fields=Fields(
+                type=str(head.get("type") or "note"),
+                tags=tuple(string_list(head.get("tags"))),
+                expires=head.get("expires"),
+                valid_until=head.get("valid_until"),
+            ),
+        )
 
     def _standing(self, memory: Carried) -> Standing | None:
         """What the vault has under the id of a memory, or under its name where it has no id."""
@@ -192,22 +207,6 @@ def _place(failed: FailedItem) -> list[tuple[int, str]]:
     """Where it stands: record 2 before record 10."""
     parts = _NUMBER.split(failed.position)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
-
-
-def _prepared(memory: Carried) -> NewMemory:
-    head = memory.head
-    return NewMemory(
-        text=compose(head, f"{memory.body}\n" if memory.body else ""),
-        uid=memory.uid or "",
-        title=str(head.get("title") or memory.path or ""),
-        day=str(head.get("created") or "")[:10],
-        fields=Fields(
-            type=str(head.get("type") or "note"),
-            tags=tuple(string_list(head.get("tags"))),
-            expires=head.get("expires"),
-            valid_until=head.get("valid_until"),
-        ),
-    )
 
 
 def _identity(memory: Carried) -> bytes:

@@ -92,9 +92,7 @@ class Remembering(Core):
                 except VaultIndexError as error:
                     if len(references) == 1:
                         raise
-                    failed.append(
-                        FailedItem(reference, f"{error.message}; {error.hint}" if error.hint else error.message)
-                    )
+                    failed.append(FailedItem(reference, error.in_one_line))
         return MemoryOutcomes(tuple(done), tuple(failed))
 
     def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:

@@ -93,6 +93,7 @@ class MemoryWriter:
     now: datetime
     _touched: dict[str, list[str]] = field(default_factory=dict)
     _stored: dict[bytes, str] = field(default_factory=dict)
+    _unsettled: list[str] = field(default_factory=list)
 
     # --- finding -----------------------------------------------------------------------------------------------
 
@@ -178,6 +179,7 @@ class MemoryWriter:
             raise UsageError(
                 f"{path} is there already, and says something else", f"change it: vault-index update {path}"
             ) from error
+        self._unsettled.append(path)
         self._note(self.home, path)
         return path
 
@@ -230,6 +232,7 @@ class MemoryWriter:
         touched, self._touched = self._touched, {}
         if not touched:
             return
+        self._settle()
         places = {
             source: paths if len(paths) <= _MANY_PATHS else [self.memory_dir] for source, paths in touched.items()
         }
@@ -292,7 +295,14 @@ class MemoryWriter:
             if standing.front.get("superseded_by") != uid
         ]
 
+    def _settle(self) -> None:
+        """See that the new files outlive a loss of power, before anything speaks of them."""
+        created, self._unsettled = self._unsettled, []
+        self._files(self.home).settle(created)
+
     def _replace_all(self, marked: Sequence[tuple[Standing, str]], done: str) -> None:
+        if marked:
+            self._settle()
         for number, (standing, text) in enumerate(marked):
             try:
                 self._files(standing.source).replace(standing.path, text, standing.seen)

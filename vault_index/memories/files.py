@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,9 @@ from vault_index.memories.naming import NAME_BYTES, slug, unusable
 from vault_index.sources.names import parts_of
 from vault_index.sources.reading import decode, read_regular
 
-_MAX_BYTES = 10 * 1024 * 1024
+MAX_BYTES = 10 * 1024 * 1024
+"""No file of more is read."""
+
 _TRASH = ".trash"
 
 
@@ -59,19 +61,27 @@ class MemoryFiles:
         return next(path for path in paths if not os.path.lexists(f"{self._root}/{path}"))
 
     def create(self, path: str, text: str) -> None:
-        """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays."""
+        """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays.
+
+        It outlives a loss of power once `settle` was told of it: thousands of new files cost one sync of their folder.
+        """
         place = self._place(path)
         with _told(path, "written"):
             folder = os.path.dirname(place)
             disk.make_folder(folder)
             with disk.draft(folder, _encoded(text)) as draft:
-                disk.move_without_overwriting(draft, place)
+                disk.move_without_overwriting(draft, place, lasting=False)
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """Make the names of files that were created outlive a loss of power."""
+        for folder in {os.path.dirname(f"{self._root}/{path}") for path in paths}:
+            disk.sync_folder(folder)
 
     def read(self, path: str) -> Seen:
         """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8."""
         place = self._place(path)
         with _told(path, "read"):
-            data, status = read_regular(place, _MAX_BYTES)
+            data, status = read_regular(place, MAX_BYTES)
         try:
             return Seen(data.decode(), hashlib.sha256(data).digest(), status)
         except UnicodeDecodeError as error:
@@ -117,7 +127,13 @@ class MemoryFiles:
             raise UsageError(f"{_TRASH} leads out of the vault through a link.", "Delete the memory with --permanent.")
         with _told(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
             os.lstat(place)
-            disk.make_folder(folder)
+            try:
+                disk.make_folder(folder)
+            except NotADirectoryError as error:
+                raise UsageError(
+                    f"The {_TRASH} of the vault is no folder, so {path} stays where it is.",
+                    "Rename that file, or delete the memory with --permanent.",
+                ) from error
             target = disk.move_to_free_name(place, (f"{stem}{number}.md" for number in _numbers(" ")))
             disk.sync_folder(os.path.dirname(place))
         return target.removeprefix(f"{self._root}/")
@@ -168,7 +184,7 @@ def _encoded(text: str) -> bytes:
 
 def _digest(place: str) -> bytes | None:
     try:
-        return hashlib.sha256(read_regular(place, _MAX_BYTES)[0]).digest()
+        return hashlib.sha256(read_regular(place, MAX_BYTES)[0]).digest()
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -199,7 +215,9 @@ def _told(path: str, done: str) -> Iterator[None]:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
         if done == "written":
-            raise UsageError(f"{path} cannot be {done}: {error.strerror}.", "Choose another name.") from error
+            taken = isinstance(error, NotADirectoryError)
+            hint = "A file is called as its folder would be: rename it, or choose" if taken else "Choose"
+            raise UsageError(f"{path} cannot be {done}: {error.strerror}.", f"{hint} another name.") from error
         raise NotFoundError(f"{path} is gone.", "Run: vault-index sync") from error
     except OSError as error:
         raise VaultIndexError(f"{path} cannot be {done}: {error.strerror}.", _hint(error)) from error

@@ -56,6 +56,10 @@ def _read(record: object, number: int) -> Carried:
     position = f"record {number}"
     if not isinstance(record, dict):
         raise UsageError(f"not a record but {type(record).__name__}", _HINT)
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("it is not valid UTF-8", _HINT) from error
     if is_own(record):
         return from_record(record, position)
     return _foreign(record, position)

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from vault_index.answers import FailedItem
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.memories.carried import Batch, Carried
 from vault_index.memories.exports import USAGE_FILE
+from vault_index.memories.files import MAX_BYTES
 from vault_index.memories.imports.folder import read_files
 from vault_index.memories.imports.json_records import read_json
+from vault_index.sources.reading import read_regular
 
 _OPENCODE = ("memory", ".opencode/memory")
 """Where OpenCodeKit has its memory, in `.opencode` and in a project."""
@@ -36,11 +39,22 @@ def read_path(path: Path) -> Batch:
 
 def _read_folder(folder: Path) -> Batch:
     inner = next((folder / place for place in _OPENCODE if _is_opencode(folder, place)), folder)
-    files = [(place, _read(inner / place)) for place in sorted(_markdown(inner))]
-    if not files:
+    files: list[tuple[str, str]] = []
+    failed: list[FailedItem] = []
+    for place in sorted(_markdown(inner)):
+        try:
+            data, _ = read_regular(str(inner / place), MAX_BYTES)
+        except VaultIndexError as error:
+            failed.append(FailedItem(place, error.message))
+        except OSError as error:
+            failed.append(FailedItem(place, f"it cannot be read: {error.strerror}"))
+        else:
+            files.append((place, _decoded(data)))
+    if not files and not failed:
         raise UsageError(f"{folder} holds no markdown files", "name a folder of memories, or a JSON file")
     batch = read_files(files, inner.resolve().name)
-    return replace(batch, memories=tuple(_used(batch.memories, inner / USAGE_FILE)))
+    memories = tuple(_used(batch.memories, inner / USAGE_FILE))
+    return Batch(memories, (*batch.failed, *failed))
 
 
 def _used(memories: Sequence[Carried], file: Path) -> Iterator[Carried]:
@@ -71,5 +85,9 @@ def _markdown(folder: Path) -> Iterator[str]:
 
 
 def _read(path: Path) -> str:
+    return _decoded(path.read_bytes())
+
+
+def _decoded(data: bytes) -> str:
     """Bytes that are no UTF-8 are kept apart from all others, so that whoever stores the text can say so."""
-    return path.read_bytes().decode("utf-8", "surrogateescape")
+    return data.decode("utf-8", "surrogateescape")
