@@ -158,6 +158,14 @@ def test_a_plugin_for_a_project_lies_in_it(tmp_path: Path) -> None:
         project_target(tmp_path / "none")
 
 
+def test_what_cannot_all_be_written_leaves_nothing_that_opencode_would_load(folder: Path, link: Link) -> None:
+    folder.mkdir()
+    (folder / "vault-index").write_text("a file where the modules would be")
+    with pytest.raises(VaultIndexError, match="Not a directory"):
+        install(target(folder), link)
+    assert [path.name for path in folder.iterdir()] == ["vault-index"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_named(folder: Path, link: Link) -> None:
     folder.mkdir(mode=0o500)

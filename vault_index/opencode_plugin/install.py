@@ -7,14 +7,13 @@ ours, and as one that somebody changed.
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from vault_index import __version__
+from vault_index import __version__, disk
 from vault_index.config import Home
 from vault_index.errors import ConflictError, UsageError, VaultIndexError
 
@@ -103,19 +102,21 @@ def state_of(target: Target, link: Link) -> dict[str, object]:
 
 
 def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
-    """Write what is missing or old, all or nothing; the files that were written. ConflictError names those that
-    somebody changed (`force` overwrites them) and those that were never ours (nothing does)."""
+    """Write what is missing or old, once all of it lies ready; the files that were written. ConflictError names those
+    that somebody changed (`force` overwrites them) and those that were never ours (nothing does)."""
     _refuse(target, "foreign", "is not ours", "move it away, then run the same command again")
     if not force:
         _refuse(
             target, "changed", "was changed since it was installed", "keep a copy, then use --force to overwrite it"
         )
-    written = []
-    for standing, text in zip(target.files, _texts(link).values(), strict=True):
-        if standing.text != text:
-            _write(standing.path, text)
-            written.append(standing.path)
-    return written
+    wanted = zip(target.files, _texts(link).values(), strict=True)
+    old = [(standing.path, text) for standing, text in wanted if standing.text != text]
+    with ExitStack() as drafts:
+        ready = [(path, drafts.enter_context(_draft(path, text))) for path, text in old]
+        for path, draft in reversed(ready):  # the first file imports the others, and OpenCode may start at any moment
+            with _told(path):
+                os.replace(draft, path)
+    return [path for path, _ in old]
 
 
 def uninstall(target: Target, *, force: bool = False) -> list[Path]:
@@ -173,19 +174,14 @@ def _refuse(target: Target, state: str, what: str, hint: str) -> None:
         raise ConflictError(f"{', '.join(found)} {what}: nothing was done", hint)
 
 
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: OpenCode may start at any moment."""
-    with _told(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".vault-index-")
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(draft, 0o644)
-            os.replace(draft, path)
-        except BaseException:
-            os.unlink(draft)
-            raise
+@contextmanager
+def _draft(path: Path, text: str) -> Iterator[str]:
+    folder = str(path.parent.absolute())
+    with ExitStack() as kept:
+        with _told(path):
+            disk.make_folder(folder)
+            draft = kept.enter_context(disk.draft(folder, text.encode()))
+        yield draft
 
 
 @contextmanager
