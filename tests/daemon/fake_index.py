@@ -37,6 +37,7 @@ class FakeIndex:
         self.vectors: set[str] = set()
         self.embed_reports: list[EmbedReport | VaultIndexError] = []
         self.steps = 0
+        self.closed = 0
         self.fail: list[VaultIndexError | Exception] = []
         self.gate: threading.Event | None = None
         """When set to an event: every document waits for it."""
@@ -90,6 +91,9 @@ class FakeIndex:
         while (report := self.embed_step()).embedded:
             progress("embed", len(self.vectors), len(self.rows))
         return report
+
+    def close(self) -> None:
+        self.closed += 1
 
     def dispatch(self, method: str, params: dict[str, Any], progress: Progress = _silent) -> dict[str, Any]:
         if method == "search":

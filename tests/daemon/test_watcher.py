@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from watchdog.utils import BaseThread
@@ -219,7 +221,7 @@ def test_the_index_follows(start: Start, action: Callable[[Scene], None], backen
     scene.marks.clear()
     action(scene)
     scene.settle()
-    assert scene.marks  # the events did it, no timer
+    until(lambda: scene.marks)  # from events, no timer
 
 
 def test_what_is_written_into_a_folder_that_came_or_was_renamed_is_seen(start: Start) -> None:
@@ -423,6 +425,51 @@ def test_a_file_system_without_events_is_polled_from_the_start(
     scene = start("auto")
     assert (scene.watcher.backend, scene.watcher.problems) == ("polling", ())
     new_nested_folder(scene)
+    scene.settle()
+
+
+def test_a_slow_share_is_looked_at_in_a_thread_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "vault").mkdir()
+    scandir, answers, asked = os.scandir, threading.Event(), set()
+
+    def slow(folder: str) -> Any:
+        asked.add(threading.current_thread())
+        assert answers.wait(30)
+        return scandir(folder)
+
+    marks: list[str] = []
+    source = VaultSource(SourceConfig(name="notes", path=tmp_path / "vault"))
+    watcher = Watcher([source], lambda path, **_flags: marks.append(path), "polling")
+    with monkeypatch.context() as share:
+        share.setattr(os, "scandir", slow)
+        watcher.start()
+        until(lambda: asked)
+        assert threading.current_thread() not in asked
+        answers.set()
+        until(lambda: marks)  # what changed before the first look
+    assert marks == [str(tmp_path / "vault")]
+    watcher.stop()
+
+
+def test_a_folder_that_may_not_be_read_keeps_no_other_from_being_polled(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def refusing(folder: Any = ".") -> Any:
+        if os.path.basename(os.fsdecode(folder)) == "lost+found":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    scene = start("polling")
+    (scene.vault / "lost+found").mkdir()
+    for action in (append, new_nested_folder):
+        action(scene)
+        scene.settle()
+    scene.watcher.tend()
+    assert scene.watcher.backend == "polling"
+    scene.write("b.md", "changed")
     scene.settle()
 
 

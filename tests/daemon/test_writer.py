@@ -313,6 +313,30 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     assert writer.state().missed == 0
 
 
+def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, make: Make) -> None:
+    gate, step = threading.Event(), index.embed_step
+
+    def waiting() -> EmbedReport:
+        gate.wait(10)
+        return step()
+
+    index.embed_step = waiting  # type: ignore[method-assign]
+    writer = make(apart=True)
+    writer.start()
+    until(lambda: writer.busy_apart)
+    other = FakeIndex(index.root)
+    for _ in range(2):
+        writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: other, apart=True), 0.0)))
+    configured = threading.Event()
+    writer.call(configured.set)
+    assert configured.wait(10)
+    assert index.closed == 0  # a step is under way
+    gate.set()
+    until(lambda: index.closed == 1 and not writer.busy_apart)
+    writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
+    until(lambda: other.closed == 1)
+
+
 def test_a_large_folder_lets_other_saves_pass(index: FakeIndex, make: Make) -> None:
     writer = make()
     writer.start()

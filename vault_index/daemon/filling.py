@@ -24,6 +24,8 @@ class EmbedIndex(Protocol):
 
     def embed(self, *, rebuild: bool = ..., progress: Progress = ...) -> Any: ...
 
+    def close(self) -> None: ...
+
 
 @dataclass(slots=True)
 class Stepper:
@@ -46,6 +48,12 @@ class Stepper:
             say(log, logging.ERROR, "step failed", error=where(error))
             problem = Problem("failed", f"embedding failed: {type(error).__name__}", "the daemon's log says where")
         return EmbedReport(0, 0, 0, 0.0, (problem,))
+
+    def close(self) -> None:
+        """There will be no more steps, and none is under way."""
+        if self.apart and self._index is not None:
+            self._index.close()
+            self._index = None
 
     def forget(self) -> None:
         """Open the index again before the next step: its file was replaced."""
@@ -96,7 +104,7 @@ class Filling:
     @property
     def busy_apart(self) -> bool:
         """Whether another thread is in the middle of a step."""
-        return self._under_way and self._stepper.apart
+        return self._under_way
 
     @property
     def next_at(self) -> float | None:
@@ -104,7 +112,9 @@ class Filling:
         return None if self._under_way else self._next_at
 
     def use(self, stepper: Stepper) -> None:
-        self._stepper = stepper
+        old, self._stepper = self._stepper, stepper
+        if not self._under_way:
+            old.close()
         self._retry_seconds, self.problems = 0.0, ()
         self.more()
 
@@ -126,15 +136,22 @@ class Filling:
 
     def step(self) -> None:
         renew, self._renew = self._renew, False
-        self._under_way, self._once_more, self._next_at = True, False, None
-        if not self._stepper.apart:
-            self._after(self._stepper.step(renew))
-            return
+        self._once_more, self._next_at = False, None
         stepper = self._stepper
+        if not stepper.apart:
+            self._after(stepper.step(renew))
+            return
+        self._under_way = True
+
+        def after(report: EmbedReport) -> None:
+            self._under_way = False
+            if stepper is not self._stepper:  # there are new settings since
+                stepper.close()
+            self._after(report)
 
         def apart() -> None:
             report = stepper.step(renew)
-            self._post(lambda: self._after(report))
+            self._post(lambda: after(report))
 
         threading.Thread(target=apart, name="embedding", daemon=True).start()
 
@@ -148,7 +165,6 @@ class Filling:
         self._next_at = self._clock()
 
     def _after(self, report: EmbedReport) -> None:
-        self._under_way = False
         for problem in report.problems:
             if problem not in self.problems:
                 say(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)

@@ -6,10 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from watchdog.events import DirCreatedEvent
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
-from watchdog.observers.polling import PollingObserverVFS
-from watchdog.utils.dirsnapshot import DirectorySnapshot
+from watchdog.observers.polling import PollingEmitter
 
 POLL_SECONDS = 1.0
 _MOST_POLL_SECONDS = 30.0
@@ -25,14 +25,37 @@ def native_observer(wanted: Wanted) -> BaseObserver:
     return _choosy(wanted) if sys.platform == "linux" else Observer()
 
 
-def polling_observer(root: str) -> BaseObserver:
-    """Compares the files of the folder again and again. OSError where it is not there."""
-    started = time.thread_time()
-    DirectorySnapshot(root, listdir=_visible)
-    pause = (time.thread_time() - started) / _POLL_SHARE
-    return PollingObserverVFS(
-        os.stat, _visible, polling_interval=min(max(POLL_SECONDS, pause), max(POLL_SECONDS, _MOST_POLL_SECONDS))
-    )
+def polling_observer() -> BaseObserver:
+    """Compares the files of a folder again and again."""
+    return BaseObserver(_Poller, timeout=POLL_SECONDS, listdir=_visible)
+
+
+class _Poller(PollingEmitter):
+    """Looks in its own thread from the first time on, for a share may be slow, and rests by how long that took."""
+
+    _pause = 0.0
+
+    def on_thread_start(self) -> None:
+        """Nothing yet: whoever starts it has other things to do."""
+
+    def run(self) -> None:
+        try:
+            self._measured(super().on_thread_start)
+        except OSError:
+            return  # it went while we looked: who tends the watch finds it ended
+        # What changed between the comparison of everything and the first look is in neither.
+        self.queue_event(DirCreatedEvent(self.watch.path))
+        super().run()
+
+    def queue_events(self, timeout: float) -> None:
+        pause = min(max(timeout, self._pause), max(timeout, _MOST_POLL_SECONDS))
+        if not self.stopped_event.wait(pause):
+            self._measured(lambda: super(_Poller, self).queue_events(0))
+
+    def _measured(self, look: Callable[[], object]) -> None:
+        started = time.thread_time()
+        look()
+        self._pause = (time.thread_time() - started) / _POLL_SHARE
 
 
 def works(observer: BaseObserver) -> bool:
@@ -68,8 +91,12 @@ def _choosy(wanted: Wanted) -> BaseObserver:
 
 
 def _visible(folder: str | None) -> Iterator[os.DirEntry[str]]:
-    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
-                yield entry
+    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large. A folder that may not
+    be read counts as empty: it shall not keep the others from being compared."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
+                    yield entry
+    except PermissionError:
+        return

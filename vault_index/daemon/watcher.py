@@ -180,12 +180,8 @@ class _Watch:
         say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
 
     def _start_polling(self) -> None:
-        problem = self.problem
-        error = self._observe(lambda: observers.polling_observer(self._handler.real_root))
-        if error is None:
-            self.backend, self.problem = "polling", problem
-        else:
-            self._identity = None  # it went while we looked: `tend` tries again
+        self._observe(observers.polling_observer)
+        self.backend = "polling"
 
     def _fall_back(self, error: OSError) -> None:
         self.stop()
@@ -217,8 +213,9 @@ class _Handler(FileSystemEventHandler):
         # The real path is watched, because inotify does not follow a link even where it is the root.
         self.real_root = os.path.realpath(self._root)
         self._events = 0
-        self._new_folders = False
-        self._new_rules = False
+        # Counted here, and compared with what was seen by the thread that asks: a flag might be lost between the two.
+        self._folder_events = self._folders_seen = 0
+        self._rule_events = self._rules_seen = 0
 
     def wants(self, real_path: str) -> bool:
         """Whether a folder needs a watch, given its real path."""
@@ -227,13 +224,13 @@ class _Handler(FileSystemEventHandler):
 
     def take_new_rules(self) -> bool:
         """Whether what is left out may have changed since this was asked last."""
-        new, self._new_rules = self._new_rules, False
-        return new
+        before, self._rules_seen = self._rules_seen, self._rule_events
+        return self._rules_seen != before
 
     def take_new_folders(self) -> bool:
         """Whether a folder appeared since this was asked last."""
-        new, self._new_folders = self._new_folders, False
-        return new
+        before, self._folders_seen = self._folders_seen, self._folder_events
+        return self._folders_seen != before
 
     def dispatch(self, event: FileSystemEvent) -> None:
         try:
@@ -252,11 +249,11 @@ class _Handler(FileSystemEventHandler):
             self._look(target, folder=event.is_directory)
 
     def _look(self, real_path: str, *, folder: bool, gone: bool = False) -> None:
-        self._new_folders |= folder and not gone
+        self._folder_events += folder and not gone
         relative = real_path.removeprefix(self.real_root).strip("/")
         path = f"{self._root}/{relative}".rstrip("/")
         if self._source.changes_rules(relative):
-            self._new_rules = True
+            self._rule_events += 1
             above = relative.rpartition("/")[0]
             self._mark(self._root if above.startswith(".") else os.path.dirname(path), folder=True)
         elif is_noise(relative, folder=folder) and not _may_lead_to_folder(path, gone=gone):
