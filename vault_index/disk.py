@@ -33,13 +33,13 @@ def make_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def draft(folder: str, data: bytes, like: os.stat_result | None = None) -> Iterator[str]:
+def draft(folder: str, data: bytes, like: os.stat_result | None = None, *, mode: int = 0o666) -> Iterator[str]:
     """A synced file under a hidden name that nobody indexes; removed at the end unless it was moved away.
 
-    With the permissions of `like`, else those that new files get.
+    With the permissions of `like`, else those that new files of `mode` get.
     """
     path = f"{folder}/.vault-index-{secrets.token_hex(8)}.tmp"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as file:
             if like is not None:

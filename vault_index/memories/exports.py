@@ -1,9 +1,7 @@
 """Exports: files for their owner's eyes alone, written whole or not at all, that overwrite nothing unasked."""
 
-import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,20 +51,11 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
 
 
 def _write(path: Path, data: bytes, *, force: bool) -> None:
-    draft = path.with_name(f".vault-index-{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
+    with disk.draft(str(path.parent), data, mode=0o600) as draft:
         if force:
             os.replace(draft, path)
         else:
-            disk.move_without_overwriting(str(draft), str(path))
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(draft)
+            disk.move_without_overwriting(draft, str(path))
 
 
 @contextmanager
