@@ -451,28 +451,6 @@ def test_a_slow_share_is_looked_at_in_a_thread_of_its_own(tmp_path: Path, monkey
     watcher.stop()
 
 
-def test_a_folder_that_may_not_be_read_keeps_no_other_from_being_polled(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scandir = os.scandir
-
-    def refusing(folder: Any = ".") -> Any:
-        if os.path.basename(os.fsdecode(folder)) == "lost+found":
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return scandir(folder)
-
-    monkeypatch.setattr(os, "scandir", refusing)
-    scene = start("polling")
-    (scene.vault / "lost+found").mkdir()
-    for action in (append, new_nested_folder):
-        action(scene)
-        scene.settle()
-    scene.watcher.tend()
-    assert scene.watcher.backend == "polling"
-    scene.write("b.md", "changed")
-    scene.settle()
-
-
 def watches() -> int:
     """How many folders this process watches."""
     infos = (Path("/proc/self/fdinfo") / number for number in os.listdir("/proc/self/fd"))

@@ -91,12 +91,8 @@ def _choosy(wanted: Wanted) -> BaseObserver:
 
 
 def _visible(folder: str | None) -> Iterator[os.DirEntry[str]]:
-    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large. A folder that may not
-    be read counts as empty: it shall not keep the others from being compared."""
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
-                    yield entry
-    except PermissionError:
-        return
+    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
+                yield entry
