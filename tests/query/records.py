@@ -3,7 +3,7 @@
 from typing import Any
 
 from vault_index.models import FileStamp
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 
 def chunk_record(text: str = "A heron.", chunk_id: int = 1, **fields: Any) -> ChunkRecord:

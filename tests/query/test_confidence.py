@@ -12,7 +12,7 @@ from vault_index.query.confidence import above_chance, above_chance_by_words
 from vault_index.query.passages import Passage
 from vault_index.query.rank import Evidence, Parts, Ranked
 from vault_index.query.search import Mode
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
 

@@ -10,7 +10,7 @@ from vault_index.query.factors import Factors
 from vault_index.query.needles import Needle
 from vault_index.query.passages import Spotter
 from vault_index.query.rank import Evidence, Ranked, order, rank, weights
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 NOW = 1e9
 NEEDLES = tuple(

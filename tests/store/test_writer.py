@@ -7,7 +7,7 @@ import pytest
 from tests.store.rows import SPACE, document_row, vector
 from vault_index.models import Filters
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import SpaceRow
+from vault_index.store.records import SpaceRow
 from vault_index.store.writer import IndexWriter
 
 ALL = Filters()

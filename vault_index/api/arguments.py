@@ -1,12 +1,17 @@
 """Arguments as callers write them: one value, several, several in one string; numbers and words that are allowed."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from vault_index.errors import UsageError
-from vault_index.sources.source import Source
+
+TYPE_CHECKING = False  # spares the import of the sources; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.sources.source import Source
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
@@ -94,6 +99,10 @@ LISTS = frozenset({"tags", "any_tag", "type", "kind", "confidence", "state"})
 
 _ALL = 1 << 53
 _LONGEST_QUERY = 20_000
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def whole(value: Names) -> tuple[str, ...]:

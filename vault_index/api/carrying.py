@@ -1,16 +1,20 @@
 """The memories of `VaultIndex`, carried out of a vault and into one."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vault_index.answers import ExportReport, MemoryOutcomes
-from vault_index.api.arguments import Names
+from vault_index import answers
+from vault_index.api.arguments import Names, no_progress
 from vault_index.api.remembering import Remembering
-from vault_index.api.writing import no_progress
 from vault_index.errors import NotSetUpError, VaultIndexError
-from vault_index.indexer.sync import Progress
+
+TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.indexer.sync import Progress
 
 
 class Carrying(Remembering):
@@ -18,7 +22,7 @@ class Carrying(Remembering):
 
     def export(
         self, path: str | Path, *, folder: bool = False, force: bool = False, source: Names = None
-    ) -> ExportReport:
+    ) -> answers.ExportReport:
         """Write every memory of one vault to a JSON file, or with `folder` to a folder of markdown; both lose nothing.
 
         The vault is the one memories are written to, or `source`. Only the owner can read what is written. Raises
@@ -36,7 +40,7 @@ class Carrying(Remembering):
             size = write_folder(place, [*files, *kept], force=force)
         else:
             size = write_file(place, as_json(records), force=force)
-        return ExportReport(str(place), self._memory_source(source), len(records), size)
+        return answers.ExportReport(str(place), self._memory_source(source), len(records), size)
 
     def memory_records(self, *, source: Names = None) -> list[dict[str, Any]]:
         """Every memory of one vault as `export` writes it to JSON, by path."""
@@ -51,7 +55,7 @@ class Carrying(Remembering):
         embed: bool = True,
         source: Names = None,
         progress: Progress = no_progress,
-    ) -> MemoryOutcomes:
+    ) -> answers.MemoryOutcomes:
         """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
 
         What is here already stays as it is, so importing twice changes nothing. One that cannot be read, or holds

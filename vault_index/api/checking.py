@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from vault_index.answers import Problem
+from vault_index.api.left import SYNCED_AT
 from vault_index.api.own_files import clock_problem, leftover_problems, permission_problems, watch_problems
 from vault_index.api.pool import ReadPool
-from vault_index.api.writing import SYNCED_AT
 from vault_index.config import Config, Home
 from vault_index.errors import BusyError, IndexCorruptError, VaultIndexError
 from vault_index.sources.source import Source

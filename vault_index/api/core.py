@@ -1,28 +1,34 @@
 """What every part of `VaultIndex` stands on: its home, its configuration, its sources, its connections."""
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from vault_index.api.arguments import FILTER_KEYS, LISTS, FilterOptions, Names, names, whole
 from vault_index.api.embedders import Embedders
 from vault_index.api.pool import Connections, ReadPool
-from vault_index.api.writing import WriteSide
-from vault_index.config import Config, Home, SourceConfig, find_home, load_config
+from vault_index.config import find_home, load_config
+from vault_index.config.home import Home
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.models import Filters, RawDocument
-from vault_index.sources.source import Source
+from vault_index.models import Filters
 from vault_index.sources.vault import VaultSource
-from vault_index.store.rows import StoredDocument
 
-TYPE_CHECKING = False  # spares the import of the query modules; type checkers know the name
+TYPE_CHECKING = False  # spares the import of what most questions do not need; type checkers know the name
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from vault_index.api.writing import WriteSide
+    from vault_index.config import Config, SourceConfig
+    from vault_index.models import RawDocument
     from vault_index.query.listing import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
+    from vault_index.sources.source import Source
+    from vault_index.store.records import StoredDocument
 
 
 class Core:
@@ -39,7 +45,16 @@ class Core:
         self.sources: tuple[Source, ...] = (*self._vaults.values(), *_sessions(config, self._vaults))
         self._by_name = {source.config.name: source for source in self.sources}
         self._embedders = Embedders(config.embedding)
-        self._write = WriteSide(self.home, config, self.sources, self._embedders)
+        self._write_side: WriteSide | None = None
+
+    @property
+    def _write(self) -> WriteSide:
+        """Made when something is to be written: reading needs none of it."""
+        if self._write_side is None:
+            from vault_index.api.writing import WriteSide
+
+            self._write_side = WriteSide(self.home, self.config, self.sources, self._embedders)
+        return self._write_side
 
     @classmethod
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:
@@ -61,15 +76,17 @@ class Core:
     def reload(self) -> None:
         """Read the configuration again. Raises ConfigError for a wrong one, and the old one stays in force."""
         config = load_config(self.home)
-        write, embedders = self._write, self._embedders
+        write_side, embedders = self._write_side, self._embedders
         self._wire(config)
-        write.close()
+        if write_side is not None:
+            write_side.close()
         embedders.close()
 
     def shrink(self) -> None:
         """When there was nothing to write for a while: give back what only writing needs, on the disk and in memory.
         For the thread that writes."""
-        self._write.shrink()
+        if self._write_side is not None:
+            self._write_side.shrink()
 
     def release(self, unused: float) -> bool:
         """Give back the memory of a model that had nothing to do for so many seconds, of the tokenizer and of idle
@@ -82,11 +99,12 @@ class Core:
         return released
 
     def close(self) -> None:
-        self._write.close()
+        if self._write_side is not None:
+            self._write_side.close()
         self._pool.close()
         self._embedders.close()
 
-    def _searcher(self, connections: Connections) -> "Searcher":
+    def _searcher(self, connections: Connections) -> Searcher:
         from vault_index.query.search import Searcher
 
         return Searcher(
@@ -97,7 +115,7 @@ class Core:
             self.config.ranking,
         )
 
-    def _resolve(self, connections: Connections, ref: str, source: Names) -> "Place":
+    def _resolve(self, connections: Connections, ref: str, source: Names) -> Place:
         from vault_index.query.references import resolve
 
         return resolve(connections.reader, ref, memory_dir=self.config.memory.dir, sources=self._sources_named(source))
@@ -116,7 +134,7 @@ class Core:
             raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
         return owner.read(found)
 
-    def _records(self, connections: Connections) -> "Records":
+    def _records(self, connections: Connections) -> Records:
         from vault_index.query.listing import Records
 
         links = {name: source.link for name, source in self._by_name.items()}

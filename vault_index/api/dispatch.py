@@ -1,5 +1,7 @@
 """Method names and JSON-ready parameters to calls of `VaultIndex`, and their answers to JSON."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -10,7 +12,10 @@ from vault_index.answers import WHEN_ASKED
 from vault_index.api.arguments import AskOptions, FilterOptions, MemoryOptions
 from vault_index.api.index import VaultIndex
 from vault_index.errors import UsageError
-from vault_index.indexer.sync import Progress
+
+TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.indexer.sync import Progress
 
 READING_METHODS = frozenset(
     {"search", "why", "get", "list", "related", "timeline", "recall", "tags", "stats", "status", "doctor", "export"}

@@ -1,15 +1,19 @@
 """The embedders in use: the configured one, and the one that answers for the vectors that serve."""
 
+from __future__ import annotations
+
 import threading
 import time
 
-from vault_index.answers import SentRecord
-from vault_index.config import EmbeddingConfig
-from vault_index.embeddings import Embedder, open_embedder
 from vault_index.errors import EmbedderRefused
-from vault_index.models import Vector, VectorSpace
-from vault_index.store.cache import Cache
-from vault_index.store.rows import SpaceRow
+
+TYPE_CHECKING = False  # spares the import of the embeddings; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.config import EmbeddingConfig
+    from vault_index.embeddings import Embedder
+    from vault_index.models import Vector, VectorSpace
+    from vault_index.store.cache import Cache
+    from vault_index.store.records import SpaceRow
 
 _QUERIES = "(queries)"
 
@@ -28,6 +32,8 @@ class Embedders:
 
     def configured(self) -> Embedder | None:
         """The embedder of the configuration, None for provider `none`. Raises EmbedderError, ConfigError."""
+        from vault_index.embeddings import open_embedder
+
         with self._lock:
             if self._configured is None:
                 self._configured = self._shared(open_embedder(self._config))
@@ -54,6 +60,8 @@ class Embedders:
             self._configured, self._by_space = None, {}
 
     def _for_space(self, space: VectorSpace) -> Embedder:
+        from vault_index.embeddings import open_embedder
+
         with self._lock:
             if space not in self._by_space:
                 embedder = open_embedder(self._config, space)
@@ -75,6 +83,7 @@ class Embedders:
 
     def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
         from vault_index import tokens
+        from vault_index.answers import SentRecord
         from vault_index.indexer.vectors import check_daily_limit, local_day
 
         today, cost = local_day(time.time()), tokens.count(text)

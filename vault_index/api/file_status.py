@@ -4,23 +4,17 @@ import os
 from collections.abc import Callable, Iterable
 
 from vault_index.answers import FileStatus, Problem
+from vault_index.api.report import as_indexed
 from vault_index.errors import NotFoundError
-from vault_index.models import Fault, FileStamp
+from vault_index.models import Fault
 from vault_index.query.references import Place
 from vault_index.query.search import SearchOptions
 from vault_index.query.why import Examined, why_not_indexed
 from vault_index.sources.source import Source
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
-
-
-def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
-    """Whether a document was read in its present state. A stamp that was too fresh to be believed has no ctime."""
-    return (
-        was is not None and (was.size, was.mtime_ns) == (now.size, now.mtime_ns) and was.ctime_ns in (0, now.ctime_ns)
-    )
 
 
 def file_status(

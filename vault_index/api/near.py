@@ -9,7 +9,7 @@ from vault_index.query.related import mean
 from vault_index.query.stopwords import STOPWORDS
 from vault_index.store.neighbours import Others
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import ChunkRecord, StoredDocument
+from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.terms import index_words, mostly_cjk
 
 _RAREST = 8

@@ -1,14 +1,19 @@
 """Connections for reading, lent to one thread at a time, so that any number of threads may ask at once."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from vault_index.config import Home
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
+
+TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.config import Home
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,12 @@
 """The questions of `VaultIndex`: search, get, list, and what is around a document."""
 
+from __future__ import annotations
+
 import time
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from vault_index.answers import (
-    AgentList,
-    DocumentList,
-    Recall,
-    RelatedList,
-    SearchResult,
-    Stats,
-    TagList,
-    Texts,
-    Timeline,
-    Why,
-)
+from vault_index import answers
 from vault_index.api.arguments import ASKING, AskOptions, FilterOptions, Names, at_least, question, whole
 from vault_index.api.core import Core
 from vault_index.errors import NotFoundError, UsageError
@@ -36,14 +27,14 @@ class Questions(Core):
         offset: int = 0,
         explain: bool = False,
         **options: Unpack[AskOptions],
-    ) -> SearchResult:
+    ) -> answers.SearchResult:
         """The passages that answer `query`, best first. The filters among the options are those of the query language;
         with `explain` each hit says why it is where it is, and the answer how the query was read."""
         wanted = self._search_options(options, limit=limit, offset=offset, explain=explain)
         with self._pool.lend() as connections:
             return self._searcher(connections).search(question(query), wanted)
 
-    def why(self, query: str, ref: str, *, limit: int | None = None, **options: Unpack[AskOptions]) -> Why:
+    def why(self, query: str, ref: str, *, limit: int | None = None, **options: Unpack[AskOptions]) -> answers.Why:
         """Why `search` finds the passage at `ref` (a reference as `get` takes it, or a path of a file) or does not.
 
         Raises NotFoundError where there is neither a document nor a file.
@@ -69,7 +60,7 @@ class Questions(Core):
         max_tokens: int | None = None,
         neighbors: int = 0,
         source: Names = None,
-    ) -> Texts:
+    ) -> answers.Texts:
         """The text of each reference: an id or its prefix, a path, `path:10-42`, `[[Note#Heading]]`.
 
         Raises NotFoundError, and UsageError for an ambiguous id.
@@ -96,7 +87,7 @@ class Questions(Core):
                     text = replace(text, metadata=full_metadata(reader, document, link, accesses))
                 cache.record_access(document.uid, time.time())
                 texts.append(text)
-        return Texts(tuple(texts))
+        return answers.Texts(tuple(texts))
 
     def list(
         self,
@@ -106,7 +97,7 @@ class Questions(Core):
         limit: int = 20,
         offset: int = 0,
         **filters: Unpack[FilterOptions],
-    ) -> DocumentList:
+    ) -> answers.DocumentList:
         """Documents, newest first unless `sort` and `order` say otherwise."""
         from vault_index.query.listing import list_documents
 
@@ -129,7 +120,7 @@ class Questions(Core):
         limit: int = 10,
         offset: int = 0,
         **filters: Unpack[FilterOptions],
-    ) -> RelatedList:
+    ) -> answers.RelatedList:
         """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
 
         Of a place (`path:10-42`, `[[Note#Heading]]`) the links and the meaning of its lines count. Raises as `get`.
@@ -158,7 +149,7 @@ class Questions(Core):
         kind: Names = None,
         project: Names = None,
         source: Names = None,
-    ) -> Timeline:
+    ) -> answers.Timeline:
         """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
@@ -195,7 +186,7 @@ class Questions(Core):
         token: str | None = None,
         session: str | None = None,
         source: Names = None,
-    ) -> Recall:
+    ) -> answers.Recall:
         """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks, in
         at most `budget` tokens of cl100k_base; an empty text where there is nothing.
 
@@ -224,21 +215,21 @@ class Questions(Core):
         with self._pool.lend() as connections:
             return recall(self._searcher(connections), connections.reader, Disk(self._by_name), options)
 
-    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
+    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> answers.TagList:
         """Tags with how many documents carry them, most frequent first."""
         from vault_index.query.listing import list_tags
 
         with self._pool.lend() as connections:
             return list_tags(connections.reader, self._filters(kind=kind, source=source, path=path))
 
-    def stats(self) -> Stats:
+    def stats(self) -> answers.Stats:
         """What there is, in numbers."""
-        from vault_index.api.report import stats
+        from vault_index.api.stats import stats
 
         with self._pool.lend() as connections:
             return stats(connections, self.home)
 
-    def agents(self) -> AgentList:
+    def agents(self) -> answers.AgentList:
         """Who entered documents, and how many."""
         from vault_index.query.listing import list_agents
 
@@ -247,7 +238,7 @@ class Questions(Core):
 
     def _search_options(
         self, asked: AskOptions, *, limit: int | None = None, offset: int = 0, explain: bool = False
-    ) -> "SearchOptions":
+    ) -> SearchOptions:
         from vault_index.api.asking import search_options
 
         filters: dict[str, Any] = {name: value for name, value in asked.items() if name not in ASKING}

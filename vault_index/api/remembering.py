@@ -1,12 +1,14 @@
 """The memories of `VaultIndex`: written, changed, put away. The index follows before a call returns."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
-from vault_index.answers import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
+from vault_index import answers
 from vault_index.api.arguments import MemoryOptions, Names, names, whole
 from vault_index.api.core import Core
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
@@ -14,7 +16,7 @@ from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexE
 TYPE_CHECKING = False  # spares the import of what writes memories; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.api.storing import MemoryWriter, NewMemory
-    from vault_index.store.rows import StoredDocument
+    from vault_index.store.records import StoredDocument
 
 
 class Remembering(Core):
@@ -28,7 +30,7 @@ class Remembering(Core):
         force: bool = False,
         source: Names = None,
         **fields: Unpack[MemoryOptions],
-    ) -> StoredMemory:
+    ) -> answers.StoredMemory:
         """Store a memory, unless one says the same already: that one takes over new tags and dates.
 
         Where `text` has a frontmatter, that counts as well; `fields` count before it. `path` names the file inside the
@@ -56,7 +58,7 @@ class Remembering(Core):
         force: bool = False,
         source: Names = None,
         **fields: Unpack[MemoryOptions],
-    ) -> StoredMemory:
+    ) -> answers.StoredMemory:
         """Change what is named of one memory, and set `updated`; an empty text takes a field away.
 
         `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
@@ -77,7 +79,7 @@ class Remembering(Core):
             return stored
         return self._with_near(stored, document.source, replaced)
 
-    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> MemoryOutcomes:
+    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> answers.MemoryOutcomes:
         """Move memories to the `.trash/` of their vault, or delete them for good. Of several each is reported; the
         error of a single one is raised."""
         references = whole(ref)
@@ -92,10 +94,12 @@ class Remembering(Core):
                 except VaultIndexError as error:
                     if len(references) == 1:
                         raise
-                    failed.append(FailedItem(reference, error.in_one_line))
-        return MemoryOutcomes(tuple(done), tuple(failed))
+                    failed.append(answers.FailedItem(reference, error.in_one_line))
+        return answers.MemoryOutcomes(tuple(done), tuple(failed))
 
-    def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
+    def prune(
+        self, *, before: str | None = None, dry_run: bool = False, source: Names = None
+    ) -> answers.MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
 
         The file decides: one whose date was taken away or put off since it was indexed stays.
@@ -117,8 +121,8 @@ class Remembering(Core):
                     outcome = _put_away(memories, document, dry_run=dry_run)
                     done.append(replace(outcome, details={**outcome.details, "expires": expires}))
                 except VaultIndexError as error:
-                    failed.append(FailedItem(document.path, error.message))
-        return MemoryOutcomes(tuple(done), tuple(failed))
+                    failed.append(answers.FailedItem(document.path, error.message))
+        return answers.MemoryOutcomes(tuple(done), tuple(failed))
 
     def capture(
         self,
@@ -133,7 +137,7 @@ class Remembering(Core):
         dry_run: bool = False,
         force: bool = False,
         source: Names = None,
-    ) -> MemoryOutcomes:
+    ) -> answers.MemoryOutcomes:
         """Store every `*Remember*: …` of a text, with the tags and the expiry that its words say.
 
         With `statements` the plain decisions and preferences of a user as well. `inbox` keeps them in the folder
@@ -146,7 +150,7 @@ class Remembering(Core):
         now = datetime.now().astimezone()
         found = to_capture(text, now.date(), self.config.memory.capture_tags, statements=statements)
         if not found or mode == "off":
-            return MemoryOutcomes(())
+            return answers.MemoryOutcomes(())
         occasion = Occasion(by, project, session, "inbox" if mode == "inbox" else None)
         done, failed = [], []
         with self._memories("capture", source, now) as memories:
@@ -155,16 +159,16 @@ class Remembering(Core):
                     new = captured_memory(one, occasion, now, max_bytes=self.config.memory.max_bytes, force=force)
                     done.append(_captured(memories, one.text, new, dry_run=dry_run))
                 except VaultIndexError as error:
-                    failed.append(FailedItem(f"line {one.line}", error.message))
+                    failed.append(answers.FailedItem(f"line {one.line}", error.message))
         for outcome in done:
             if outcome.outcome == "created":
                 self._write.embed_document(memories.home, outcome.path)
-        return MemoryOutcomes(tuple(done), tuple(failed))
+        return answers.MemoryOutcomes(tuple(done), tuple(failed))
 
     # --- inside ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _memories(self, work: str, source: Names, now: datetime | None = None) -> "Iterator[MemoryWriter]":
+    def _memories(self, work: str, source: Names, now: datetime | None = None) -> Iterator[MemoryWriter]:
         """Memories under the write lock, with an index that knows their files as they are; it follows at the end."""
         from vault_index.api.storing import MemoryWriter
 
@@ -203,7 +207,9 @@ class Remembering(Core):
             raise NotFoundError(f"source {vault.config.name!r}: {vault.missing()}", "is its disk mounted?")
         return vault.config.name
 
-    def _with_near(self, stored: StoredMemory, source: str, replaced: "list[StoredDocument]") -> StoredMemory:
+    def _with_near(
+        self, stored: answers.StoredMemory, source: str, replaced: list[StoredDocument]
+    ) -> answers.StoredMemory:
         """With the memories that say nearly the same; those it replaces are no news."""
         from vault_index.api.near import near_memories
 
@@ -223,16 +229,16 @@ def _references(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _put_away(
-    memories: "MemoryWriter", document: "StoredDocument", *, permanent: bool = False, dry_run: bool = False
-) -> MemoryOutcome:
+    memories: MemoryWriter, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
+) -> answers.MemoryOutcome:
     if dry_run:
-        return MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
+        return answers.MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
     where = memories.put_away(document, permanent=permanent)
     outcome, details = ("deleted", {}) if permanent else ("trashed", {"trash": where})
-    return MemoryOutcome(document.uid, document.path, document.title, outcome, details)
+    return answers.MemoryOutcome(document.uid, document.path, document.title, outcome, details)
 
 
-def _captured(memories: "MemoryWriter", text: str, new: "NewMemory", *, dry_run: bool) -> MemoryOutcome:
+def _captured(memories: MemoryWriter, text: str, new: NewMemory, *, dry_run: bool) -> answers.MemoryOutcome:
     details = {
         "type": new.fields.type,
         "tags": list(new.fields.tags or ()),
@@ -241,8 +247,10 @@ def _captured(memories: "MemoryWriter", text: str, new: "NewMemory", *, dry_run:
     if dry_run:
         twin = memories.twin(new.text)
         if twin is None:
-            return MemoryOutcome("", "", new.title, "would be created", {**details, "text": text})
-        return MemoryOutcome(twin.uid, twin.path, new.title, "duplicate", details)
+            return answers.MemoryOutcome("", "", new.title, "would be created", {**details, "text": text})
+        return answers.MemoryOutcome(twin.uid, twin.path, new.title, "duplicate", details)
     stored = memories.store(new)
     outcome = "created" if stored.created else "duplicate"
-    return MemoryOutcome(stored.id, stored.path, new.title, outcome, {**details, "warnings": list(stored.warnings)})
+    return answers.MemoryOutcome(
+        stored.id, stored.path, new.title, outcome, {**details, "warnings": list(stored.warnings)}
+    )

@@ -1,4 +1,4 @@
-"""`stats`, `status`, the privacy ledger and the price of embedding: what there is, how it is doing, what it costs."""
+"""`status`, the privacy ledger and the price of embedding: how it is doing, and what it costs."""
 
 import json
 import time
@@ -16,19 +16,17 @@ from vault_index.answers import (
     Problem,
     SourceStatus,
     SpentDay,
-    Stats,
     Status,
     WatchStatus,
 )
 from vault_index.api.embedders import Embedders
-from vault_index.api.file_status import as_indexed
+from vault_index.api.left import EMBED_PROBLEM
 from vault_index.api.pool import Connections, ReadPool
+from vault_index.api.stats import bytes_of, pending
 from vault_index.api.surroundings import surrounding_problems
-from vault_index.api.writing import EMBED_PROBLEM, SYNCED_AT
 from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
-from vault_index.models import Fault
-from vault_index.query.present import iso_time
+from vault_index.models import Fault, FileStamp
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
@@ -51,27 +49,6 @@ _HINTS = {
 }
 
 
-def stats(connections: Connections, home: Home) -> Stats:
-    reader = connections.reader
-    with reader.snapshot():
-        kinds = reader.kind_counts()
-        synced = reader.meta(SYNCED_AT)
-        space = reader.serving_space()
-        return Stats(
-            documents=sum(kinds.values()),
-            memories=kinds.get("memory", 0),
-            sessions=kinds.get("session", 0),
-            notes=kinds.get("note", 0),
-            chunks=reader.count("chunk"),
-            tags=reader.count("tag"),
-            agents=reader.count("author"),
-            indexed=iso_time(float(synced)) if synced else None,
-            pending=_pending(reader),
-            model=space.space.model if space else "none",
-            bytes=_bytes(home),
-        )
-
-
 def status(
     pool: ReadPool,
     home: Home,
@@ -84,7 +61,7 @@ def status(
     problems = surrounding_problems(home, config, daemon)
     problems += [problem for source in sources for problem in _source_problems(source)]
     spent: tuple[SpentDay, ...] = ()
-    index, embedder = IndexStatus(0, 0, 0, 0, _bytes(home)), _embedder(config, None)
+    index, embedder = IndexStatus(0, 0, 0, 0, bytes_of(home)), _embedder(config, None)
     source_rows: Sequence[SourceStatus] = [
         SourceStatus(source.config.name, source.config.kind, str(source.config.path), 0, 0, 0) for source in sources
     ]
@@ -190,13 +167,7 @@ def _index(reader: IndexReader, home: Home) -> IndexStatus:
     chunks = reader.count("chunk")
     space = reader.serving_space()
     lacking = reader.count_pending(space.id, may_leave=False) if space else chunks
-    return IndexStatus(reader.count("document"), chunks, chunks - lacking, _pending(reader), _bytes(home))
-
-
-def _pending(reader: IndexReader) -> int:
-    """Chunks that will get a vector: of the space being built where there is one."""
-    rows = sorted(reader.spaces(), key=lambda row: row.serving)
-    return reader.count_pending(rows[0].id, may_leave=rows[0].space.provider != "local") if rows else 0
+    return IndexStatus(reader.count("document"), chunks, chunks - lacking, pending(reader), bytes_of(home))
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
@@ -233,6 +204,13 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
         return None, 0
     stamps = reader.stamps(source.config.name)
     return len(scan.refs), sum(as_indexed(stamps.get(ref.path), ref.stamp) for ref in scan.refs)
+
+
+def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
+    """Whether a document was read in its present state. A stamp that was too fresh to be believed has no ctime."""
+    return (
+        was is not None and (was.size, was.mtime_ns) == (now.size, now.mtime_ns) and was.ctime_ns in (0, now.ctime_ns)
+    )
 
 
 def _spent(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
@@ -290,15 +268,3 @@ def fault_problem(fault: Fault) -> Problem:
     return Problem(
         fault.code, f"{place}: {fault.message}" if place else fault.message, _HINTS.get(fault.code, "mend the file")
     )
-
-
-def _bytes(home: Home) -> int:
-    """Both databases with their logs, as they stand on disk."""
-    total = 0
-    for database in (home.index_db, home.cache_db):
-        for suffix in ("", "-wal"):
-            try:
-                total += database.with_name(database.name + suffix).stat().st_size
-            except OSError:
-                continue
-    return total

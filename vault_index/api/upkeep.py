@@ -1,30 +1,21 @@
 """The upkeep of `VaultIndex`: bringing the index up to date, and telling how it is doing."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vault_index.answers import (
-    DaemonStatus,
-    DoctorReport,
-    EmbedPlan,
-    EmbedReport,
-    EmbedStatus,
-    FileStatus,
-    Privacy,
-    Problem,
-    RecallReport,
-    Status,
-    SyncReport,
-    WatchStatus,
-)
-from vault_index.api.arguments import Names, places_in
+from vault_index import answers
+from vault_index.api.arguments import Names, no_progress, places_in
 from vault_index.api.questions import Questions
-from vault_index.api.writing import no_progress
-from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
-from vault_index.indexer.sync import Progress
+
+TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.config import Config, Home
+    from vault_index.indexer.sync import Progress
 
 
 class Upkeep(Questions):
@@ -38,7 +29,7 @@ class Upkeep(Questions):
         embed: bool = True,
         source: Names = None,
         progress: Progress = no_progress,
-    ) -> SyncReport:
+    ) -> answers.SyncReport:
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
         if paths is None:
             places = {name: [""] for name in self._sources_named(source)} or None
@@ -46,41 +37,48 @@ class Upkeep(Questions):
             places = places_in(self.sources, paths)
         return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
 
-    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> SyncReport:
+    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> answers.SyncReport:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
         return self._write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
 
-    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> EmbedReport:
+    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> answers.EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
         return self._write.embed(rebuild=rebuild, progress=progress)
 
-    def embed_plan(self) -> EmbedPlan:
+    def embed_plan(self) -> answers.EmbedPlan:
         """What filling the vectors would send and cost."""
         from vault_index.api.report import embed_plan
 
         with self._pool.lend() as connections:
             return embed_plan(connections, self.config, self._embedders)
 
-    def embed_status(self) -> EmbedStatus:
+    def embed_status(self) -> answers.EmbedStatus:
         """How far the vectors are."""
         from vault_index.api.report import embed_status
 
         with self._pool.lend() as connections:
             return embed_status(connections, self.config.embedding.daily_token_limit)
 
-    def embed_step(self) -> EmbedReport:
+    def embed_step(self) -> answers.EmbedReport:
         """Fill the vectors of one small batch."""
         return self._write.embed_step()
 
-    def status(self, *, daemon: DaemonStatus | None = None, watch: WatchStatus | None = None) -> Status:
+    def status(
+        self, *, daemon: answers.DaemonStatus | None = None, watch: answers.WatchStatus | None = None
+    ) -> answers.Status:
         """How it is doing, and what is wrong. A daemon tells of itself."""
         from vault_index.api.report import status
 
         return status(
-            self._pool, self.home, self.config, self.sources, daemon or DaemonStatus(), watch or WatchStatus()
+            self._pool,
+            self.home,
+            self.config,
+            self.sources,
+            daemon or answers.DaemonStatus(),
+            watch or answers.WatchStatus(),
         )
 
-    def file_status(self, ref: str) -> FileStatus:
+    def file_status(self, ref: str) -> answers.FileStatus:
         """How one document or file is doing, by a reference as `get` takes it or by its path; why it is not indexed.
 
         Raises NotFoundError where there is neither a document nor a file in a source.
@@ -99,7 +97,7 @@ class Upkeep(Questions):
                 fault_problem,
             )
 
-    def doctor(self, *, recall: bool = False, deep: bool = False) -> DoctorReport:
+    def doctor(self, *, recall: bool = False, deep: bool = False) -> answers.DoctorReport:
         """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
         compared with one that is built anew, which takes as long as building it."""
         from vault_index.api.checking import deep_problems, inside_problems, outside_problems
@@ -111,9 +109,9 @@ class Upkeep(Questions):
             problems += (inside := inside_problems(self.home))
             if deep and not inside:
                 problems += deep_problems(self.home, self.config, self.sources, self._build)
-        return DoctorReport(not problems, tuple(problems), self._self_test() if recall else None)
+        return answers.DoctorReport(not problems, tuple(problems), self._self_test() if recall else None)
 
-    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> DoctorReport:
+    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> answers.DoctorReport:
         """Mend what is derived from the files and the cache, and the permissions of our own files; what is left, and
         what was mended. Rows of a source that is gone are never given up: nothing is made anew while one is."""
         from vault_index.api.checking import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
@@ -136,7 +134,7 @@ class Upkeep(Questions):
         with type(self)(home, config) as fresh:
             fresh.sync(embed=False)
 
-    def _self_test(self) -> RecallReport:
+    def _self_test(self) -> answers.RecallReport:
         from vault_index.query.selftest import DEPTH, self_test
 
         with self._pool.lend() as connections:
@@ -148,7 +146,7 @@ class Upkeep(Questions):
             lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],
         )
 
-    def _shared_ids(self) -> tuple[Problem, ...]:
+    def _shared_ids(self) -> tuple[answers.Problem, ...]:
         from vault_index.api.report import shared_ids
 
         try:
@@ -157,7 +155,7 @@ class Upkeep(Questions):
         except VaultIndexError:
             return ()  # the status says why there is no index to ask
 
-    def privacy(self) -> Privacy:
+    def privacy(self) -> answers.Privacy:
         """What was sent to which server, and when; never the text."""
         from vault_index.api.report import privacy
 

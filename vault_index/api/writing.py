@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from vault_index.answers import EmbedReport, Problem, SyncReport
+from vault_index.api.arguments import no_progress as no_progress
 from vault_index.api.embedders import Embedders
 from vault_index.api.folders import FolderTimes
+from vault_index.api.left import EMBED_PROBLEM, SYNCED_AT
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
 from vault_index.indexer.sync import Progress, RowSettings, Synchroniser
@@ -26,13 +28,6 @@ LOCK_TIMEOUT = 30.0
 
 EMBEDDED_AT_ONCE = 16
 """Chunks; a document of more of them gets its vectors with the others."""
-
-EMBED_PROBLEM = "embed_problem"
-SYNCED_AT = "synced_at"
-
-
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 class WriteSide:

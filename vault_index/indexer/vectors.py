@@ -12,7 +12,7 @@ from vault_index.embeddings import Embedder, batches
 from vault_index.errors import EmbedderRefused, TextTooLong
 from vault_index.models import Vector
 from vault_index.store.cache import Cache
-from vault_index.store.rows import PendingChunk, SpaceRow
+from vault_index.store.records import PendingChunk, SpaceRow
 from vault_index.store.writer import IndexWriter
 
 Lock = Callable[[], AbstractContextManager[None]]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vault_index.config.schema import RankingConfig
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 _DAY = 86_400.0
 

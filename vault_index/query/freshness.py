@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from vault_index.models import FileStamp
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 
 class Source(Protocol):

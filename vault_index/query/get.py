@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vault_index import tokens
 from vault_index.answers import DocumentText
 from vault_index.markdown.lines import split_lines
 from vault_index.query.present import to_record
 from vault_index.query.references import Place
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 
 def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
@@ -38,7 +37,7 @@ def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens:
     last = min(place.last or len(lines), len(lines))
     shown = lines[first - 1 : last]
     whole = first == 1 and last == len(lines)
-    size = whole_tokens if whole and whole_tokens is not None else tokens.count("\n".join(shown))
+    size = whole_tokens if whole and whole_tokens is not None else _count("\n".join(shown))
     rest = None
     if max_tokens is not None and size > max_tokens:
         fitting, cost = _fit(shown, max_tokens)
@@ -79,9 +78,15 @@ def _fit(lines: Sequence[str], max_tokens: int) -> tuple[list[str], int]:
     shown: list[str] = []
     size = 0
     for line in lines:
-        cost = tokens.count(f"{line}\n")
+        cost = _count(f"{line}\n")
         if shown and size + cost > max_tokens:
             break
         shown.append(line)
         size += cost
     return shown, size
+
+
+def _count(text: str) -> int:
+    from vault_index import tokens  # 20 ms, and a whole document was counted when it was indexed
+
+    return tokens.count(text)

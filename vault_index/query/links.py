@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from vault_index.models import Link
 from vault_index.store.neighbours import Called
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 _SESSION = re.compile(r"ses_\w+")
 

@@ -1,16 +1,21 @@
 """`list` and `tags`: documents and tags in order, page by page."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from __future__ import annotations
 
-from vault_index.answers import AgentCount, AgentList, DocumentList, DocumentRecord, TagCount, TagList
+from vault_index import answers
 from vault_index.errors import UsageError
-from vault_index.models import Filters
 from vault_index.query.present import to_record
-from vault_index.store.cache import Cache
 from vault_index.store.documents import Order
-from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+
+TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
+
+    from vault_index.models import Filters
+    from vault_index.store.cache import Cache
+    from vault_index.store.reader import IndexReader
+    from vault_index.store.records import StoredDocument
 
 # Column, and whether the natural order is from high to low.
 _SORTS = {
@@ -33,7 +38,7 @@ class Records:
         self._links = links
         """For each source, the link to one of its paths."""
 
-    def of(self, documents: Sequence[StoredDocument]) -> tuple[DocumentRecord, ...]:
+    def of(self, documents: Sequence[StoredDocument]) -> tuple[answers.DocumentRecord, ...]:
         tags = self._reader.tags_of([document.id for document in documents])
         accesses = self._cache.accesses([document.uid for document in documents])
         return tuple(
@@ -57,7 +62,7 @@ def list_documents(
     order: Literal["asc", "desc"] | None,
     limit: int,
     offset: int,
-) -> DocumentList:
+) -> answers.DocumentList:
     if sort not in _SORTS:
         raise UsageError(f"cannot sort by {sort!r}", f"sort by {', '.join(_SORTS)}")
     if order not in (None, "asc", "desc"):
@@ -72,14 +77,14 @@ def list_documents(
             documents, total = reader.documents(filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
             documents = documents[offset : offset + limit]
-        return DocumentList(records.of(documents), total)
+        return answers.DocumentList(records.of(documents), total)
 
 
-def list_tags(reader: IndexReader, filters: Filters) -> TagList:
-    counts = [TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
-    return TagList(tuple(counts), len(counts))
+def list_tags(reader: IndexReader, filters: Filters) -> answers.TagList:
+    counts = [answers.TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
+    return answers.TagList(tuple(counts), len(counts))
 
 
-def list_agents(reader: IndexReader) -> AgentList:
-    counts = [AgentCount(agent, count) for agent, count in reader.author_counts()]
-    return AgentList(tuple(counts), len(counts))
+def list_agents(reader: IndexReader) -> answers.AgentList:
+    counts = [answers.AgentCount(agent, count) for agent, count in reader.author_counts()]
+    return answers.AgentList(tuple(counts), len(counts))

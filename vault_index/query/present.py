@@ -1,13 +1,17 @@
 """From stored rows to what is answered: times as text, links that open the note, hits."""
 
-from collections.abc import Collection, Mapping
+from __future__ import annotations
+
 from datetime import datetime
 
-from vault_index.answers import DocumentRecord, Explanation, Hit
-from vault_index.query.focus import Focus
-from vault_index.query.rank import Ranked
-from vault_index.query.snippet import snippet
-from vault_index.store.rows import ChunkRecord, StoredDocument
+TYPE_CHECKING = False  # spares a list the import of what makes hits; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from vault_index.answers import DocumentRecord, Explanation, Hit
+    from vault_index.query.focus import Focus
+    from vault_index.query.rank import Ranked
+    from vault_index.store.records import ChunkRecord, StoredDocument
 
 
 def iso_time(seconds: float) -> str:
@@ -28,6 +32,9 @@ def to_hit(
     explain: Explanation | None,
 ) -> Hit:
     """`better` are the lines of the file that better hits point at: what two hits show is not the same."""
+    from vault_index.answers.found import Hit
+    from vault_index.query.snippet import snippet
+
     chunk = hit.chunk
     others = {line - chunk.start_line for line in better}
     return Hit(
@@ -68,6 +75,8 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
 def to_record(
     document: StoredDocument, *, tags: tuple[str, ...], link: str, accesses: Mapping[str, int]
 ) -> DocumentRecord:
+    from vault_index.answers.documents import DocumentRecord
+
     turns = document.frontmatter.get("turns") if document.kind == "session" else None
     return DocumentRecord(
         id=document.uid,

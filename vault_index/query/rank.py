@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vault_index.query.factors import Factors
 from vault_index.query.passages import Passage, Said, Spotter, split, together, worth
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
 _MEANING_GAIN = 2.0

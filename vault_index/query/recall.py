@@ -18,7 +18,7 @@ from vault_index.query.present import iso_time
 from vault_index.query.search import Asked, Chosen, Searcher, SearchOptions
 from vault_index.store.projects import Project
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import ChunkRecord, StoredDocument
+from vault_index.store.records import ChunkRecord, StoredDocument
 
 _HITS = 8
 _WEAK_HITS = 3

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.query.links import linked
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 _RANGE = re.compile(r"^(?P<ref>.+?):(?P<first>\d+)(?P<dash>-(?P<last>\d+)?)?$", re.DOTALL)
 _WIKILINK = re.compile(r"^!?\[\[(?P<target>[^\]|#]*)(?:#(?P<heading>[^\]|]*))?(?:\|[^\]]*)?\]\]$")
@@ -81,6 +80,8 @@ def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
 
 
 def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Sequence[str]) -> Place:
+    from vault_index.query.links import linked
+
     document = linked(reader, target, sources)
     if document is None:
         raise NotFoundError(f"no note is called {target!r}", f"look for it with `vault-index search {target!r}`")

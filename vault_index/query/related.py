@@ -12,7 +12,7 @@ from vault_index.query.listing import Records
 from vault_index.query.references import Place
 from vault_index.store.neighbours import Others
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 _LOW_COSINE = 0.3  # what is farther shares no subject
 _NEAR = 50  # documents, at most, that are named for their meaning alone

@@ -25,7 +25,7 @@ from vault_index.query.snippet import SNIPPET_CHARACTERS
 from vault_index.query.spelling import AS_TYPED, Spelling, mend
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import ChunkRecord, SpaceRow
+from vault_index.store.records import ChunkRecord, SpaceRow
 from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]

@@ -5,7 +5,7 @@ from vault_index.models import Filters
 from vault_index.query.listing import Records
 from vault_index.store.neighbours import Others
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 
 def timeline_around(

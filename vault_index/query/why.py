@@ -16,7 +16,7 @@ from vault_index.query.references import Place
 from vault_index.query.search import Answer, Asked, Chosen, Searcher, SearchOptions
 from vault_index.query.singles import single_filters
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import ChunkRecord
+from vault_index.store.records import ChunkRecord
 
 _DAY = 86_400.0
 

@@ -1,13 +1,18 @@
 """`cache.db`: what cannot be derived from the files. Embeddings by content, usage, and what left the machine."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_index.answers import SentRecord
-from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import connect, fetch_all, transaction, translated
-from vault_index.store.rows import MirroredSession
+
+TYPE_CHECKING = False  # spares the import of what only writing needs; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.answers import SentRecord
+    from vault_index.models import Vector, VectorSpace
+    from vault_index.store.rows import MirroredSession
 
 _VARIABLES = 500  # values in one IN (…)
 
@@ -121,6 +126,8 @@ class Cache:
 
     def mirrored(self) -> dict[str, MirroredSession]:
         """The sessions that were ever written into a vault, by id."""
+        from vault_index.store.rows import MirroredSession
+
         with translated(self._path):
             rows = fetch_all(
                 self._connection, "SELECT session, path, made_of, written, size, turns, faults FROM mirrored"
@@ -154,6 +161,8 @@ class Cache:
             )
 
     def sent(self) -> list[SentRecord]:
+        from vault_index.answers import SentRecord
+
         with translated(self._path):
             rows = fetch_all(
                 self._connection,

@@ -5,7 +5,7 @@ from vault_index.store import spaces
 from vault_index.store.connection import translated
 from vault_index.store.filters import document_condition
 from vault_index.store.reading import Reading
-from vault_index.store.rows import PendingChunk
+from vault_index.store.records import PendingChunk
 
 
 class CountReader(Reading):

@@ -1,17 +1,23 @@
 """Documents: found, listed, what is around them, what belongs to a project."""
 
-from collections.abc import Collection, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from vault_index.models import Filters, Link, Vector
-from vault_index.store import neighbours, projects, spaces
+from vault_index.store import spaces
 from vault_index.store.connection import translated
 from vault_index.store.filters import document_condition
-from vault_index.store.known_items import DocumentNames, document_names
-from vault_index.store.neighbours import Backlink, Called, Others
-from vault_index.store.projects import Project
 from vault_index.store.reading import CHUNK, DOCUMENT, Reading, chunk_record, stored_document
-from vault_index.store.rows import ChunkRecord, StoredDocument
+
+TYPE_CHECKING = False  # spares the import of what few questions need; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from vault_index.models import Filters, Link, Vector
+    from vault_index.store.known_items import DocumentNames
+    from vault_index.store.neighbours import Backlink, Called, Others
+    from vault_index.store.projects import Project
+    from vault_index.store.records import ChunkRecord, StoredDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +127,14 @@ class DocumentReader(Reading):
 
     def document_names(self, now: float, *, may_leave: bool) -> list[DocumentNames]:
         """What every document that can be found is called; with `may_leave` only what may leave the machine."""
+        from vault_index.store.known_items import document_names
+
         with self.snapshot():
             return document_names(self._connection, now, may_leave=may_leave)
 
     def links_of(self, document_id: int) -> list[Link]:
+        from vault_index.models import Link
+
         rows = self._all(
             "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line",
             (document_id,),
@@ -139,14 +149,20 @@ class DocumentReader(Reading):
         return {row[0]: stored_document(row) for row in rows}
 
     def links_to(self, folded_names: Collection[str]) -> list[Backlink]:
+        from vault_index.store import neighbours
+
         with translated(self._path):
             return neighbours.links_to(self._connection, folded_names)
 
     def documents_called(self, folded_names: Collection[str]) -> list[Called]:
+        from vault_index.store import neighbours
+
         with translated(self._path):
             return neighbours.documents_called(self._connection, folded_names)
 
     def among(self, others: Others, document_ids: Collection[int]) -> set[int]:
+        from vault_index.store import neighbours
+
         with translated(self._path):
             return neighbours.among(self._connection, others, document_ids)
 
@@ -157,25 +173,35 @@ class DocumentReader(Reading):
     def nearest_documents(
         self, space_id: int, vector: Vector, others: Others, document_ids: Collection[int] | None = None
     ) -> dict[int, float]:
+        from vault_index.store import neighbours
+
         with translated(self._path):
             return neighbours.nearest_documents(self._connection, space_id, vector, others, document_ids)
 
     def in_time(
         self, others: Others, position: tuple[float, str, str], *, before: int, after: int
     ) -> tuple[list[int], list[int]]:
+        from vault_index.store import neighbours
+
         with translated(self._path):
             return neighbours.in_time(self._connection, others, position, before=before, after=after)
 
     # --- projects ----------------------------------------------------------------------------------------------
 
     def memories_of(self, project: Project, sources: Sequence[str], now: float, limit: int) -> list[tuple[int, bool]]:
+        from vault_index.store import projects
+
         with translated(self._path):
             return projects.memories_of(self._connection, project, sources, now, limit)
 
     def memories_of_all(self, sources: Sequence[str], now: float, limit: int) -> list[int]:
+        from vault_index.store import projects
+
         with translated(self._path):
             return projects.memories_of_all(self._connection, sources, now, limit)
 
     def sessions_of(self, project: Project, sources: Sequence[str], limit: int) -> list[int]:
+        from vault_index.store import projects
+
         with translated(self._path):
             return projects.sessions_of(self._connection, project, sources, limit)

@@ -1,17 +1,22 @@
 """Reading `index.db`: candidates for a query; documents and counts by the readers it is built on."""
 
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from __future__ import annotations
 
-from vault_index.models import Filters, Vector
-from vault_index.store import names, spaces, vocabulary
+from vault_index.store import spaces
 from vault_index.store.connection import load_vec0, translated
 from vault_index.store.counts import CountReader
 from vault_index.store.documents import DocumentReader
 from vault_index.store.filters import document_condition
 from vault_index.store.reading import CHUNK, chunk_record
-from vault_index.store.rows import ChunkRecord, SpaceRow
-from vault_index.store.vocabulary import Vocabulary
+
+TYPE_CHECKING = False  # spares the import of what only a search needs; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from vault_index.models import Filters, Vector
+    from vault_index.store.records import ChunkRecord, SpaceRow
+    from vault_index.store.vocabulary import Vocabulary
 
 # Weights of title, aliases, headings, tags, fields, path, body.
 _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
@@ -54,6 +59,8 @@ class IndexReader(DocumentReader, CountReader):
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> list[tuple[int, float]]:
         """Document ids and BM25 over what the documents are called, best first."""
+        from vault_index.store import names
+
         condition, values = document_condition(filters)
         where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
         with translated(self._path):
@@ -154,11 +161,15 @@ class IndexReader(DocumentReader, CountReader):
     # --- words -------------------------------------------------------------------------------------------------
 
     def document_frequencies(self, words: Collection[str]) -> dict[str, int]:
+        from vault_index.store import vocabulary
+
         with translated(self._path):
             return vocabulary.document_frequencies(self._connection, words)
 
     def stems(self, words: Collection[str]) -> dict[str, str]:
         """What the index makes of each word; words in lower case. Words it takes for several are left out."""
+        from vault_index.store import vocabulary
+
         if len(self._stems) > _MOST_STEMS:
             self._stems = {}
         new = [word for word in words if word not in self._stems]
@@ -173,6 +184,8 @@ class IndexReader(DocumentReader, CountReader):
 
     def vocabulary(self) -> Vocabulary:
         """The words of the index. It remembers what was asked of it, as long as the index stays as it is."""
+        from vault_index.store.vocabulary import Vocabulary
+
         with translated(self._path):
             version = int(self._connection.pragma("data_version"))
         if self._vocabulary is None or self._vocabulary[0] != version:

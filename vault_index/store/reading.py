@@ -8,7 +8,7 @@ from typing import Any
 
 from vault_index.models import FileStamp
 from vault_index.store.connection import connect, fetch_all, translated
-from vault_index.store.rows import ChunkRecord, StoredDocument
+from vault_index.store.records import ChunkRecord, StoredDocument
 
 DOCUMENT = (
     "document.id, document.uid, document.kind, document.source, document.path, document.title, document.size,"

@@ -1,10 +1,11 @@
-"""What the indexer hands to the index for one document, and what the index hands back."""
+"""What is handed to the databases to be kept, and what they remember of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_index.models import FileStamp, Kind, Link, VectorSpace
+from vault_index.models import FileStamp, Kind, Link
+from vault_index.store.records import StoredDocument as StoredDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,76 +80,3 @@ class MirroredSession:
     turns: bytes = b""
     faults: tuple[tuple[str, str], ...] = ()
     """Code and message."""
-
-
-@dataclass(frozen=True, slots=True)
-class SpaceRow:
-    id: int
-    space: VectorSpace
-    serving: bool
-    renewed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PendingChunk:
-    """A chunk that still lacks its vector."""
-
-    chunk_id: int
-    source: str
-    path: str
-    embed_key: bytes
-    embed_text: str
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkRecord:
-    """A chunk as stored, with what a hit says of its document."""
-
-    chunk_id: int
-    document_id: int
-    uid: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
-    headings: tuple[str, ...]
-    start_line: int
-    end_line: int
-    text: str
-    tokens: int
-    stamp: FileStamp
-    type: str | None
-    digest: str
-    created: float
-    updated: float
-    entered_by: str | None
-    project: str | None
-    expires: float | None
-    valid_until: float | None
-    confidence: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document as stored, for `list` and `get`."""
-
-    id: int
-    uid: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
-    stamp: FileStamp
-    line_count: int
-    tokens: int
-    type: str | None
-    digest: str
-    created: float
-    updated: float
-    entered_by: str | None
-    project: str | None
-    expires: float | None
-    valid_until: float | None
-    confidence: str | None
-    frontmatter: Mapping[str, Any]

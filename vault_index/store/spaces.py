@@ -10,7 +10,7 @@ import apsw
 
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import fetch_all
-from vault_index.store.rows import PendingChunk, SpaceRow
+from vault_index.store.records import PendingChunk, SpaceRow
 
 MAX_K = 4096  # vec0 refuses more
 _MAY_LEAVE = " AND NOT document.stays_home"

@@ -10,7 +10,8 @@ import apsw
 from vault_index.models import Fault, FileStamp, Vector
 from vault_index.store import names, spaces, vocabulary
 from vault_index.store.connection import begin_anew, connect, fetch_all, load_vec0, transaction, translated
-from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
+from vault_index.store.records import PendingChunk, SpaceRow
+from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
 
