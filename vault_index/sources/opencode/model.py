@@ -3,7 +3,6 @@
 row or file -> RawMessage -> Message -> markdown
 """
 
-import re
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -39,7 +38,7 @@ class Session:
 def project_of(session: Session) -> str:
     """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
     folder = session.worktree if session.worktree.strip("/\\") else session.directory
-    return re.split(r"[/\\]", folder.rstrip("/\\"))[-1]
+    return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)

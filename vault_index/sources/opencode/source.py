@@ -54,11 +54,8 @@ class OpenCodeSource:
             return Scan(vanished=True, reason=reason)
         listing = self._stores.listing()
         wanted = [place.strip("/") for place in places]
-        refs = [
-            self._ref(held)
-            for held in listing.sessions.values()
-            if self._wanted(held.listed) and any(is_under(place, path_of(held.listed.session)) for place in wanted)
-        ]
+        found = [self._ref(held) for held in listing.sessions.values() if self._wanted(held.listed)]
+        refs = [ref for ref in found if any(is_under(place, ref.path) for place in wanted)]
         faults = [Fault(fault.code, fault.message) for fault in listing.faults]
         return Scan(
             tuple(sorted(refs, key=lambda ref: ref.path)),
