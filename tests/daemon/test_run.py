@@ -44,6 +44,8 @@ class Place:
     daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
     within: tuple[str, ...] = ()
     """The words of a command that runs the daemons."""
+    first: str = ""
+    """What the daemons' Python does first."""
 
     def log(self) -> str:
         """What all its daemons wrote."""
@@ -62,7 +64,7 @@ class Place:
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
         with self.log_file.open("a", encoding="utf-8") as log:
             daemon = subprocess.Popen(
-                [*self.within, sys.executable, "-c", CODE, *map(str, self.home)],
+                [*self.within, sys.executable, "-c", self.first + CODE, *map(str, self.home)],
                 stderr=log,
                 env={**os.environ, **environment},
             )
@@ -179,13 +181,34 @@ def test_a_signal_ends_it(place: Place, number: int) -> None:
 
 
 def test_it_ends_in_the_middle_of_work(place: Place) -> None:
-    for number in range(400):
+    for number in range(200):
         place.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     daemon = place.start()
     until(lambda: daemon.poll() is not None or place.listens(), 30)
     assert end(daemon) == 0
     place.started()
-    until(lambda: place.ask("status")["index"]["documents"] == 401, 60)
+    until(lambda: place.ask("status")["index"]["documents"] == 201, 60)
+
+
+HANGING_SHARE = """
+import os, threading
+scandir = os.scandir
+def hanging(folder="."):
+    if threading.current_thread().name.startswith("Thread-"):  # of watchdog, not of the writer
+        threading.Event().wait()
+    return scandir(folder)
+os.scandir = hanging
+"""
+
+
+def test_it_ends_while_a_share_hangs(place: Place) -> None:
+    with place.home.config_file.open("a", encoding="utf-8") as config:
+        config.write('backend = "polling"\n')
+    place.first = HANGING_SHARE
+    daemon = place.started()
+    assert place.ask("status")["watch"]["backend"] == "polling"
+    assert end(daemon) == 0
+    assert "stopped in the middle" in place.log()
 
 
 def test_socket_and_folder_are_private(place: Place) -> None:

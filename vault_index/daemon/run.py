@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import threading
 import time
 from dataclasses import asdict
 from functools import partial
@@ -33,6 +34,8 @@ _TELL_SECONDS = 30.0
 """How often the log says how far a long piece of work is."""
 _WRITER_SECONDS = 1.3
 """What the current job gets after SIGTERM, which promises an end within two seconds."""
+_WATCHES_SECONDS = 0.3
+"""What a poll gets that is under way."""
 
 
 def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int:
@@ -174,12 +177,14 @@ class _Daemon:
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS)
         self._server.stop(0.2)
-        if not finished or self._writer.busy_apart:
-            # In a network call. Every transaction is whole or not there, so leaving now loses nothing.
+        watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
+        watches.start()
+        watches.join(_WATCHES_SECONDS)
+        if not finished or self._writer.busy_apart or watches.is_alive():
+            # In a network call, or on a share that hangs. Every transaction is whole or not there: nothing is lost.
             say(log, logging.WARNING, "stopped in the middle of a job")
             sys.stderr.flush()
             os._exit(code)
-        self._watcher.stop()
         say(log, logging.INFO, "stopped")
 
 
