@@ -203,6 +203,24 @@ def test_one_client_too_many_is_told_so(path: Path) -> None:
     server.stop()
 
 
+def test_who_gets_no_thread_is_told_and_others_are_served(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "client":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    server = Server(path, answer)
+    server.start()
+    with monkeypatch.context() as small:
+        small.setattr(threading.Thread, "start", refuse)
+        assert say(path)[0]["error"]["code"] == "busy"
+    assert server.is_alive()
+    assert connect_and_close(path)
+    server.stop()
+
+
 def connect_and_close(path: Path) -> bool:
     client = connect(path)
     if client is not None:

@@ -103,18 +103,28 @@ class Server:
             say(log, logging.WARNING, "refused a client of another user")
             client.close()
             return
+        if self._begin(client):
+            return
+        busy = BusyError("the daemon serves as many clients as it can", "try again in a moment")
+        client.settimeout(1.0)
+        with client, contextlib.suppress(OSError):
+            client.sendall(protocol.encode({"id": None, "error": protocol.error_object(busy)}))
+
+    def _begin(self, client: socket.socket) -> bool:
+        """Serve it in a thread of its own; False where there are too many."""
         thread = threading.Thread(target=self._serve, args=(client,), name="client", daemon=True)
         with self._lock:
-            full = len(self._clients) >= self._max_clients
-            if not full:
-                self._clients[client] = thread
-        if full:
-            busy = BusyError(f"the daemon serves {self._max_clients} clients already", "try again in a moment")
-            client.settimeout(1.0)
-            with client, contextlib.suppress(OSError):
-                client.sendall(protocol.encode({"id": None, "error": protocol.error_object(busy)}))
-            return
-        thread.start()
+            if len(self._clients) >= self._max_clients:
+                return False
+            self._clients[client] = thread
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system grants no further one
+            say(log, logging.WARNING, "not served", error=where(error))
+            with self._lock:
+                del self._clients[client]
+            return False
+        return True
 
     def _serve(self, client: socket.socket) -> None:
         try:
