@@ -7,7 +7,8 @@ from typing import Any
 
 from vault_index.answers import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.api.intake import refuse_secrets
-from vault_index.api.storing import MemoryWriter, NewMemory, Standing
+from vault_index.api.standing import Standing
+from vault_index.api.storing import MemoryWriter, NewMemory
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.describe import document_uid, last_moment, memory_identity
 from vault_index.indexer.sync import Progress

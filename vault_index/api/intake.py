@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from vault_index.api.storing import Change, NewMemory
+from vault_index.api.changing import Change
+from vault_index.api.storing import NewMemory
 from vault_index.errors import UsageError
 from vault_index.indexer.describe import last_moment
 from vault_index.markdown.recalled import drop_recalled

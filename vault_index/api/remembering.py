@@ -182,7 +182,12 @@ class Remembering(Core):
                 raise BusyError(f"{error.message}; no memory was written", error.hint) from error
             reader = stack.enter_context(self._pool.lend()).reader
             memories = MemoryWriter(
-                self._write, reader, self._vaults, self.config.memory.dir, home, now or datetime.now().astimezone()
+                write=self._write,
+                reader=reader,
+                sources=self._vaults,
+                memory_dir=self.config.memory.dir,
+                home=home,
+                now=now or datetime.now().astimezone(),
             )
             try:
                 yield memories
