@@ -15,7 +15,8 @@ from vault_index.api.folders import FolderTimes
 from vault_index.api.left import EMBED_PROBLEM, SYNCED_AT
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
-from vault_index.indexer.sync import Progress, RowSettings, Synchroniser
+from vault_index.indexer.reading import RowSettings
+from vault_index.indexer.sync import Progress, Synchroniser
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.lock import WriteLock

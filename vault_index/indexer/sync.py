@@ -3,26 +3,25 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from vault_index.answers import Failure, Problem, SyncReport
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.plan import Plan, diff
-from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument, Vector
+from vault_index.indexer.reading import Read, RowSettings, read_ahead, read_document
+from vault_index.models import DocumentRef, Fault, Vector
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.rows import DocumentRow, KnownDocument
+from vault_index.store.rows import KnownDocument
 from vault_index.store.writer import IndexWriter
 
 log = logging.getLogger(__name__)
 
-ROWS_VERSION = 3
-"""Raise it when the same file would give other rows than before: every document is read again."""
 
-# A file written within one tick of the clock that stamps files may change again without its stamp changing.
-_RACY_NS = 20_000_000
-_NOT_BELIEVED = 0
+_COUNTED_TOGETHER = 200
+"""Documents after which their words are counted; those of a million texts at once would take minutes."""
 
 
 class Interrupted(BaseException):
@@ -37,21 +36,6 @@ class Interrupted(BaseException):
 
 class Progress(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class RowSettings:
-    """What shapes the rows besides the files."""
-
-    chunk_tokens: int
-    chunk_overlap: int
-    memory_dir: str
-
-    def made_with(self, source: Source) -> str:
-        """A fingerprint: rows made with another one are made again."""
-        home = source.config.local_only
-        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
-        return f"{made}/{source.shape}" if source.shape else made
 
 
 @dataclass(slots=True)
@@ -83,14 +67,6 @@ class _Tally:
             seconds=round(seconds, 3),
             problems=tuple(self.problems),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A file as the rows it makes, and what is wrong with it."""
-
-    row: DocumentRow
-    faults: tuple[Fault, ...]
 
 
 class _Vanished:
@@ -170,18 +146,21 @@ class Synchroniser:
         vanished = _Vanished(plan.removed)
         made_with = self._settings.made_with(source)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
-        for done, (ref, old) in enumerate(work, start=1):
-            read = self._read(source, ref, tally)
-            if read is not None and old is not None:
-                self._put_again(read, old, made_with, tally)
-            elif read is not None:
-                self._put_new(read, vanished.take(read.row.content_hash), tally)
-            self._progress("text", done, len(work))
+        with closing(read_ahead(source, [ref for ref, _ in work], self._settings)) as ahead:
+            for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
+                read = read or self._read(source, ref, tally)
+                if read is not None and old is not None:
+                    self._put_again(read, old, made_with, tally)
+                elif read is not None:
+                    self._put_new(read, vanished.take(read.row.content_hash), tally)
+                if done % _COUNTED_TOGETHER == 0:  # in the time in which others read
+                    self._writer.count_words()
+                self._progress("text", done, len(work))
         for row in vanished.rest():
             self._writer.remove_document(row.id)
             tally.removed += 1
 
-    def _put_again(self, read: _Read, old: KnownDocument, made_with: str, tally: _Tally) -> None:
+    def _put_again(self, read: Read, old: KnownDocument, made_with: str, tally: _Tally) -> None:
         # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.
         self._put(read, old.id)
         if read.row.content_hash == old.content_hash and old.made_with == made_with:
@@ -190,20 +169,20 @@ class Synchroniser:
             tally.changed += 1
             tally.chunks += len(read.row.chunks)
 
-    def _put_new(self, read: _Read, moved_from: KnownDocument | None, tally: _Tally) -> None:
+    def _put_new(self, read: Read, moved_from: KnownDocument | None, tally: _Tally) -> None:
         self._put(read, moved_from.id if moved_from else None)
         tally.moved += moved_from is not None
         tally.added += moved_from is None
         tally.chunks += len(read.row.chunks)
 
-    def _put(self, read: _Read, replaces: int | None) -> None:
+    def _put(self, read: Read, replaces: int | None) -> None:
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
         self._writer.put_document(read.row, read.faults, replaces, known)
 
-    def _read(self, source: Source, ref: DocumentRef, tally: _Tally) -> _Read | None:
+    def _read(self, source: Source, ref: DocumentRef, tally: _Tally) -> Read | None:
         """The rows of one file; None where it cannot be read, which stops no other file and keeps its old rows."""
         try:
-            return self._rows(source, source.read(ref))
+            return read_document(source, ref, self._settings)
         except NotFoundError:
             return None  # gone since the scan: the next one knows
         except VaultIndexError as error:
@@ -214,28 +193,6 @@ class Synchroniser:
         tally.failed.append(Failure(ref.path, reason))
         self._writer.put_faults(ref.source, ref.path, [Fault("unreadable", reason, ref.path)])
         return None
-
-    def _rows(self, source: Source, raw: RawDocument) -> _Read:
-        # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
-        from vault_index.indexer.describe import describe
-        from vault_index.markdown.canvas import parse_canvas
-        from vault_index.markdown.chunk import chunk
-        from vault_index.markdown.parse import parse, parse_transcript
-
-        read = (
-            parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
-        )
-        parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
-        chunks = chunk(parsed, self._settings.chunk_tokens, self._settings.chunk_overlap)
-        row = describe(
-            raw,
-            parsed,
-            chunks,
-            memory_dir=self._settings.memory_dir,
-            stays_home=source.stays_home(raw.ref.path),
-            made_with=self._settings.made_with(source),
-        )
-        return _Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
 
     def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
         return {row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in self._writer.spaces()}
@@ -262,12 +219,6 @@ class Synchroniser:
 
 def _is_under(path: str, place: str) -> bool:
     return not place or path == place or path.startswith(f"{place}/")
-
-
-def _settled(stamp: FileStamp) -> FileStamp:
-    """The stamp, unless it is so fresh that it could hide a later change: that one is not believed next time."""
-    fresh = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS
-    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp
 
 
 def _vanished(source: Source, reason: str, documents: int) -> Problem:

@@ -59,6 +59,10 @@ class Stores:
         self._places = places
         self._opened = _Opened()
 
+    def __reduce__(self) -> tuple[type["Stores"], tuple[Callable[[], Places]]]:
+        """Another process opens them for itself."""
+        return Stores, (self._places,)
+
     def listing(self) -> Listing:
         """All sessions; the one of before where no database was written since."""
         places = self._places()

@@ -1,0 +1,82 @@
+"""A second process that reads documents while the first one writes their rows.
+
+    first  --(source, documents, settings)-->  second
+    first  <--(rows, or None, in their order)--  second
+
+It makes a large sync faster and is needed for nothing: a document that it cannot read, and all that is left when it
+dies, is None, and read by the first process, which fails there as it always did. Nothing of it stays behind: it ends
+with the pipe, however the first process ends, and the pipe keeps it no more than a few documents ahead. It is not
+multiprocessing's: that would import the program of whoever calls us a second time.
+"""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import repeat
+from typing import IO
+
+from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, read_document
+from vault_index.models import DocumentRef
+from vault_index.sources.source import Source
+
+
+@contextmanager
+def reading(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Iterator[Iterator[Read | None]]:
+    """The second process at work, and what it reads; endless, with None behind the last document."""
+    try:
+        process = _started(source, refs, settings)
+    except OSError:  # too many processes, or no space: it goes without
+        yield repeat(None)
+        return
+    with process:
+        assert process.stdout is not None
+        try:
+            yield _answers(process.stdout)
+        finally:
+            process.kill()
+
+
+def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> subprocess.Popen[bytes]:
+    with tempfile.TemporaryFile() as asked:  # a pipe would keep us waiting until it is read
+        pickle.dump((ROWS_VERSION, source, list(refs), settings), asked)
+        asked.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__],  # -P: the folder we are in holds no modules of ours
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+
+
+def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
+    with suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            yield pickle.load(pipe)
+    yield from repeat(None)
+
+
+def _main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process says when it is over
+    rows_version, source, refs, settings = pickle.load(sys.stdin.buffer)
+    if rows_version != ROWS_VERSION:
+        return  # the first process is from before an upgrade
+    for ref in refs:
+        pickle.dump(_read(source, ref, settings), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def _read(source: Source, ref: DocumentRef, settings: RowSettings) -> Read | None:
+    try:
+        return read_document(source, ref, settings)
+    except Exception:  # noqa: BLE001 - the first process meets it again, and says what it is
+        return None
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,85 @@
+"""From a document of a source to the rows it makes, here or in another process that reads ahead."""
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, repeat
+
+from vault_index.models import DocumentRef, Fault, FileStamp
+from vault_index.sources.source import Source
+from vault_index.store.rows import DocumentRow
+
+ROWS_VERSION = 3
+"""Raise it when the same file would give other rows than before: every document is read again."""
+
+# A file written within one tick of the clock that stamps files may change again without its stamp changing.
+_RACY_NS = 20_000_000
+_NOT_BELIEVED = 0
+_MANY = 200
+"""So many documents are worth another process, which takes about half a second to begin."""
+_FIRST = 30
+"""Documents that are read here while it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSettings:
+    """What shapes the rows besides the files."""
+
+    chunk_tokens: int
+    chunk_overlap: int
+    memory_dir: str
+
+    def made_with(self, source: Source) -> str:
+        """A fingerprint: rows made with another one are made again."""
+        home = source.config.local_only
+        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
+        return f"{made}/{source.shape}" if source.shape else made
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A document as the rows it makes, and what is wrong with it."""
+
+    row: DocumentRow
+    faults: tuple[Fault, ...]
+
+
+def read_document(source: Source, ref: DocumentRef, settings: RowSettings) -> Read:
+    """Raises what `Source.read` raises."""
+    # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
+    from vault_index.indexer.describe import describe
+    from vault_index.markdown.canvas import parse_canvas
+    from vault_index.markdown.chunk import chunk
+    from vault_index.markdown.parse import parse, parse_transcript
+
+    raw = source.read(ref)
+    read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
+    parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
+    chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
+    row = describe(
+        raw,
+        parsed,
+        chunks,
+        memory_dir=settings.memory_dir,
+        stays_home=source.stays_home(raw.ref.path),
+        made_with=settings.made_with(source),
+    )
+    return Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
+
+
+def read_ahead(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Generator[Read | None]:
+    """What each of the documents gives, where there is another process to read them; None for those to be read here."""
+    if len(refs) < _MANY:
+        yield from repeat(None, len(refs))
+        return
+    from vault_index.indexer.reader_process import reading
+
+    with reading(source, refs[_FIRST:], settings) as found:
+        yield from repeat(None, _FIRST)
+        yield from islice(found, len(refs) - _FIRST)
+
+
+def _settled(stamp: FileStamp) -> FileStamp:
+    """The stamp, unless it is so fresh that it could hide a later change: that one is not believed next time."""
+    fresh = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS
+    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp
