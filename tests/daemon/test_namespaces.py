@@ -34,8 +34,8 @@ class Namespace:
     def run(self, *words: str) -> None:
         subprocess.run([*self.inside, *words], check=True, capture_output=True)
 
-    def allow_watches(self, number: int) -> None:
-        self.run("sh", "-c", f"echo {number} > /proc/sys/user/max_inotify_watches")
+    def allow(self, limit: str, number: int) -> None:
+        self.run("sh", "-c", f"echo {number} > /proc/sys/user/{limit}")
 
     def end(self) -> None:
         self._keeper.kill()
@@ -121,18 +121,28 @@ def test_a_vault_that_is_unmounted_keeps_its_rows_until_it_is_mounted_again(
     assert daemon.poll() is None
 
 
-def test_a_system_without_a_watch_to_give_is_polled_until_it_has_some(place: Inside, namespace: Namespace) -> None:
+@pytest.mark.parametrize(
+    ("limit", "few", "setting"),
+    [
+        ("max_inotify_watches", 2, "fs.inotify.max_user_watches="),
+        ("max_inotify_instances", 0, "fs.inotify.max_user_instances="),
+    ],
+    ids=["watches", "instances"],
+)
+def test_a_system_without_a_watch_to_give_is_polled_until_it_has_some(
+    place: Inside, namespace: Namespace, limit: str, few: int, setting: str
+) -> None:
     for path, text in NOTES.items():
         place.write(path, text)
-    namespace.allow_watches(2)
+    namespace.allow(limit, few)
     daemon = place.started()
     assert place.ask("status")["watch"]["backend"] == "polling"
     assert place.codes() == {"watch_polling"}
-    assert "sysctl fs.inotify.max_user_watches=" in place.hint("watch_polling")
+    assert f"sysctl {setting}" in place.hint("watch_polling")
     place.write("one/b.md", "the bonobo\n")
     until(lambda: place.found("bonobo") == {"one/b.md"})
 
-    namespace.allow_watches(1000)
+    namespace.allow(limit, 1000)
     daemon.send_signal(signal.SIGHUP)
     until(lambda: place.ask("status")["watch"]["backend"] == "native")
     assert place.codes() == set()
