@@ -1,6 +1,7 @@
 """The daemon as a process: found by its socket, alone in its home, quick to end, and unharmed by a kill."""
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -188,6 +189,21 @@ def test_it_ends_in_the_middle_of_work(place: Place) -> None:
     assert end(daemon) == 0
     place.started()
     until(lambda: place.ask("status")["index"]["documents"] == 201, 60)
+
+
+EAGER = """
+from vault_index.daemon import pace, run
+pace._SHORT, run._TELL_SECONDS = 0.1, 0.0
+"""
+
+
+def test_the_log_says_how_far_long_work_is(place: Place) -> None:
+    for number in range(150):
+        place.write(f"{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
+    place.first = EAGER
+    place.started(WATCHDOG_USEC="100000")  # looks every 0.05 seconds
+    (line, *_) = [line for line in place.log().splitlines() if "event=working" in line]
+    assert re.search(r" stage=text done=\d+ total=151 rate=[\d.]+ seconds_left=\d+$", line)
 
 
 HANGING_SHARE = """
