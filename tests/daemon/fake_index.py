@@ -38,6 +38,7 @@ class FakeIndex:
         self.embed_reports: list[EmbedReport | VaultIndexError] = []
         self.steps = 0
         self.closed = 0
+        self.shrunk = 0
         self.fail: list[VaultIndexError | Exception] = []
         self.gate: threading.Event | None = None
         """When set to an event: every document waits for it."""
@@ -91,6 +92,9 @@ class FakeIndex:
         while (report := self.embed_step()).embedded:
             progress("embed", len(self.vectors), len(self.rows))
         return report
+
+    def shrink(self) -> None:
+        self.shrunk += 1
 
     def close(self) -> None:
         self.closed += 1

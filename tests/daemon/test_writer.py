@@ -136,6 +136,16 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
     assert len(rested) == 2
 
 
+def test_the_index_of_a_thread_apart_rests_as_well(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
+    own = FakeIndex(index.root)
+    writer = Writer(index, index.dispatch, Settings(Debounce(0.0, 0.1), Stepper(lambda: own, apart=True), 0.0))
+    writer.start()
+    until(lambda: own.shrunk)
+    assert writer.stop(5)
+    assert (index.shrunk, own.steps > 0) == (0, True)
+
+
 def test_very_many_paths_are_a_full_scan(index: FakeIndex, make: Make) -> None:
     writer = make(quiet=0.0)
     for number in range(600):

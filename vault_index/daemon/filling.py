@@ -24,6 +24,8 @@ class EmbedIndex(Protocol):
 
     def embed(self, *, rebuild: bool = ..., progress: Progress = ...) -> Any: ...
 
+    def shrink(self) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -48,6 +50,11 @@ class Stepper:
             say(log, logging.ERROR, "step failed", error=where(error))
             problem = Problem("failed", f"embedding failed: {type(error).__name__}", "the daemon's log says where")
         return EmbedReport(0, 0, 0, 0.0, (problem,))
+
+    def shrink(self) -> None:
+        """Give back what only work needs; no step is under way."""
+        if self.apart and self._index is not None:
+            self._index.shrink()
 
     def close(self) -> None:
         """There will be no more steps, and none is under way."""
@@ -117,6 +124,11 @@ class Filling:
             old.close()
         self._retry_seconds, self.problems = 0.0, ()
         self.more()
+
+    def rest(self) -> None:
+        """Nothing was to do for a while. The index that steps have for themselves holds as much memory as any."""
+        if not self._under_way:
+            self._stepper.shrink()
 
     def index_was_replaced(self) -> None:
         self._stepper.forget()

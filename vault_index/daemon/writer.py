@@ -215,6 +215,7 @@ class Writer:
 
     def _rest(self) -> None:
         self._rest_at = None
+        self._guarded(self._vectors.rest)()
         if self._rested is not None:
             self._guarded(self._rested)()
 
