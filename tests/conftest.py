@@ -1,8 +1,16 @@
-"""Hypothesis: no deadlines, which measure the machine; in CI the same examples every time."""
+"""What tests of several packages share.
+
+Hypothesis has no deadlines, which measure the machine, and in CI the same examples every time.
+"""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from tests.sources.opencode.stores import Client
 
 if "OPENCODE_BIN" not in os.environ:
     collect_ignore = ["opencode_real"]  # `make test-opencode` names the client to test with
@@ -10,3 +18,12 @@ if "OPENCODE_BIN" not in os.environ:
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    """OpenCode, as far as its database goes: `tmp_path/opencode/opencode.db`, with no session yet."""
+    (tmp_path / "opencode").mkdir()
+    client = Client(tmp_path / "opencode/opencode.db")
+    yield client
+    client.close()

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,6 @@ from tests.sources.opencode.stores import Client, copied
 from vault_index import VaultIndex
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
-    yield client
-    client.close()
-
-
 def found(index: VaultIndex, word: str) -> list[str]:
     return [hit.path for hit in index.search(word, fuzzy=False).results]
 
@@ -34,8 +25,7 @@ def test_a_locked_database_is_named_and_the_others_are_read(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str
 ) -> None:
     monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     # In another process: ours would hold the database open, and nobody could lock it.
     open_index(tmp_path, mirror=mirror).close()
     environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}

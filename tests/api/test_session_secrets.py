@@ -6,7 +6,6 @@ They are put together at run time, so that no scanner takes this file for a leak
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,14 +35,6 @@ SECRETS = {  # what is said, and what of it must not be kept
     "assigned password": ("DB_PASS" + "WORD=correct9!horse", "correct9!horse"),
 }
 EARLY, LATE = "A heron at the lake", "An owl by night"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
-    yield client
-    client.close()
 
 
 def tell_all(client: Client, secret: str, session: str, about: str = EARLY) -> None:
@@ -79,7 +70,7 @@ def test_secrets_are_nowhere_but_in_opencode(client: Client, tmp_path: Path, mir
         for section, values in (("opencode", opencode | {"mirror": mirror}), ("embedding", embedding)):
             for key, value in values.items():
                 set_value(home, f"{section}.{key}", value)
-        daemon = subprocess.Popen([sys.executable, "-c", CODE, str(home.data_dir)], stderr=log)
+        daemon = subprocess.Popen([sys.executable, "-c", CODE, *map(str, home)], stderr=log)
         try:
             until(lambda: EARLY in sent(server) and indexed(home) == (len(SECRETS), 0), 60)
             tell_all(client, SECRETS["GitHub"][0], "ses_late", LATE)

@@ -39,14 +39,6 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield index
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
-    yield client
-    client.close()
-
-
 def test_a_hit_is_a_turn_with_its_speaker_and_its_time(real: VaultIndex) -> None:
     hit = real.search("naïve café Ελληνικά").results[0]
     assert (hit.kind, hit.source, hit.path, hit.project) == ("session", "opencode", FIX, "project")
@@ -177,8 +169,7 @@ def test_whatever_a_client_does_the_index_is_that_of_a_fresh_build(client: Clien
 
 
 def test_what_cannot_be_read_is_kept_and_named(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
         index.sync()
         client.run("INSERT INTO migration VALUES ('20300101_all_is_new', 0)")
@@ -195,8 +186,7 @@ def test_what_cannot_be_read_is_kept_and_named(client: Client, tmp_path: Path) -
 
 
 def test_sessions_whose_folder_is_gone_are_kept(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
         index.sync()
         (tmp_path / "opencode").rename(tmp_path / "unmounted")
@@ -245,8 +235,7 @@ def test_a_secret_is_nowhere_and_its_session_is_named(client: Client, tmp_path: 
 
 
 def test_excluded_projects_leave_the_index(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
         index.sync()
     with open_index(tmp_path, exclude="api") as index:
@@ -254,8 +243,7 @@ def test_excluded_projects_leave_the_index(client: Client, tmp_path: Path) -> No
 
 
 def test_sessions_that_are_switched_off_leave_the_index(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
         index.sync()
     with open_index(tmp_path, enabled="false") as index:

@@ -1,7 +1,6 @@
 """Sessions as files in a vault: readable there, indexed once, and their reader's as much as ours."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from vault_index.errors import ConfigError
 from vault_index.store.cache import Cache
 
 A = "sessions/2026-11-18 A session.md"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
-    yield client
-    client.close()
 
 
 def opened(folder: Path, **settings: str) -> VaultIndex:
@@ -68,8 +59,7 @@ def test_real_sessions_are_notes_by_day_and_title(tmp_path: Path) -> None:
 
 
 def test_switching_over_keeps_ids_and_vectors(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with open_index(tmp_path, provider="local") as index:
         index.sync()
         (before,) = index.list(kind="session").results
@@ -80,8 +70,7 @@ def test_switching_over_keeps_ids_and_vectors(client: Client, tmp_path: Path) ->
 
 
 def test_a_new_turn_is_added_and_found(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         client.assistant("It is an egret")
@@ -92,8 +81,7 @@ def test_a_new_turn_is_added_and_found(client: Client, tmp_path: Path) -> None:
 
 
 def test_what_opencode_deletes_stays(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         client.run("DELETE FROM session")
@@ -102,8 +90,7 @@ def test_what_opencode_deletes_stays(client: Client, tmp_path: Path) -> None:
 
 
 def test_a_deleted_file_stays_deleted_until_it_is_put_back(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     client.session("ses_b", "Another")
     client.user("Hello", session="ses_b")
     with opened(tmp_path) as index:
@@ -120,8 +107,7 @@ def test_a_deleted_file_stays_deleted_until_it_is_put_back(client: Client, tmp_p
 
 
 def test_a_folder_that_is_gone_as_a_whole_is_written_anew(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         shutil.rmtree(tmp_path / "vault/sessions")
@@ -130,8 +116,7 @@ def test_a_folder_that_is_gone_as_a_whole_is_written_anew(client: Client, tmp_pa
 
 
 def test_a_vault_that_is_not_mounted_forgets_nothing(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         (tmp_path / "vault").rename(tmp_path / "unmounted")
@@ -144,8 +129,7 @@ def test_a_vault_that_is_not_mounted_forgets_nothing(client: Client, tmp_path: P
 
 
 def test_a_renamed_or_moved_file_goes_on_under_its_name(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         (tmp_path / "vault/sessions/birds").mkdir()
@@ -189,8 +173,7 @@ def test_sessions_of_one_title_have_files_of_their_own(client: Client, tmp_path:
 
 
 def test_what_was_written_into_a_file_is_kept_and_the_session_goes_on_behind_it(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         file = tmp_path / "vault" / A
@@ -208,8 +191,7 @@ def test_what_was_written_into_a_file_is_kept_and_the_session_goes_on_behind_it(
 
 
 def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     last = client.user("Or an egret")
     with opened(tmp_path) as index:
         index.sync()
@@ -234,8 +216,7 @@ def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(cli
 
 
 def test_a_lost_cache_makes_no_copies(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         cache = index.home.cache_db
@@ -250,8 +231,7 @@ def test_a_lost_cache_makes_no_copies(client: Client, tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_written_before_we_were_killed_gets_no_turn_twice(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
         cache = Cache(index.home.cache_db)
@@ -267,8 +247,7 @@ def test_a_file_that_was_written_before_we_were_killed_gets_no_turn_twice(client
 
 
 def test_a_file_that_was_shortened_stays_short(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("A heron at the lake")
+    client.begin("A heron at the lake")
     client.assistant("It is an egret")
     with opened(tmp_path) as index:
         index.sync()

@@ -94,6 +94,10 @@ class Client:
         self.run(f"INSERT INTO session ({', '.join(values)}) VALUES ({marks})", *values.values())
         return id_
 
+    def begin(self, text: str) -> None:
+        """A new session whose user says this."""
+        self.user(text, session=self.session())
+
     def user(self, text: str, session: str = "ses_a", id_: str = "", **data: Any) -> str:
         at = self.tick()
         message = self.message(session, at, {"role": "user", "time": {"created": at}, "agent": "build"} | data, id_)

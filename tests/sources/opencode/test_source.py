@@ -1,7 +1,6 @@
 """Sessions as documents: what there is, what changed, and what is left out."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,6 @@ from vault_index.config import OpencodeConfig
 from vault_index.errors import NotFoundError
 from vault_index.models import DocumentRef, FileStamp
 from vault_index.sources.opencode.source import OpenCodeSource
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
-    yield client
-    client.close()
 
 
 def source(client: Client, **settings: object) -> OpenCodeSource:
