@@ -8,13 +8,13 @@ nDCG@10 from .008 to .98. Identifiers get their parts beside them (`snake_case` 
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from operator import add
 
 _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_CJK_RUN = re.compile(f"[{_CJK}]+")
 # Bytes as what they are, to see at once that a text has no hump.
 _KINDS = bytes(
     ord("A" if chr(byte).isupper() else "a" if chr(byte).islower() else "0" if chr(byte).isdigit() else " ")
@@ -28,6 +28,12 @@ _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
+@cache
+def _cjk_run() -> re.Pattern[str]:
+    """Compiled for the first text that is not ASCII: so wide a set of characters takes 10 ms."""
+    return re.compile(f"[{_CJK}]+")
+
+
 def index_text(text: str) -> str:
     """`text` as it is indexed: CJK runs as 2-grams in place, the parts of identifiers at the end."""
     return _with_parts(text, _with_grams(text))
@@ -35,7 +41,7 @@ def index_text(text: str) -> str:
 
 def index_text_without_cjk(text: str) -> str:
     """The same, with nothing where CJK runs stand: what is left are words."""
-    return _with_parts(text, text if text.isascii() else _CJK_RUN.sub(" ", text))
+    return _with_parts(text, text if text.isascii() else _cjk_run().sub(" ", text))
 
 
 def index_text_in_place(text: str) -> str:
@@ -62,7 +68,7 @@ def _with_grams(text: str) -> str:
     """CJK runs as 2-grams, and their last characters by themselves: they begin no 2-gram."""
     if text.isascii():
         return text
-    return _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
+    return _cjk_run().sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
 
 
 def query_parts(word: str) -> list[str]:
@@ -70,9 +76,9 @@ def query_parts(word: str) -> list[str]:
 
     A single CJK character comes back as it is: it begins a 2-gram wherever it stands, or ends a run.
     """
-    runs = _CJK_RUN.findall(word) if not word.isascii() else []
+    runs = _cjk_run().findall(word) if not word.isascii() else []
     if runs:
-        others = [rest for rest in _CJK_RUN.split(word) if _WORD.search(rest)]
+        others = [rest for rest in _cjk_run().split(word) if _WORD.search(rest)]
         return [*(gram for run in runs for gram in _grams(run)), *others]
     compounds = [" ".join(_PARTS.findall(compound)) for compound in _compounds(word)]
     return [word, *compounds]
@@ -80,12 +86,12 @@ def query_parts(word: str) -> list[str]:
 
 def query_phrase(phrase: str) -> str:
     """A phrase of a question as it stands in the index."""
-    return phrase if phrase.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_grams(run[0]))} ", phrase)
+    return phrase if phrase.isascii() else _cjk_run().sub(lambda run: f" {' '.join(_grams(run[0]))} ", phrase)
 
 
 def is_prefix(part: str) -> bool:
     """Whether a part must be looked for as a beginning: a single CJK character is half of a 2-gram."""
-    return len(part) == 1 and _CJK_RUN.fullmatch(part) is not None
+    return len(part) == 1 and not part.isascii() and _cjk_run().fullmatch(part) is not None
 
 
 def index_words(text: str) -> list[str]:
@@ -96,14 +102,14 @@ def index_words(text: str) -> list[str]:
 
 
 def holds_cjk(word: str) -> bool:
-    return not word.isascii() and _CJK_RUN.search(word) is not None
+    return not word.isascii() and _cjk_run().search(word) is not None
 
 
 def mostly_cjk(text: str) -> bool:
     """Whether more of its letters are Chinese, Japanese or Korean than not."""
     if text.isascii():
         return False
-    cjk = sum(map(len, _CJK_RUN.findall(text)))
+    cjk = sum(map(len, _cjk_run().findall(text)))
     return cjk > sum(map(len, _TOKEN.findall(text))) - cjk
 
 

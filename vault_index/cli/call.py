@@ -1,16 +1,17 @@
 """Carries out one method: by the daemon when one is alive, otherwise in this process."""
 
+import os
 from typing import Any
 
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
-from vault_index.daemon.client import Client, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the index; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
+    from vault_index.daemon.client import Client
 
 READING = frozenset(
     {
@@ -95,7 +96,11 @@ def call_here(
         return dispatch(index, method, params, progress)
 
 
-def _daemon(options: Options, home: Home, method: str) -> Client | None:
+def _daemon(options: Options, home: Home, method: str) -> "Client | None":
+    if not os.path.exists(home.socket_path):
+        return None
+    from vault_index.daemon.client import connect  # 5 ms, and only where there may be one
+
     try:
         return connect(home.socket_path)
     except UsageError as error:  # it speaks another version of the protocol

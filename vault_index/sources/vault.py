@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import functools
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -131,6 +130,8 @@ class VaultSource:
             message = "Not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}."
             faults = (Fault("encoding", message, ref.path, bad_line),)
         seen = DocumentRef(self.config.name, ref.path, stamp_of(status))
+        import hashlib  # 3 ms, and most commands read no file
+
         return RawDocument(seen, text, hashlib.sha256(data).digest(), faults)
 
     def relative(self, absolute_path: str) -> str | None:
