@@ -96,7 +96,6 @@ class _Daemon:
             if word == "stop":
                 return 0
             if word == "reload":
-                notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
                 self._writer.call(self._reload)
             elif word == "reloaded":
                 self._apply()
@@ -136,6 +135,8 @@ class _Daemon:
 
     def _reload(self) -> None:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
+        # Not before its turn has come: systemd takes a reload that is long for one that failed.
+        notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         try:
             self._index.reload()
         except BaseException:
