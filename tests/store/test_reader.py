@@ -1,9 +1,11 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.store.rows import document_row
 from vault_index.models import Filters, Link
+from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 from vault_index.store.rows import DocumentRow
 from vault_index.store.writer import IndexWriter
@@ -99,3 +101,19 @@ def test_other_documents_that_link_are_counted(writer: IndexWriter, reader: Inde
     ids = {path: reader.documents_by_path(path)[0].id for path in ("target.md", "a.md", "lonely.md")}
     assert reader.backlink_counts(ids.values()) == {ids["target.md"]: 2}
     assert reader.backlink_counts([]) == {}
+
+
+def test_more_rows_than_a_statement_has_marks_are_read_at_once(
+    writer: IndexWriter, reader: IndexReader, tmp_path: Path
+) -> None:
+    put(writer, row("a.md", "A heron."))
+    (document,) = reader.documents_by_path("a.md")
+    many = [document.id, *range(1000, 41_000)]
+    assert list(reader.documents_by_key(many)) == list(reader.first_chunks(many)) == [document.id]
+    assert list(reader.documents_of(list(reader.first_chunks(many).values()) * 40_000).values()) == [document.id]
+    assert (reader.tags_of(many), reader.backlink_counts(many)) == ({}, {})
+    assert len(reader.chunks(many)) <= 1
+    cache = Cache(tmp_path / "cache.db")
+    cache.record_access("uid", 1.0)
+    assert cache.accesses(["uid", *map(str, many)]) == {"uid": 1}
+    cache.close()

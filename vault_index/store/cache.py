@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vault_index.store.connection import connect, fetch_all, transaction, translated
+from vault_index.store.connection import ANY_OF, any_of, connect, fetch_all, transaction, translated
 
 TYPE_CHECKING = False  # spares the import of what only writing needs; type checkers know the name
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ class Cache:
     def accesses(self, uids: Sequence[str]) -> dict[str, int]:
         """How often each of these documents was opened, where it ever was."""
         with translated(self._path):
-            rows = fetch_all(
-                self._connection,
-                f"SELECT uid, accesses FROM usage WHERE uid IN ({', '.join('?' * len(uids))})",
-                tuple(uids),
-            )
+            rows = fetch_all(self._connection, f"SELECT uid, accesses FROM usage WHERE uid {ANY_OF}", [any_of(uids)])
         return dict(rows)
 
     def all_accessed(self) -> dict[str, float]:

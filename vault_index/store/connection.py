@@ -1,9 +1,10 @@
 """Opening the two databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
 
 import contextlib
+import json
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -22,6 +23,8 @@ _JOURNAL_LIMIT = 32 * 1024 * 1024
 # A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors slow down sevenfold.
 _CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024}
 _MMAP_BYTES = 1 << 30
+ANY_OF = "IN (SELECT value FROM json_each(?))"
+"""For as many values as there may be: of marks, a statement takes 32,766."""
 
 
 @contextmanager
@@ -70,6 +73,11 @@ def transaction(connection: apsw.Connection, what: Path) -> Iterator[apsw.Connec
 def fetch_all(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
     """All rows at once: a reader that keeps a cursor open would keep the WAL from shrinking."""
     return connection.execute(sql, tuple(values)).fetchall()
+
+
+def any_of(values: Iterable[object]) -> str:
+    """What `ANY_OF` in a statement takes."""
+    return json.dumps(list(values))
 
 
 def load_vec0(connection: apsw.Connection) -> bool:

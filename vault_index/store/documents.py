@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vault_index.store import spaces
-from vault_index.store.connection import translated
+from vault_index.store.connection import ANY_OF, any_of, translated
 from vault_index.store.filters import document_condition
 from vault_index.store.reading import CHUNK, DOCUMENT, Reading, chunk_record, stored_document
 
@@ -144,8 +144,7 @@ class DocumentReader(Reading):
     # --- around a document -------------------------------------------------------------------------------------
 
     def documents_by_key(self, document_ids: Collection[int]) -> dict[int, StoredDocument]:
-        marks = ", ".join("?" * len(document_ids))
-        rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE id IN ({marks})", tuple(document_ids))
+        rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE id {ANY_OF}", [any_of(document_ids)])
         return {row[0]: stored_document(row) for row in rows}
 
     def links_to(self, folded_names: Collection[str]) -> list[Backlink]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_index.store import spaces
-from vault_index.store.connection import load_vec0, translated
+from vault_index.store.connection import ANY_OF, any_of, load_vec0, translated
 from vault_index.store.counts import CountReader
 from vault_index.store.documents import DocumentReader
 from vault_index.store.filters import document_condition
@@ -68,15 +68,12 @@ class IndexReader(DocumentReader, CountReader):
 
     def documents_of(self, chunk_ids: Sequence[int]) -> dict[int, int]:
         """The document of each chunk."""
-        marks = ", ".join("?" * len(chunk_ids))
-        return dict(self._all(f"SELECT id, document_id FROM chunk WHERE id IN ({marks})", chunk_ids))
+        return dict(self._all(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))
 
     def first_chunks(self, document_ids: Sequence[int]) -> dict[int, int]:
         """The first chunk of each document that has one."""
-        marks = ", ".join("?" * len(document_ids))
-        return dict(
-            self._all(f"SELECT document_id, id FROM chunk WHERE document_id IN ({marks}) AND ordinal = 0", document_ids)
-        )
+        sql = f"SELECT document_id, id FROM chunk WHERE document_id {ANY_OF} AND ordinal = 0"
+        return dict(self._all(sql, [any_of(document_ids)]))
 
     def vectors_work(self) -> bool:
         """Whether vec0 loads here; it is loaded only by those who ask for vectors."""
@@ -131,30 +128,26 @@ class IndexReader(DocumentReader, CountReader):
 
     def backlink_counts(self, document_ids: Collection[int]) -> dict[int, int]:
         """How many other documents link to each by its name."""
-        marks = ", ".join("?" * len(document_ids))
         rows = self._all(
             "SELECT document.id, count(DISTINCT link.document_id) FROM document JOIN link"
             " ON link.target_name = document.name AND link.document_id <> document.id"
-            f" WHERE document.id IN ({marks}) GROUP BY document.id",
-            tuple(document_ids),
+            f" WHERE document.id {ANY_OF} GROUP BY document.id",
+            [any_of(document_ids)],
         )
         return dict(rows)
 
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
-        marks = ", ".join("?" * len(chunk_ids))
         rows = self._all(
-            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id IN ({marks})",
-            chunk_ids,
+            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}",
+            [any_of(chunk_ids)],
         )
         return {row[0]: chunk_record(row) for row in rows}
 
     def tags_of(self, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Tags in the order of the alphabet, for each document that has some."""
-        marks = ", ".join("?" * len(document_ids))
+        sql = f"SELECT document_id, tag FROM tag WHERE document_id {ANY_OF} ORDER BY tag"
         tags: dict[int, tuple[str, ...]] = {}
-        for document_id, tag in self._all(
-            f"SELECT document_id, tag FROM tag WHERE document_id IN ({marks}) ORDER BY tag", document_ids
-        ):
+        for document_id, tag in self._all(sql, [any_of(document_ids)]):
             tags[document_id] = (*tags.get(document_id, ()), tag)
         return tags
 
