@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.api.vaults import indexed, opened, write
@@ -137,6 +138,15 @@ def test_opening_is_counted(index: VaultIndex) -> None:
         index.get("5f0c")
     assert index.list(sort="access", limit=1).results[0].path == "80-memory/decision/wal.md"
     assert index.search("WAL readers").results[0].accesses == 3
+
+
+def test_what_cannot_be_counted_can_be_read(index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.store.connection.BUSY_TIMEOUT_MS", 1)
+    other = apsw.Connection(str(index.home.cache_db))
+    other.execute("BEGIN IMMEDIATE")
+    with VaultIndex.open(index.home) as reading:
+        assert reading.get("sub/Long.md").results[0].content == "Another one.\n"
+    other.close()
 
 
 def test_a_file_that_is_gone_says_so(index: VaultIndex, tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
+import os
 import stat
 from pathlib import Path
 
 import apsw
 import pytest
 
-from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError
+from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
 from vault_index.store.connection import connect
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
@@ -63,3 +64,13 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
     with pytest.raises(apsw.ReadOnlyError):
         connection.execute("DELETE FROM document")
     connection.close()
+
+
+def test_what_cannot_be_opened_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "index.db").mkdir()
+    with pytest.raises(VaultIndexError, match="cannot open or write"):
+        IndexReader(tmp_path / "index.db")
+    now = os.statvfs(tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*now[:4], 0, *now[5:])))
+    with pytest.raises(VaultIndexError, match="no space left"):
+        IndexReader(tmp_path / "index.db")

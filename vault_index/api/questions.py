@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 from vault_index import answers
 from vault_index.api.arguments import ASKING, AskOptions, FilterOptions, Names, at_least, question, whole
 from vault_index.api.core import Core
-from vault_index.errors import NotFoundError, UsageError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the query modules; type checkers know the name
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Questions(Core):
                     link = self._source(document.source).link(document.path)
                     accesses = cache.accesses([document.uid]).get(document.uid, 0)
                     text = replace(text, metadata=full_metadata(reader, document, link, accesses))
-                cache.record_access(document.uid, time.time())
+                with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
+                    cache.record_access(document.uid, time.time())
                 texts.append(text)
         return answers.Texts(tuple(texts))
 

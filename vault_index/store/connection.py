@@ -42,9 +42,22 @@ def translated(what: Path) -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError) as error:
         raise BusyError(f"{what} is locked by another process", "try again in a moment") from error
     except apsw.FullError as error:
-        raise VaultIndexError(f"no space left to write {what}", "free some disk space and try again") from error
+        raise _full(what) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError) as error:
+        if not _room(what):  # even a reader needs some, for what connections tell each other
+            raise _full(what) from error
         raise VaultIndexError(f"cannot open or write {what} ({error})", "check its permissions and the disk") from error
+
+
+def _full(what: Path) -> VaultIndexError:
+    return VaultIndexError(f"no space left on the disk of {what}", "free some disk space and try again")
+
+
+def _room(what: Path) -> bool:
+    try:
+        return os.statvfs(what.parent).f_bavail > 0
+    except OSError:
+        return True
 
 
 @cache
