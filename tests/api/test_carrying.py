@@ -13,7 +13,7 @@ import pytest
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.answers import MemoryOutcomes
-from vault_index.errors import NotFoundError, UsageError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
@@ -152,6 +152,15 @@ def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path)
         index.export(tmp_path / "out.json", force=True)
         assert len(json.loads((tmp_path / "out.json").read_text())) == 6
         assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "out", "out.json", "there"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_export_that_would_lack_a_memory_names_it(tmp_path: Path) -> None:
+    here, _ = vaults(tmp_path)
+    (here / "vault" / "80-memory" / "empty.md").chmod(0)
+    with opened(here) as index, pytest.raises(VaultIndexError, match=r"80-memory/empty\.md cannot be read"):
+        index.export(tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
 
 
 def test_a_vault_without_memories_exports_an_empty_array(tmp_path: Path) -> None:

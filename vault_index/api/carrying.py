@@ -93,7 +93,13 @@ class Carrying(Remembering):
             if not ref.path.endswith(".md"):
                 continue
             path = ref.path.removeprefix(f"{folder}/")
-            text = vault.absolute(ref.path).read_bytes().decode("utf-8", "surrogateescape")
+            try:
+                text = vault.absolute(ref.path).read_bytes().decode("utf-8", "surrogateescape")
+            except OSError as error:
+                raise VaultIndexError(
+                    f"{ref.path} cannot be read ({error.strerror}), and an export leaves nothing out",
+                    "check its permissions, and run the same command again",
+                ) from error
             if raw:
                 yield {"path": path, "raw": text}
                 continue
