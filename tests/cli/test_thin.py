@@ -24,6 +24,13 @@ THIN = HEAVY | {
     "vault_index.api", "vault_index.store", "vault_index.query", "vault_index.output.toon",
 }  # fmt: skip
 
+WITHOUT_A_DAEMON = HEAVY | {
+    "tiktoken", "toon_format", "frontmatter", "rapidfuzz", "tenacity", "logging", "shutil", "subprocess", "socket",
+    "vault_index.api.writing", "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer",
+    "vault_index.query.search", "vault_index.store.neighbours", "vault_index.store.rows",
+    "vault_index.store.vocabulary", "vault_index.terms",
+}  # fmt: skip
+
 
 def imported(*arguments: str) -> set[str]:
     ended = vx(*arguments, code=CODE)
@@ -53,6 +60,19 @@ def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None
     modules = imported("search", "readers", "--mode", "text", "--json")
     assert "apsw" in modules
     assert not HEAVY & modules
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [(["list"], "documents"), (["tags"], "counts"), (["stats"], "counts"), (["get", "note.md"], "texts")],
+)
+def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, command: list[str], answer: str) -> None:
+    (vault / "note.md").write_text("# A note\n", encoding="utf-8")
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    modules = imported(*command, "--json")
+    answers_made = {name for name in modules if name.startswith("vault_index.answers.")}
+    assert answers_made == {"vault_index.answers.problems", f"vault_index.answers.{answer}"}
+    assert not WITHOUT_A_DAEMON & modules
 
 
 def test_only_the_module_of_the_command_is_imported() -> None:

@@ -20,7 +20,7 @@ from vault_index.memories.imports.foreign import in_order
 from vault_index.memories.records import compose, file_of
 from vault_index.models import Filters
 from vault_index.store.documents import Order
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 _NUMBER = re.compile(r"(\d+)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -18,7 +18,7 @@ from vault_index.query.references import resolve
 from vault_index.sources.vault import VaultSource
 from vault_index.store.documents import Order
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vault_index.answers import StoredMemory
+from vault_index.api.arguments import no_progress
 from vault_index.api.changing import Change, changed, marked, merged, superseded_before, superseding
 from vault_index.api.standing import Standing, StandingMemories, front_of, identity_of
-from vault_index.api.writing import WriteSide, no_progress
+from vault_index.api.writing import WriteSide
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.sync import Progress
 from vault_index.memories.document import with_changes
 from vault_index.memories.fields import Fields
 from vault_index.models import Filters
 from vault_index.store.documents import Order
-from vault_index.store.rows import StoredDocument
+from vault_index.store.records import StoredDocument
 
 _MANY_PATHS = 50
 """More paths than this are found sooner by looking at the whole memory folder."""

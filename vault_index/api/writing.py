@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vault_index.answers import EmbedReport, Problem, SyncReport
-from vault_index.api.arguments import no_progress as no_progress
+from vault_index.api.arguments import no_progress
 from vault_index.api.embedders import Embedders
 from vault_index.api.folders import FolderTimes
 from vault_index.api.left import EMBED_PROBLEM, SYNCED_AT

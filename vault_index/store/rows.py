@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_index.models import FileStamp, Kind, Link
-from vault_index.store.records import StoredDocument as StoredDocument
 
 
 @dataclass(frozen=True, slots=True)
