@@ -86,10 +86,12 @@ def test_a_service_that_is_blocked_or_old_is_named(
         assert "service_blocked" in codes(doctor(capsys)[1])
 
 
+@pytest.mark.parametrize("active", ["failed", "inactive"])  # of a start that failed, `service install` takes it back
 def test_a_service_that_ended_is_named(
-    stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], active: str
 ) -> None:
-    stand_in("systemctl", SYSTEMCTL.replace("echo inactive", "echo failed").replace("NRestarts=1", "Result=oom-kill"))
+    ended = SYSTEMCTL.replace("echo inactive", f"echo {active}").replace("NRestarts=1", "Result=oom-kill")
+    stand_in("systemctl", ended)
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     assert main(["service", "install"]) == 0
     (tmp_path / "active").unlink()

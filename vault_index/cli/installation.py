@@ -45,7 +45,7 @@ def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Probl
             f"the service cannot run: a daemon that was started otherwise (pid {daemon_pid}) serves this home",
             f"kill {daemon_pid}, then: vault-index service restart",
         )
-    elif state.active == "failed":
+    elif state.active == "failed" or (state.active == "inactive" and state.result not in ("", "success")):
         yield Problem(
             "service_failed",
             f"the service ended and stays down ({state.result or 'no reason given'})",
