@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from vault_index.config import Home
 
 
+_MOST_IDLE = 8
+"""Each holds open files, pages and the words it has seen: what a crowd once needed is not kept for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class Connections:
     reader: IndexReader
@@ -44,7 +48,11 @@ class ReadPool:
             connections.close()
             raise
         with self._lock:
-            self._idle.append(connections)
+            keep = len(self._idle) < _MOST_IDLE
+            if keep:
+                self._idle.append(connections)
+        if not keep:
+            connections.close()
 
     def close(self) -> None:
         with self._lock:

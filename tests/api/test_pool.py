@@ -1,0 +1,34 @@
+"""Connections for reading: one for each who asks at the same time, and few of them kept."""
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import indexed
+from vault_index.api.pool import ReadPool
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts open files")
+def test_a_crowd_leaves_few_files_open(tmp_path: Path) -> None:
+    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
+        pool = ReadPool(index.home)
+        before = open_files()
+        with ExitStack() as crowd:
+            asked = [crowd.enter_context(pool.lend()) for _ in range(40)]
+            assert all(connections.reader.count("document") == 1 for connections in asked)
+            many = open_files() - before
+        # SQLite closes the files of the databases with its last lock on them only; whoever comes next gets them.
+        assert open_files() - before < 0.7 * many
+        kept = open_files()
+        for _ in range(40):
+            with pool.lend() as connections:
+                assert connections in asked  # those that are kept are used again
+        assert open_files() == kept
+        pool.close()
