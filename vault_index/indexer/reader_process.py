@@ -24,6 +24,9 @@ from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, read_do
 from vault_index.models import DocumentRef
 from vault_index.sources.source import Source
 
+_AHEAD = 1 << 20
+"""Bytes it may be ahead, on Linux as many as anybody may have: it goes on while words are counted."""
+
 
 @contextmanager
 def reading(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Iterator[Iterator[Read | None]]:
@@ -49,6 +52,7 @@ def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings)
             [sys.executable, "-P", "-m", __name__],  # -P: the folder we are in holds no modules of ours
             stdin=asked,
             stdout=subprocess.PIPE,
+            pipesize=_AHEAD,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )

@@ -19,9 +19,9 @@ from vault_index.store.writer import IndexWriter
 
 log = logging.getLogger(__name__)
 
-
-_COUNTED_TOGETHER = 200
-"""Documents after which their words are counted; those of a million texts at once would take minutes."""
+_COUNTED_TOGETHER = 50
+"""Documents after which their words are counted: not so few that each word is counted again and again, not so many that
+the process that reads ahead would wait for it."""
 
 
 class Interrupted(BaseException):
@@ -153,7 +153,7 @@ class Synchroniser:
                     self._put_again(read, old, made_with, tally)
                 elif read is not None:
                     self._put_new(read, vanished.take(read.row.content_hash), tally)
-                if done % _COUNTED_TOGETHER == 0:  # in the time in which others read
+                if done % _COUNTED_TOGETHER == 0:
                     self._writer.count_words()
                 self._progress("text", done, len(work))
         for row in vanished.rest():
