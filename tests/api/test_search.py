@@ -120,6 +120,13 @@ def test_pages_do_not_overlap(index: VaultIndex) -> None:
     assert pages == whole
 
 
+def test_many_names_do_not_keep_out_the_text_that_says_it_all(tmp_path: Path) -> None:
+    notes = {f"railway {number}.md": f"Line {number}, and where it ends.\n" for number in range(40)}
+    notes["letters.md"] = "The flood took the bridge of the railway in May.\n"
+    with indexed(tmp_path, notes) as index:
+        assert found(index, "which flood took the railway bridge")[0] == "letters.md"
+
+
 def test_a_hit_opens(index: VaultIndex) -> None:
     hit = index.search("sourdough starter").results[0]
     assert hit.lines[0] <= hit.focus[0] == hit.focus[1] <= hit.lines[1]

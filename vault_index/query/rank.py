@@ -18,6 +18,7 @@ from vault_index.store.records import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
 _MEANING_GAIN = 2.0
+_BEST_TEXTS = 3
 _SECOND = 0.4
 """Another passage of the same chunk is a hit of its own if it says something itself, and with what stands around it
 more than so much of what the best one says."""
@@ -130,6 +131,16 @@ def order(evidence: Mapping[int, Evidence], weights: Weights) -> list[int]:
     scorer = Scorer(evidence, weights)
     scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
     return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+
+
+def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], first: int) -> list[int]:
+    """`ordered` with the best of the text channel among the `first`, whose passages are compared: many documents with
+    one word of the question in their names would keep out the text that says all of it."""
+    scores = {chunk_id: score for chunk_id in ordered if (score := evidence[chunk_id].bm25) is not None}
+    best = sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))[:_BEST_TEXTS]
+    missing = [chunk_id for chunk_id in best if chunk_id not in ordered[:first]]
+    head = [*ordered[: first - len(missing)], *missing]
+    return [*head, *(chunk_id for chunk_id in ordered[first - len(missing) :] if chunk_id not in missing)]
 
 
 def rank(

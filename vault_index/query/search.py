@@ -20,7 +20,7 @@ from vault_index.query.needles import Needle, ranking_expression, rarest, read_n
 from vault_index.query.parse import ParsedQuery, parse_query
 from vault_index.query.passages import Spotter
 from vault_index.query.present import to_hit
-from vault_index.query.rank import Evidence, Ranked, Ranking, order, rank, weights
+from vault_index.query.rank import Evidence, Ranked, Ranking, order, rank, weights, with_best_texts
 from vault_index.query.snippet import SNIPPET_CHARACTERS
 from vault_index.query.spelling import AS_TYPED, Spelling, mend
 from vault_index.store.cache import Cache
@@ -140,6 +140,7 @@ class Searcher:
         depend on what is wanted, so that pages do not overlap."""
         text, vector = bool(asked.question.match), asked.question.vector is not None
         ordered = self._spread(order(evidence, weights(text=text, vector=vector)), options.per_document)
+        ordered = with_best_texts(ordered, evidence, _BLOCK) if text else ordered
         spotter = Spotter(asked.needles, self._reader.stems)
         ranking = Ranking(evidence, (), 0.0)
         chosen: list[Chosen] = []
