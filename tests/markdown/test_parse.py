@@ -57,6 +57,15 @@ def test_a_note_without_a_body_is_what_its_frontmatter_says() -> None:
     assert block.text == "A\nwhy\none\n3"
 
 
+def test_ids_and_times_are_no_text_of_a_note_without_a_body() -> None:
+    text = (
+        "---\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\ntype: decision\ntitle: Use WAL\n"
+        "created: 2026-11-21T10:00:00+00:00\nexpires: 2027-02-01\nsupersedes: [6f0c3f0e]\n---\n"
+    )
+    (block,) = parse(text, "name").blocks
+    assert block.text == "Use WAL\ndecision"
+
+
 @pytest.mark.parametrize("text", ["---\n---\n", "%%hidden%%", "%%\nhidden\n%%\n", "---\ndraft: true\n---\n"])
 def test_a_note_that_says_nothing_at_all_is_its_name(text: str) -> None:
     assert [block.text for block in parse(text, "name").blocks] == ["name"]

@@ -11,6 +11,9 @@ from vault_index.markdown.obsidian import Inline, read_inline, wikilinks
 from vault_index.markdown.tags import normalize_tag
 from vault_index.models import Block, Link, ParsedDocument
 
+_NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
+"""Keys whose values are not read as a text: the title stands at its head, ids and times are looked for otherwise."""
+
 
 def parse(text: str, name: str) -> ParsedDocument:
     """Read a note. `name` is the file's name without folder and suffix, the title of last resort. Never raises."""
@@ -93,12 +96,12 @@ def _frontmatter_links(lines: Sequence[str]) -> Iterator[Link]:
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
-    """A note without a body still says something in its frontmatter, or at least by its name.
+    """A note without a body still says something in its frontmatter, ids and times aside, or at least by its name.
 
     The name is the last resort: a text made of it would be embedded again when the note is renamed.
     """
     if any(line.strip() for line in lines):
-        values = [text for key, value in front.values.items() if key != "title" for text in _scalars(value)]
+        values = [text for key, value in front.values.items() if key not in _NO_TEXT for text in _scalars(value)]
         said = dict.fromkeys(text for text in (title, *values) if text) or [name]
         yield Block(1, max(front.lines, 1), "\n".join(said), ())
 
