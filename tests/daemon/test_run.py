@@ -206,6 +206,24 @@ def test_the_log_says_how_far_long_work_is(place: Place) -> None:
     assert re.search(r" stage=text done=\d+ total=151 rate=[\d.]+ seconds_left=\d+$", line)
 
 
+DYING_WATCH = """
+from watchdog.observers.inotify import InotifyEmitter
+def die(emitter, timeout):
+    raise RuntimeError
+InotifyEmitter.queue_events = die
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a watch of inotify")
+def test_a_watch_that_dies_each_time_is_not_begun_in_a_circle(place: Place) -> None:
+    place.first = DYING_WATCH
+    place.started(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
+    until(lambda: place.log().count("watch died, begun again") >= 3, 30)
+    log = place.log()
+    assert log.count("event=watching") <= log.count("watch died, begun again") + 3
+    assert place.found("aardvark") == {"a.md"}
+
+
 HANGING_SHARE = """
 import os, threading
 scandir = os.scandir

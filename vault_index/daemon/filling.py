@@ -157,9 +157,9 @@ class Filling:
 
         def after(report: EmbedReport) -> None:
             self._under_way = False
+            self._after(report)
             if stepper is not self._stepper:  # there are new settings since
                 stepper.close()
-            self._after(report)
 
         def apart() -> None:
             report = stepper.step(renew)

@@ -70,6 +70,7 @@ class _Daemon:
         self._index = index
         self._inbox = inbox
         self._tell_at = time.monotonic() + _TELL_SECONDS
+        self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         dispatch = partial(api.dispatch, index)
         self._writer = Writer(index, dispatch, self._settings(), on_missed=lambda: inbox.put("renew"))
@@ -103,7 +104,7 @@ class _Daemon:
             elif word == "kept":
                 notify("READY=1")
             elif word == "renew":
-                self._watcher.renew()
+                self._renew()
             else:
                 self._watcher.tend()
                 self._release()
@@ -111,6 +112,12 @@ class _Daemon:
                 say(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
                 return 1
             self._report()
+
+    def _renew(self) -> None:
+        """Not again and again: what made one watch die may do so with the next. `tend` begins it then, in its time."""
+        if time.monotonic() >= self._renew_at:
+            self._renew_at = time.monotonic() + _TEND_SECONDS
+            self._watcher.renew()
 
     def _release(self) -> None:
         idle = self._index.config.embedding.idle_minutes * 60
