@@ -1,5 +1,6 @@
 """Sessions as files in a vault: readable there, indexed once, and their reader's as much as ours."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -288,3 +289,31 @@ def test_local_only_projects_stay_home_as_files_too(client: Client, tmp_path: Pa
 def test_folders_that_cannot_be(client: Client, tmp_path: Path, folder: str) -> None:
     with open_index(tmp_path), pytest.raises(ConfigError, match="mirror"):
         set_value(find_home(tmp_path / "home"), "opencode.mirror", folder)
+
+
+def test_a_folder_that_leads_out_of_the_vault_is_named_and_the_notes_are_found(client: Client, tmp_path: Path) -> None:
+    client.begin("A heron at the lake")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/sessions").symlink_to(tmp_path / "outside")
+    with opened(tmp_path) as index:
+        index.sync()
+        (problem,) = index.status().problems
+        assert "'sessions' leads out of the vault" in problem.message
+        assert [hit.path for hit in index.search("passwords").results] == ["login.md"]
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_pipe_in_the_folder_keeps_nobody_waiting(client: Client, tmp_path: Path) -> None:
+    client.begin("A heron at the lake")
+    (tmp_path / "vault/sessions").mkdir(parents=True)
+    os.mkfifo(tmp_path / "vault/sessions/pipe.md")
+    with opened(tmp_path) as index:
+        index.sync()
+        assert sessions(index) == [A]
+        (tmp_path / "vault" / A).unlink()
+        os.mkfifo(tmp_path / "vault" / A)
+        client.assistant("It is an egret")
+        index.sync()
+        (problem,) = index.status().problems
+        assert "is not a file" in problem.message

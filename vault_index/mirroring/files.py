@@ -1,12 +1,14 @@
 """The files of one folder of a vault, each written whole or not at all, and over nothing that was not looked at."""
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from vault_index import disk
 from vault_index.errors import ConflictError, VaultIndexError
 from vault_index.mirroring.note import session_in
+from vault_index.sources.reading import read_regular
 from vault_index.sources.vault import VaultSource
 
 _HEAD = 8192
@@ -35,8 +37,11 @@ class Files:
         """Those of the files that say which session they are, by session; of two the first."""
         found: dict[str, str] = {}
         for path in sorted(paths):
+            place = self._vault.absolute(path)
             try:
-                with self._vault.absolute(path).open("rb") as file:
+                if not place.is_file():  # a pipe would keep us waiting for what is written into it
+                    continue
+                with place.open("rb") as file:
                     session = session_in(file.read(_HEAD).decode("utf-8", "replace"))
             except OSError:
                 continue
@@ -46,7 +51,7 @@ class Files:
 
     def read(self, path: str) -> bytes:
         with _told(path, "read"):
-            return self._vault.absolute(path).read_bytes()
+            return read_regular(str(self._vault.absolute(path)), sys.maxsize)[0]
 
     def create(self, path: str, text: str) -> str:
         """Write a new file, and tell its path: where there is one of that name, it gets a number."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_index.config import OpencodeConfig
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mirroring.files import Files
 from vault_index.mirroring.naming import free_name, is_untitled, name_of
 from vault_index.mirroring.note import as_note, is_earlier, session_in, turns_of
@@ -56,6 +56,12 @@ class MirroredSessions(OpenCodeSource):
         found = super().scan_places([""])
         if found.vanished or self.vault.missing():
             self._scan = found if found.vanished else Scan(unreadable=("",))
+            return []
+        try:
+            self.vault.absolute(self._folder)
+        except UsageError as error:  # through a link; the vault itself is synced all the same
+            fault = Fault("not_mirrored", error.message)
+            self._scan = replace(found, refs=(), faults=(*found.faults, fault), unreadable=("",))
             return []
         sessions = self._live(found.refs)
         known = self._known(cache)
