@@ -64,7 +64,11 @@ def move_without_overwriting(source: str, target: str, *, lasting: bool = True) 
         if error.errno not in _NO_LINKS:
             raise
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
-        os.replace(source, target)
+        try:
+            os.replace(source, target)
+        except OSError:
+            os.unlink(target)  # it only held the name
+            raise
     else:
         os.unlink(source)
     if lasting:

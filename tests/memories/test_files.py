@@ -217,6 +217,14 @@ def test_where_there_are_no_hard_links_nothing_is_overwritten_either(
     assert files.trash(NOTE) == f".trash/{NOTE}"
     assert names(vault) == [f".trash/{NOTE}"]
 
+    def broken(*_: Any) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(VaultIndexError, match="Input/output error"):
+        files.create(NOTE, "third")
+    assert names(vault) == [f".trash/{NOTE}"]
+
 
 def test_replacing_keeps_permissions_and_leaves_no_other_file(files: MemoryFiles, vault: Path) -> None:
     seen = files.read(_created(files, "old"))
