@@ -18,7 +18,7 @@ from vault_index.indexer.reading import RowSettings, read_ahead, read_document
 from vault_index.sources.vault import VaultSource
 
 SETTINGS = RowSettings(200, 0, "memories")
-MANY = 240
+MANY = 440
 READ_AND_WAIT = """
 import sys, time
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_what_it_cannot_read_is_left_to_us_and_the_rest_is_read(tmp_path: Path) 
 
 
 def test_a_large_sync_makes_the_rows_of_small_ones(tmp_path: Path) -> None:
-    parts = {"large": [sorted(notes(MANY))], "small": [sorted(notes(MANY))[k : k + 60] for k in range(0, MANY, 60)]}
+    parts = {"large": [sorted(notes(MANY))], "small": [sorted(notes(MANY))[k : k + 110] for k in range(0, MANY, 110)]}
     for name, groups in parts.items():
         (tmp_path / name).mkdir()
         with opened(tmp_path / name) as index:

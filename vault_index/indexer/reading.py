@@ -15,9 +15,9 @@ ROWS_VERSION = 5
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
 _RACY_NS = 20_000_000
 _NOT_BELIEVED = 0
-_MANY = 200
+_MANY = 400
 """So many documents are worth another process, which takes about half a second to begin."""
-_FIRST = 30
+_FIRST = 60
 """Documents that are read here while it begins."""
 
 
