@@ -88,7 +88,7 @@ def _indexed(client: Client) -> int:
         index = _call(client, "status")["index"]
         if index["chunks"] and index["vectors"] == index["chunks"]:
             return int(index["chunks"])
-        time.sleep(1)
+        time.sleep(10)  # counting what is current walks the vault
 
 
 def _call(client: Client, method: str, **params: object) -> dict[str, Any]:
