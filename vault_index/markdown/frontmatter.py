@@ -51,21 +51,27 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
     Of broken YAML the entries are read one by one, and those that can be read are kept: real vaults are full of
     templates, and of titles with a colon.
     """
-    if not lines or lines[0].rstrip() != _FENCE:
+    count = fenced_lines(lines)
+    if not count:
         return Frontmatter()
-    end = next((number for number, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), None)
-    if end is None:
-        return Frontmatter()
-    inside = lines[1:end]
+    inside = lines[1 : count - 1]
     try:
-        return Frontmatter(_load("\n".join(inside)), end + 1)
+        return Frontmatter(_load("\n".join(inside)), count)
     except _NotAMapping as error:
         # Prose between two rules: it stays part of the body, but Obsidian calls it invalid properties, and so do we.
         return Frontmatter({}, 0, (_fault(error, 1),))
     except _ERRORS as error:
         values, bad_line = _salvage(inside)
         mark = getattr(error, "problem_mark", None)
-        return Frontmatter(values, end + 1, (_fault(error, mark.line + 2 if mark else bad_line or 1),))
+        return Frontmatter(values, count, (_fault(error, mark.line + 2 if mark else bad_line or 1),))
+
+
+def fenced_lines(lines: Sequence[str]) -> int:
+    """How many lines a document begins with that stand between fences, these counted. What is read of them says whether
+    they are a frontmatter."""
+    if not lines or lines[0].rstrip() != _FENCE:
+        return 0
+    return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0)
 
 
 def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
