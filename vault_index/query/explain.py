@@ -1,9 +1,11 @@
 """Why a hit is where it is: how the query was read, what each channel said, and what the score is made of."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 
-from vault_index.answers import ChannelEvidence, Explanation, QueryReading, WordReading
+from vault_index import answers
 from vault_index.query.needles import Needle, ranking_expression
 from vault_index.query.parse import ParsedQuery
 from vault_index.query.rank import Ranked, Ranking
@@ -15,9 +17,9 @@ from vault_index.store.reader import IndexReader
 _ONE_WORD = re.compile(r'"(\w+)"')
 
 
-def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> Explanation:
+def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> answers.Explanation:
     said = {needles[number].text: weight for number, weight in hit.matched.items()}
-    return Explanation(
+    return answers.Explanation(
         channels=_channels(hit, ranking),
         coverage=round(hit.coverage, 3),
         matched=tuple(word for word, weight in said.items() if weight == 1.0),
@@ -33,7 +35,7 @@ def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> Exp
     )
 
 
-def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, ChannelEvidence]:
+def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, answers.ChannelEvidence]:
     """The score of its chunk in each channel that named it, and its rank among the chunks named."""
     scores = {
         "text": {chunk_id: one.bm25 for chunk_id, one in ranking.evidence.items() if one.bm25 is not None},
@@ -41,15 +43,17 @@ def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, ChannelEvidence]:
         "path": {chunk_id: one.name for chunk_id, one in ranking.evidence.items() if one.name is not None},
     }
     return {
-        channel: ChannelEvidence(1 + sum(score > own for score in named.values()), round(own, 4))
+        channel: answers.ChannelEvidence(1 + sum(score > own for score in named.values()), round(own, 4))
         for channel, named in scores.items()
         if (own := named.get(hit.chunk.chunk_id)) is not None
     }
 
 
-def reading(reader: IndexReader, query: ParsedQuery, needles: Sequence[Needle], spelling: Spelling) -> QueryReading:
+def reading(
+    reader: IndexReader, query: ParsedQuery, needles: Sequence[Needle], spelling: Spelling
+) -> answers.QueryReading:
     """How a query was read, with what the index says of its words."""
-    return QueryReading(
+    return answers.QueryReading(
         words=tuple(_word(reader, needle, spelling.forms.get(needle.text, {})) for needle in needles),
         required=as_words(query.required),
         excluded=as_words(query.excluded),
@@ -62,9 +66,9 @@ def as_words(expression: str) -> str:
     return _ONE_WORD.sub(r"\1", expression)
 
 
-def _word(reader: IndexReader, needle: Needle, meant: Mapping[str, float]) -> WordReading:
+def _word(reader: IndexReader, needle: Needle, meant: Mapping[str, float]) -> answers.WordReading:
     term = Term(needle.text, "prefix" if needle.prefix else "word", 0)
-    return WordReading(
+    return answers.WordReading(
         text=needle.text,
         rarity=round(needle.weight, 2),
         texts=reader.count_matches(ranking_expression([term], {needle.text: meant})),
