@@ -19,7 +19,7 @@ from vault_index.store.writer import IndexWriter
 
 log = logging.getLogger(__name__)
 
-_COUNTED_TOGETHER = 50
+_COUNTED_TOGETHER = 100
 """Documents after which their words are counted: not so few that each word is counted again and again, not so many that
 the process that reads ahead would wait for it."""
 
