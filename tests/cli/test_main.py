@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,3 +229,13 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     )
     ended = vx(code=code)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_what_the_system_says_of_our_files_is_no_defect(home: Path, vault: Path) -> None:
+    assert vx("init", str(vault), "--no-sync").returncode == 0
+    (home / "write.lock").mkdir()
+    done = vx("sync")
+    assert done.returncode == 1
+    assert f"{home / 'write.lock'}: Is a directory" in done.stderr
+    assert "permissions" in done.stderr
+    assert "defect" not in done.stderr

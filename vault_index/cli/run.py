@@ -39,13 +39,21 @@ def run(argv: Sequence[str] | None = None) -> int:
         # The reader (`head`) has seen enough. Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:  # noqa: BLE001 - a defect: the last resort before a traceback
+    except Exception as error:  # noqa: BLE001 - the last resort before a traceback
         if "--verbose" in arguments:
             _print_traceback()
-        hint = "This is a defect of vault-index. Run it again with --verbose and report what it shows."
-        print_error(VaultIndexError(f"{type(error).__name__}: {error}", hint), as_json=as_json)
+        print_error(_unforeseen(error), as_json=as_json)
         return VaultIndexError.exit_code
     return code
+
+
+def _unforeseen(error: Exception) -> VaultIndexError:
+    if isinstance(error, OSError) and error.filename:  # what the system says of a file is no defect of ours
+        return VaultIndexError(
+            f"{error.filename}: {error.strerror}", "Check whose it is, its permissions and the disk."
+        )
+    hint = "This is a defect of vault-index. Run it again with --verbose and report what it shows."
+    return VaultIndexError(f"{type(error).__name__}: {error}", hint)
 
 
 def _command(arguments: list[str]) -> int:

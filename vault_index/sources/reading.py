@@ -83,5 +83,5 @@ def _must_be_regular(status: os.stat_result, path: str, limit: int) -> None:
     if status.st_size > limit:
         raise VaultIndexError(
             f"{path} has {status.st_size} bytes, more than the limit of {limit}.",
-            "Raise max_file_bytes of the source to index it.",
+            "Split it, or raise max_file_bytes of the source to index it.",
         )
