@@ -271,7 +271,7 @@ def test_a_bad_update_writes_nothing(index: VaultIndex, vault: Path) -> None:
     before = (vault / stored.path).read_bytes()
     for options in (
         {}, {"content": KEY}, {"add_tags": KEY}, {"content": "", "title": ""}, {"type": "idea"}, {"append": True},
-        {"content": "x", "section": "Nowhere"}, {"supersedes": stored.id},
+        {"content": "x", "section": "Nowhere"}, {"supersedes": stored.id}, {"content": "---\ntags: [a]\n---\nEgrets."},
     ):  # fmt: skip
         with pytest.raises(UsageError):
             index.update(stored.id, **options)

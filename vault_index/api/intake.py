@@ -178,6 +178,11 @@ def change_of(
     named = {**given, **{key: value for key, value in (("+", add_tags), ("-", remove_tags)) if value}}
     if content is None and all(value is None for value in named.values()):
         raise UsageError("nothing to change was named", "give a text, or a field, as --add-tags or --expires")
+    if content is not None and not append and section is None and lay_out(content).closing:
+        raise UsageError(
+            "the text begins with frontmatter, and an update gives the text below it: nothing was changed",
+            "leave the frontmatter out, and name what changes of it as options",
+        )
     check_given(content or "", {**given, "add_tags": add_tags}, max_bytes=max_bytes, force=force)
     today = now.date()
     return Change(
