@@ -164,7 +164,7 @@ def main() -> None:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         print(
             f"first sync              {seconds:.1f} s ({used.ru_utime + used.ru_stime:.1f} s of a processor),"
-            f" {report['chunks']} chunks, peak memory {used.ru_maxrss / 1024:.0f} MB"
+            f" {report['chunks']} chunks, peak memory of the larger process {used.ru_maxrss / 1024:.0f} MB"
         )
         print(f"nothing changed         {summary([bench.run('sync')[1] for _ in range(options.runs)])}")
         with store.connection:
