@@ -18,6 +18,8 @@ from vault_index.store.records import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
 _MEANING_GAIN = 2.0
+_TELLING_NAME = 0.3
+"""The best name counts in full if its BM25 is so much of the best text's: many may be called by one common word."""
 _BEST_TEXTS = 3
 _SECOND = 0.4
 """Another passage of the same chunk is a hit of its own if it says something itself, and with what stands around it
@@ -98,8 +100,9 @@ class Scorer:
     """Scores chunks of one answer; the best of each channel is the measure of the others."""
 
     def __init__(self, evidence: Mapping[int, Evidence], weights: Weights) -> None:
-        self._text = weights.text / weights.total / _best(one.bm25 for one in evidence.values())
-        self._name = weights.name / weights.total / _best(one.name for one in evidence.values())
+        text, name = _best(one.bm25 for one in evidence.values()), _best(one.name for one in evidence.values())
+        self._text = weights.text / weights.total / text
+        self._name = weights.name / weights.total / max(name, _TELLING_NAME * text)
         self._vector = weights.vector / weights.total
         self._passage = weights.passage / weights.total
 
