@@ -120,6 +120,7 @@ def test_a_sandbox_knows_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.
     text = unit.read_text("utf-8")
     for folder in ("My Vault", ".local/share/vault-index", ".local/share/opencode"):
         assert f"-{unit.parents[3]}/{folder}" in text
+    assert (unit.parents[3] / ".local/share/vault-index").is_dir()  # nothing but a folder can be made writable
 
 
 def test_without_a_configuration_nothing_is_written(

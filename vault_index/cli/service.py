@@ -10,7 +10,7 @@ from vault_index.cli.arguments import absolute, positive
 from vault_index.cli.call import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show, show_value
-from vault_index.config.home import Home
+from vault_index.config.home import Home, private_folder
 from vault_index.errors import BusyError, UsageError
 
 TYPE_CHECKING = False  # spares the imports; type checkers know the name
@@ -32,7 +32,9 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
 
     definition = definition_of(options, sandbox="sandbox" in args)
     service = service_here()
-    _refuse_another(home_of(options), service.state().pid)
+    home = home_of(options)
+    _refuse_another(home, service.state().pid)
+    private_folder(home.data_dir)  # inside a sandbox the daemon could not make it
     changed = service.install(definition)
     state = service.state()
     answer = {"installed": True, "changed": changed, "file": state.file, "active": state.active, "pid": state.pid}
