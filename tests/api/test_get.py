@@ -73,6 +73,12 @@ def test_what_does_not_exist_is_not_found(index: VaultIndex, reference: str) -> 
     assert caught.value.hint
 
 
+def test_lines_that_end_before_they_begin_are_refused(index: VaultIndex) -> None:
+    with pytest.raises(UsageError, match="ends before it begins") as refused:
+        index.get("long.md:5-3")
+    assert "3-5" in refused.value.hint
+
+
 def test_an_ambiguous_id_lists_the_candidates(index: VaultIndex, tmp_path: Path) -> None:
     write(tmp_path / "vault", {"80-memory/copy.md": MEMORY})
     index.sync()

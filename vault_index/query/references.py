@@ -24,7 +24,8 @@ class Place:
 
 
 def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()) -> Place:
-    """The place a reference means. Raises NotFoundError, and UsageError for an id that begins several."""
+    """The place a reference means. Raises NotFoundError, and UsageError for an id that begins several or lines that
+    end before they begin."""
     reference = reference.strip()
     if not reference:
         raise UsageError("an empty reference", "give an id, a path, or [[a note]]")
@@ -40,6 +41,8 @@ def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Se
         if document is not None:
             first = max(int(ranged["first"]), 1)
             last = int(ranged["last"]) if ranged["last"] else None if ranged["dash"] else first
+            if last is not None and last < first:
+                raise UsageError(f"{reference} ends before it begins", f"give the lines as {last}-{first}")
             return Place(document, first, last)
     raise NotFoundError(f"nothing is called {reference!r}", f"look for it with `vault-index search {reference!r}`")
 
