@@ -34,7 +34,7 @@ from vault_index.store.reader import IndexReader
 _SHOWN_REDACTED = 10
 _SPENT_DAYS = 7
 _HINTS = {
-    "frontmatter": "the note is indexed, with what could be read of it; in quotes, any value of that line is plain text",
+    "frontmatter": "the note is indexed, with what could be read of it; in quotes any value is plain text",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
