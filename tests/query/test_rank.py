@@ -9,7 +9,7 @@ from vault_index.config.schema import RankingConfig
 from vault_index.query.factors import Factors
 from vault_index.query.needles import Needle
 from vault_index.query.passages import Spotter
-from vault_index.query.rank import Evidence, Ranked, order, rank, weights
+from vault_index.query.rank import Evidence, Ranked, order, rank, weights, with_best_texts
 from vault_index.store.records import ChunkRecord
 
 NOW = 1e9
@@ -159,3 +159,10 @@ def test_scores_are_shares_in_falling_order_and_every_chunk_has_a_hit(
     assert all(0 <= score <= 1 for score in scores)
     assert {hit.chunk.chunk_id for hit in hits} == set(evidence)
     assert len({(hit.chunk.chunk_id, hit.passage.first) for hit in hits}) == len(hits)
+
+
+def test_the_best_texts_are_among_the_first_and_none_of_them_makes_room_for_another() -> None:
+    scores = {1: 0.1, 2: 0.1, 3: 0.1, 4: 0.8, 5: 0.1, 6: 0.9, 7: 0.7}
+    evidence = {chunk_id: Evidence(bm25=score) for chunk_id, score in scores.items()} | {8: Evidence(cosine=0.9)}
+    assert with_best_texts([1, 2, 3, 4, 5, 6, 7, 8], evidence, 4) == [1, 4, 6, 7, 2, 3, 5, 8]
+    assert with_best_texts([8, 6, 4, 7, 1, 2, 3, 5], evidence, 4) == [8, 6, 4, 7, 1, 2, 3, 5]

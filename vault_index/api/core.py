@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 
 from vault_index.api.arguments import FILTER_KEYS, LISTS, FilterOptions, Names, names, whole
 from vault_index.api.embedders import Embedders
@@ -37,6 +38,7 @@ class Core:
     def __init__(self, home: Home, config: Config) -> None:
         self.home = home
         self._pool = ReadPool(home)
+        self._making = threading.Lock()
         self._wire(config)
 
     def _wire(self, config: Config) -> None:
@@ -50,11 +52,12 @@ class Core:
     @property
     def _write(self) -> WriteSide:
         """Made when something is to be written: reading needs none of it."""
-        if self._write_side is None:
-            from vault_index.api.writing import WriteSide
+        with self._making:
+            if self._write_side is None:
+                from vault_index.api.writing import WriteSide
 
-            self._write_side = WriteSide(self.home, self.config, self.sources, self._embedders)
-        return self._write_side
+                self._write_side = WriteSide(self.home, self.config, self.sources, self._embedders)
+            return self._write_side
 
     @classmethod
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:

@@ -71,7 +71,7 @@ def _as_installed(options: Options, text: str) -> bool:
 
 def _is_of(text: str, home: Home) -> bool:
     usual = find_home(environ={key: value for key, value in os.environ.items() if not key.startswith("VAULT_INDEX_")})
-    named = any(f"{word}" in text for word in ("VAULT_INDEX_HOME", "--home"))
+    named = any(word in text for word in ("VAULT_INDEX_HOME", "--home"))
     return str(home.data_dir) in text if named else bool(text) and home == usual
 
 

@@ -4,18 +4,16 @@ import argparse
 import subprocess
 from typing import Any
 
-from vault_index.cli.arguments import positive
 from vault_index.cli.call import home_of
 from vault_index.cli.options import Options
-from vault_index.cli.service import daemon_at
+from vault_index.cli.service import add_service_logs, daemon_at
 from vault_index.config.home import Home
 from vault_index.errors import NotFoundError, VaultIndexError
 
 
 def add_logs(parser: argparse.ArgumentParser) -> None:
     parser.description = "Print the daemon's log: the journal where it is a service, else its own file."
-    parser.add_argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on with what is written from now on")
+    add_service_logs(parser)
 
 
 def run_logs(options: Options, args: dict[str, Any]) -> int:

@@ -28,7 +28,7 @@ def give_way() -> None:
 
 def share_heap() -> None:
     """Have all threads allocate from one heap, on glibc; call it before there are others. It would give each thread a
-    heap of its own, none of which can use what another one freed: over a day of edits the daemon grew by that."""
+    heap of its own, none of which can use what another one freed: 9 MB after a few minutes of edits."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 

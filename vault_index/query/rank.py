@@ -140,10 +140,10 @@ def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], fi
     """`ordered` with the best of the text channel among the `first`, whose passages are compared: many documents with
     one word of the question in their names would keep out the text that says all of it."""
     scores = {chunk_id: score for chunk_id in ordered if (score := evidence[chunk_id].bm25) is not None}
-    best = sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))[:_BEST_TEXTS]
-    missing = [chunk_id for chunk_id in best if chunk_id not in ordered[:first]]
-    head = [*ordered[: first - len(missing)], *missing]
-    return [*head, *(chunk_id for chunk_id in ordered[first - len(missing) :] if chunk_id not in missing)]
+    best = set(sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))[:_BEST_TEXTS])
+    others = [chunk_id for chunk_id in ordered if chunk_id not in best]
+    head = {*best, *others[: first - len(best)]}
+    return sorted(ordered, key=lambda chunk_id: chunk_id not in head)  # a stable sort: both parts stay in order
 
 
 def rank(

@@ -8,6 +8,7 @@ import apsw
 
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import connect, fetch_all, load_vec0, translated
+from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import read_spaces
 
 _BATCH = 2000
@@ -55,9 +56,9 @@ class Checkup:
             there = f"SELECT rowid FROM vector_{row.id:d} UNION ALL {pending}"
             try:
                 lone = self._differing(there, "SELECT id FROM chunk")
-                many = fetch_all(self._connection, f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})")[0][
-                    0
-                ]
+                ((many,),) = fetch_all(
+                    self._connection, f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})"
+                )
             except apsw.SQLError as error:
                 return f"the vectors of {row.space.model} cannot be read ({error})"
             if lone or many:
@@ -66,11 +67,12 @@ class Checkup:
 
     def serving(self) -> VectorSpace | None:
         """The space whose vectors answer."""
-        return next((row.space for row in read_spaces(self._connection) if row.serving), None)
+        row = self._serving()
+        return row.space if row is not None else None
 
     def vectors_by_key(self) -> Iterator[list[tuple[bytes, Vector]]]:
         """The serving vectors with the keys of what was embedded, in batches."""
-        serving = next((row for row in read_spaces(self._connection) if row.serving), None)
+        serving = self._serving()
         last: int | None = -1
         while self._vec0 and serving is not None and last is not None:
             table = f"vector_{serving.id:d}"
@@ -82,6 +84,9 @@ class Checkup:
             )
             last = rows[-1][0] if rows else None
             yield [(key, vector) for _, key, vector in rows]
+
+    def _serving(self) -> SpaceRow | None:
+        return next((row for row in read_spaces(self._connection) if row.serving), None)
 
     def _differing(self, one: str, other: str) -> int:
         """How many rows are in one of two queries alone."""
