@@ -1,9 +1,7 @@
-"""From a document of a source to the rows it makes, here or in another process that reads ahead."""
+"""From a document of a source to the rows it makes."""
 
 import time
-from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, repeat
 
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.sources.source import Source
@@ -15,10 +13,6 @@ ROWS_VERSION = 5
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
 _RACY_NS = 20_000_000
 _NOT_BELIEVED = 0
-_MANY = 400
-"""So many documents are worth another process, which takes about half a second to begin."""
-_FIRST = 60
-"""Documents that are read here while it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +59,6 @@ def read_document(source: Source, ref: DocumentRef, settings: RowSettings) -> Re
         made_with=settings.made_with(source),
     )
     return Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
-
-
-def read_ahead(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Generator[Read | None]:
-    """What each of the documents gives, where there is another process to read them; None for those to be read here."""
-    if len(refs) < _MANY:
-        yield from repeat(None, len(refs))
-        return
-    from vault_index.indexer.reader_process import reading
-
-    with reading(source, refs[_FIRST:], settings) as found:
-        yield from repeat(None, _FIRST)
-        yield from islice(found, len(refs) - _FIRST)
 
 
 def _settled(stamp: FileStamp) -> FileStamp:

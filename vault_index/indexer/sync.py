@@ -9,8 +9,9 @@ from typing import Protocol
 
 from vault_index.answers import Failure, Problem, SyncReport
 from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.indexer.ahead import read_ahead
 from vault_index.indexer.plan import Plan, diff
-from vault_index.indexer.reading import Read, RowSettings, read_ahead, read_document
+from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.models import DocumentRef, Fault, Vector
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
