@@ -328,17 +328,20 @@ def test_bad_records_and_credentials_are_named_and_the_others_stored(tmp_path: P
         assert outcomes(imported(index, tmp_path, records, force=True)) == ["known", "created", "known"]
 
 
-def test_halves_of_characters_are_named_and_break_no_file(tmp_path: Path) -> None:
+def test_halves_of_characters_are_replaced_and_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
     _, there = vaults(tmp_path)
     records = [
         {"content": "good"},
         {"content": "x", "title": "half \ud800"},
-        {"content": "y", "facts": [{"z": "\udfff"}]},
+        {"content": "y", "facts": [{"z": "\udfff"}], "tags": '["a\\ud83d"]'},
     ]
     with opened(there) as index:
         answer = imported(index, tmp_path, records)
-        assert [failed.position for failed in answer.failed] == ["record 2", "record 3"]
-        assert "UTF-8" in answer.failed[0].error
+        assert (answer.failed, outcomes(answer)) == ((), ["created"] * 3)
+        assert [one.title for one in index.list(sort="title").results] == ["good", "half \ufffd", "y"]
+        (tmp_path / "latin.json").write_bytes(b'[{"content": "caf\xe9"}, {"content": "tea"}]')
+        answer = index.import_(str(tmp_path / "latin.json"))
+        assert [(one.position, one.error) for one in answer.failed] == [("record 1", "it is not valid UTF-8")]
         assert outcomes(answer) == ["created"]
 
 

@@ -1,10 +1,12 @@
 """Whatever befalls the data of OpenCode or our own process: the rest is found, the fault is named, nothing is lost."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests.api.test_sync import documents_in
 from tests.api.vaults import rows
 from tests.sources.opencode.stores import Client, copied
 from vault_index import VaultIndex
+from vault_index.mirroring.note import as_note
 
 
 def found(index: VaultIndex, word: str) -> list[str]:
@@ -103,3 +106,94 @@ def test_a_sync_that_was_killed_is_finished_by_the_next_one(client: Client, tmp_
 
 def written(folder: Path) -> int:
     return len(list((folder / "vault").glob("sessions/*.md")))
+
+
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+def test_half_a_character_in_a_part_is_found_as_a_replacement(client: Client, tmp_path: Path, mirror: str) -> None:
+    client.begin("An owl by night")
+    message = client.user("A heron at the lake", session=client.session("ses_b", "Half"))
+    client.part(message, r'{"type": "text", "text": "and half \ud83d an egret"}')
+    call = r'{"type": "tool", "tool": "bash", "state": {"status": "error", "error": "\ud83d stork", "input": {}}}'
+    client.part(message, call)
+    with open_index(tmp_path, mirror=mirror) as index:
+        assert index.sync().failed == ()
+        assert [len(found(index, word)) for word in ("owl", "heron", "egret", "stork")] == [1, 1, 1, 1]
+        assert "half \ufffd an egret" in index.search("egret").results[0].snippet
+        assert index.status().problems == ()
+
+
+def test_half_a_character_in_a_tree_is_found_as_a_replacement(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    (storage,) = copied("json-1.1.65", tmp_path).rglob("storage")
+    shutil.move(storage, tmp_path / "opencode/storage")
+    part = next(file for file in sorted(tmp_path.rglob("part/*/*.json")) if "Warum?" in file.read_text("utf-8"))
+    part.write_text(part.read_text("utf-8").replace("Warum?", r"Warum? \ud83d"), "utf-8")
+    for session in tmp_path.rglob("session/*/*.json"):
+        session.write_text(session.read_text("utf-8").replace('"title": "', r'"title": "\ud83d '), "utf-8")
+    with open_index(tmp_path) as index:
+        assert index.sync().failed == ()
+        assert len(found(index, "Warum")) == 1
+        assert {one.title[:2] for one in index.list(kind="session").results} == {"\ufffd "}
+
+
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+def test_odd_columns_of_one_session_keep_no_other_out(client: Client, tmp_path: Path, mirror: str) -> None:
+    client.begin("An owl by night")
+    client.user("A heron at the lake", session=client.session("ses_b", "Half"))
+    client.user("An egret", session=client.session("ses_c", "Late"))
+    client.run("UPDATE session SET title = CAST(x'41eda0bd' AS TEXT) WHERE id = 'ses_b'")
+    client.run("UPDATE session SET time_created = 1000000000000000000 WHERE id = 'ses_c'")
+    with open_index(tmp_path, mirror=mirror) as index:
+        index.sync()
+        assert [len(found(index, word)) for word in ("owl", "heron", "login")] == [1, 1, 1]
+        assert [one.title for one in index.list(session="ses_b").results] == ["A\ufffd\ufffd\ufffd"]
+
+
+@pytest.mark.parametrize("time", ["1e999", "9" * 400])
+def test_a_time_without_end_keeps_no_other_session_out(tmp_path: Path, time: str) -> None:
+    (tmp_path / "opencode").mkdir()
+    (storage,) = copied("json-1.1.65", tmp_path).rglob("storage")
+    shutil.move(storage, tmp_path / "opencode/storage")
+    with open_index(tmp_path, home="whole") as index:
+        index.sync()
+        sessions = index.list(kind="session").total
+    message = next(iter(sorted(tmp_path.rglob("message/*/*.json"))))
+    message.write_text(re.sub(r'"created": ?\d+', f'"created": {time}', message.read_text("utf-8")), "utf-8")
+    assert time in message.read_text("utf-8")
+    with open_index(tmp_path) as index:
+        index.sync()
+        assert index.list(kind="session").total == sessions
+
+
+def test_a_session_that_nobody_foresaw_keeps_no_other_out_of_the_vault(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.begin("An owl by night")
+    client.user("A heron at the lake", session=client.session("ses_b", "Half"))
+
+    def half(text: str, session: str, names: Mapping[str, str]) -> str:
+        return as_note(text, session, names) + ("\ud83d" if session == "ses_b" else "")
+
+    with open_index(tmp_path, mirror="sessions") as index:
+        with monkeypatch.context() as patch:
+            patch.setattr("vault_index.mirroring.mirror.as_note", half)
+            index.sync()
+        assert [len(found(index, word)) for word in ("owl", "heron")] == [1, 0]
+        (problem,) = index.status().problems
+        assert "api/ses_b.md: a defect of vault-index: UnicodeEncodeError" in problem.message
+        index.sync()
+        assert len(found(index, "heron")) == 1
+        assert index.status().problems == ()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
+def test_a_mirrored_file_with_a_name_that_is_not_utf_8_keeps_nothing_out(client: Client, tmp_path: Path) -> None:
+    client.begin("An owl by night")
+    with open_index(tmp_path, mirror="sessions") as index:
+        index.sync()
+        (file,) = (tmp_path / "vault/sessions").glob("*.md")
+        file.rename(file.with_name(os.fsdecode(b"bad\xff.md")))
+        client.user("A heron at the lake", session=client.session("ses_b", "Other"))
+        index.sync()
+        assert len(found(index, "heron")) == 1
+        assert ["sessions/bad\\xff.md" in problem.message for problem in index.status().problems] == [True]

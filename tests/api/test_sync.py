@@ -3,7 +3,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.indexer.describe import describe
 from vault_index.sources.reading import read_regular
 
 NOTES = {
@@ -281,3 +284,90 @@ def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
         assert [problem.code for problem in index.status().problems] == ["unreadable"]
         assert index.sync().changed == 1
         assert index.status().problems == ()
+
+
+def test_half_a_character_in_a_canvas_is_found_as_a_replacement(tmp_path: Path) -> None:
+    card = '{"id": "a", "type": "text", "text": "The heron \\ud83d flies, see [[\\ude00]] #sky"}'
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"board.canvas": f'{{"nodes": [{card}]}}', **NOTES})
+        report = index.sync()
+        assert (report.added, report.failed) == (4, ())
+        (hit,) = index.search("heron").results
+        assert hit.path == "board.canvas"
+        assert "The heron \ufffd flies" in hit.snippet
+        assert index.sync().unchanged == 4
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_a_document_that_cannot_be_written_keeps_no_other_out_and_its_old_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "vault"
+    with opened(tmp_path) as index:
+        write(vault, NOTES)
+        index.sync()
+        write(vault, {"a.md": "The heron flies.\n", "new.md": "The heron stands.\n", "z.md": "Zebra.\n"})
+        (vault / "sub/b.md").rename(vault / "sub/heron.md")
+
+        def half(raw: Any, *rest: Any, **named: Any) -> Any:
+            row = describe(raw, *rest, **named)
+            return replace(row, title="\ud83d") if "heron" in raw.text or "heron" in raw.ref.path else row
+
+        with monkeypatch.context() as patch:
+            patch.setattr("vault_index.indexer.describe.describe", half)
+            report = index.sync()
+        assert {failure.path for failure in report.failed} == {"a.md", "new.md", "sub/heron.md"}
+        assert (report.added, report.moved, report.removed) == (1, 0, 1)
+        assert (paths(index, "apple"), paths(index, "zebra")) == (["a.md"], ["z.md"])
+        told = [problem.message for problem in index.status().problems]
+        assert len(told) == 3
+        assert all("a defect of vault-index: UnicodeEncodeError" in message for message in told)
+        report = index.sync()
+        assert (report.added, report.changed, report.failed) == (2, 1, ())
+        assert index.status().problems == ()
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["put_document", "put_faults"])
+def test_what_befalls_the_index_as_a_whole_stops_the_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise BusyError("index.db is locked by another process")
+
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        write(tmp_path / "vault", {"a.md": "Other words.\n"})
+        with monkeypatch.context() as patch:
+            patch.setattr(f"vault_index.store.writer.IndexWriter.{where}", refuse)
+            if where == "put_faults":
+                patch.setattr("vault_index.sources.vault.read_regular", lambda *_: 1 / 0)
+            with pytest.raises(BusyError):
+                index.sync()
+        assert index.sync().changed == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
+def test_a_name_that_is_not_utf_8_is_named_and_keeps_no_other_out(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    bad, folder = os.fsdecode(b"bad\xff.md"), os.fsdecode(b"sub/d\xff")
+    with opened(tmp_path) as index:
+        write(vault, {**NOTES, "good.md": "The heron flies.\n"})
+        (vault / bad).write_text("The heron stands.\n")
+        (vault / folder).mkdir()
+        (vault / folder / "x.md").write_text("The heron eats.\n")
+        report = index.sync([vault / bad, vault / "good.md", vault / folder / "x.md"])
+        assert paths(index, "heron") == ["good.md"]
+        assert {failure.path for failure in report.failed} == {"bad\\xff.md", "sub/d\\xff"}
+        assert all("not valid UTF-8; rename it" in failure.error for failure in report.failed)
+
+        def told() -> set[str]:
+            return {problem.message.partition(":")[0] for problem in index.status().problems}
+
+        assert told() == {"bad\\xff.md", "sub/d\\xff"}
+        assert index.sync().failed == ()
+        assert told() == {"bad\\xff.md", "sub/d\\xff"}
+        (vault / bad).rename(vault / "better.md")
+        index.sync([vault / bad, vault / "better.md"])
+        assert (told(), paths(index, "heron")) == ({"sub/d\\xff"}, ["better.md", "good.md"])

@@ -152,6 +152,8 @@ def one_of(name: str, value: str | None, default: str, choices: tuple[str, ...])
 
 def places_in(sources: Sequence[Source], paths: Sequence[str | Path]) -> dict[str, list[str]]:
     """Paths as places inside the sources they are in, by the names of these. Raises UsageError for one in none."""
+    from vault_index.sources.names import readable_part  # most commands name no places
+
     places: dict[str, list[str]] = {}
     for path in paths:
         owners = [
@@ -163,5 +165,5 @@ def places_in(sources: Sequence[Source], paths: Sequence[str | Path]) -> dict[st
             roots = ", ".join(str(source.config.path) for source in sources) or "none yet"
             raise UsageError(f"{path} is in no source", f"the sources are: {roots}")
         for name, relative in owners:
-            places.setdefault(name, []).append(relative)
+            places.setdefault(name, []).append(readable_part(relative))
     return places

@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from vault_index.answers import Failure, Problem, SyncReport
@@ -13,6 +13,7 @@ from vault_index.indexer.ahead import read_ahead
 from vault_index.indexer.plan import Plan, diff
 from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.models import DocumentRef, Fault, Vector
+from vault_index.sources.names import is_readable_name, shown_name
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.rows import KnownDocument
@@ -79,9 +80,14 @@ class _Vanished:
         for row in reversed(rows):
             self._by_hash.setdefault(row.content_hash, []).append(row)
 
-    def take(self, content_hash: bytes) -> KnownDocument | None:
+    def twin(self, content_hash: bytes) -> KnownDocument | None:
         twins = self._by_hash.get(content_hash)
-        return self._rows.pop(twins.pop().id) if twins else None
+        return twins[-1] if twins else None
+
+    def moved(self, row: KnownDocument) -> None:
+        """The one that was told last."""
+        self._by_hash[row.content_hash].pop()
+        del self._rows[row.id]
 
     def rest(self) -> list[KnownDocument]:
         return list(self._rows.values())
@@ -124,7 +130,7 @@ class Synchroniser:
 
     def _sync_source(self, source: Source, places: Sequence[str], tally: _Tally, *, dry_run: bool) -> None:
         name = source.config.name
-        known = self._writer.known(name, places)
+        known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
         if scan.vanished:
             tally.problems.append(_vanished(source, scan.reason, len(known)))
@@ -140,7 +146,9 @@ class Synchroniser:
             tally.removed += len(plan.removed)
             return
         self._apply(source, plan, tally)
-        self._note_faults(name, scan.faults, places, tally)
+        self._note_faults(name, scan.faults, [shown_name(place) for place in places], tally)
+        asked = {shown_name(place) for place in places if not is_readable_name(place)}
+        tally.failed += [Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked]
 
     def _apply(self, source: Source, plan: Plan, tally: _Tally) -> None:
         """Files first, removals last: what vanished here may have appeared there."""
@@ -149,11 +157,12 @@ class Synchroniser:
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
         with closing(read_ahead(source, [ref for ref, _ in work], self._settings)) as ahead:
             for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
-                read = read or self._read(source, ref, tally)
-                if read is not None and old is not None:
-                    self._put_again(read, old, made_with, tally)
-                elif read is not None:
-                    self._put_new(read, vanished.take(read.row.content_hash), tally)
+                with self._guarded(ref, tally):
+                    read = read or self._read(source, ref, tally)
+                    if read is not None and old is not None:
+                        self._put_again(read, old, made_with, tally)
+                    elif read is not None:
+                        self._put_new(read, vanished, tally)
                 if done % _COUNTED_TOGETHER == 0:
                     self._writer.count_words()
                 self._progress("text", done, len(work))
@@ -170,8 +179,11 @@ class Synchroniser:
             tally.changed += 1
             tally.chunks += len(read.row.chunks)
 
-    def _put_new(self, read: Read, moved_from: KnownDocument | None, tally: _Tally) -> None:
+    def _put_new(self, read: Read, vanished: _Vanished, tally: _Tally) -> None:
+        moved_from = vanished.twin(read.row.content_hash)
         self._put(read, moved_from.id if moved_from else None)
+        if moved_from is not None:
+            vanished.moved(moved_from)
         tally.moved += moved_from is not None
         tally.added += moved_from is None
         tally.chunks += len(read.row.chunks)
@@ -180,20 +192,32 @@ class Synchroniser:
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
         self._writer.put_document(read.row, read.faults, replaces, known)
 
+    @contextmanager
+    def _guarded(self, ref: DocumentRef, tally: _Tally) -> Iterator[None]:
+        """The step of one document, from its file to its rows: what nobody foresaw stops no other document, and keeps
+        its old rows. What the store says (no space, locked, damaged) concerns all of them, and passes."""
+        try:
+            yield
+        except VaultIndexError:
+            raise
+        except Exception as error:
+            log.exception("a defect of vault-index path=%s", ref.path)
+            self._fail(ref, f"a defect of vault-index: {type(error).__name__}", tally)
+
     def _read(self, source: Source, ref: DocumentRef, tally: _Tally) -> Read | None:
-        """The rows of one file; None where it cannot be read, which stops no other file and keeps its old rows."""
+        """The rows of one file; None where it cannot be read, or is gone since the scan: the next one knows."""
         try:
             return read_document(source, ref, self._settings)
         except NotFoundError:
-            return None  # gone since the scan: the next one knows
+            return None
         except VaultIndexError as error:
-            reason = error.message
-        except Exception as error:  # one document that nobody foresaw must not keep the others out
-            log.exception("a defect of vault-index path=%s", ref.path)
-            reason = f"a defect of vault-index: {type(error).__name__}"
-        tally.failed.append(Failure(ref.path, reason))
-        self._writer.put_faults(ref.source, ref.path, [Fault("unreadable", reason, ref.path)])
-        return None
+            self._fail(ref, error.message, tally)
+            return None
+
+    def _fail(self, ref: DocumentRef, reason: str, tally: _Tally) -> None:
+        path = shown_name(ref.path)
+        tally.failed.append(Failure(path, reason))
+        self._writer.put_faults(ref.source, path, [Fault("unreadable", shown_name(reason), path)])
 
     def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
         return {row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in self._writer.spaces()}
@@ -201,8 +225,9 @@ class Synchroniser:
     def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str], tally: _Tally) -> None:
         """Remember what is wrong with files that have no document, and forget what is mended."""
         now: dict[str, list[Fault]] = {}
-        for fault in faults:
-            now.setdefault(fault.path, []).append(fault)
+        for fault in faults:  # names and words of the system may hold any bytes
+            path = shown_name(fault.path)
+            now.setdefault(path, []).append(replace(fault, path=path, message=shown_name(fault.message)))
         failed = {failure.path for failure in tally.failed}
         before = self._writer.lone_faults(name)
         for path in {*now, *before} - failed:

@@ -10,6 +10,7 @@ from typing import Any
 from vault_index.markdown.lines import split_lines
 from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
+from vault_index.surrogates import mended
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -71,7 +72,8 @@ def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
         if key == "nodes" and isinstance(nodes, list):
             for place, node in _elements(text, start):
                 if isinstance(node, dict):
-                    yield {name: (bisect(line_ends, at) + 1, value) for name, at, value in _members(text, place)}
+                    fields = _members(text, place)
+                    yield {name: (bisect(line_ends, at) + 1, mended(value)) for name, at, value in fields}
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str, int, Any]]:

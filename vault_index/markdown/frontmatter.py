@@ -11,6 +11,7 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from vault_index.models import Fault
+from vault_index.surrogates import mended
 
 _FENCE = "---"
 _MAX_CHARACTERS = 64 * 1024
@@ -100,7 +101,7 @@ def _load(text: str) -> dict[str, Any]:
         return {}
     if not isinstance(values, Mapping):
         raise _NotAMapping("not a list of keys and values")
-    return {str(key): _json_value(value) for key, value in values.items()}
+    return {mended(str(key)): _json_value(value) for key, value in values.items()}
 
 
 def _refuse_bombs(text: str) -> None:
@@ -161,12 +162,12 @@ def _as_written(entry: Sequence[str]) -> dict[str, Any]:
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _json_value(item) for key, item in value.items()}
+        return {mended(str(key)): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         items = [_json_value(item) for item in value]
         return sorted(items, key=str) if isinstance(value, set | frozenset) else items
     if value is None or isinstance(value, str | bool):
-        return value
+        return mended(value)
     if isinstance(value, int):
         return value if value.bit_length() <= _MAX_INTEGER_BITS else hex(value)
     if isinstance(value, float):

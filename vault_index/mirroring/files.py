@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from vault_index import disk
 from vault_index.errors import ConflictError, VaultIndexError
 from vault_index.mirroring.note import session_in
+from vault_index.sources.names import is_readable_name
 from vault_index.sources.reading import read_regular
 from vault_index.sources.vault import VaultSource
 
@@ -29,9 +30,9 @@ class Files:
     def all(self) -> Iterator[str]:
         top = str(self._vault.absolute(self._folder))
         for folder, folders, names in os.walk(top):
-            folders[:] = [name for name in folders if not name.startswith(".")]
+            folders[:] = filter(_may_hold, folders)
             inside = self._folder + folder[len(top) :].replace(os.sep, "/")
-            yield from (f"{inside}/{name}" for name in names if name.endswith(".md") and not name.startswith("."))
+            yield from (f"{inside}/{name}" for name in names if name.endswith(".md") and _may_hold(name))
 
     def of_sessions(self, paths: Iterable[str]) -> dict[str, str]:
         """Those of the files that say which session they are, by session; of two the first."""
@@ -84,6 +85,10 @@ class Files:
                 raise ConflictError(f"{path} was changed while it was written", "the next sync writes it")
             os.replace(draft, file)
             disk.sync_folder(folder)
+
+
+def _may_hold(name: str) -> bool:
+    return not name.startswith(".") and is_readable_name(name)
 
 
 @contextmanager

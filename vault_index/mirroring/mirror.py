@@ -12,6 +12,7 @@ The transcript is ours, its file is its reader's as well:
 """
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ from vault_index.store.cache import Cache
 from vault_index.store.rows import MirroredSession
 
 Progress = Callable[[str, int, int], None]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,11 @@ class MirroredSessions(OpenCodeSource):
                 written = replace(self._write(one, row, names), made_of=made_of)
             except VaultIndexError as error:
                 failed.append(Fault("not_mirrored", error.message, row.path if row else ""))
+                continue
+            except Exception as error:  # one session that nobody foresaw must not keep the others out
+                log.exception("a defect of vault-index session=%s", one.session.id)
+                reason = f"a defect of vault-index: {type(error).__name__}"
+                failed.append(Fault("not_mirrored", f"{one.ref.path}: {reason}", row.path if row else ""))
                 continue
             cache.put_mirrored(one.session.id, written)
             known[one.session.id] = written

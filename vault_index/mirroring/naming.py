@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Collection
-from datetime import datetime
 
 from vault_index.secrets.redact import drop_private, redact
 from vault_index.sources.names import is_document_name
-from vault_index.sources.opencode.model import Session
+from vault_index.sources.opencode.model import Session, moment_of
 
 _LONGEST = 80
 _LONGEST_BYTES = 200
@@ -22,7 +21,7 @@ def is_untitled(session: Session) -> bool:
 
 def name_of(session: Session) -> str:
     """`2026-11-21 Fix the login`, without the ending of a file. Titles are redacted as texts are."""
-    day = datetime.fromtimestamp(session.created / 1000).strftime("%Y-%m-%d")
+    day = moment_of(session.created).astimezone().strftime("%Y-%m-%d")
     title = _NOT_IN_NAMES.sub(" ", redact(drop_private(_UNTITLED.sub(r"\1", session.title))).text)
     title = " ".join(title.split())[:_LONGEST]
     while len(title.encode()) > _LONGEST_BYTES:

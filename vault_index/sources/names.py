@@ -63,8 +63,20 @@ def same_name(name: str, found: Iterable[str]) -> str:
 
 
 def shown_name(path: str) -> str:
-    """A path that may not be valid UTF-8, as text that is."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """A path that may not be valid UTF-8, or a text that names one, as text that is."""
+    if is_readable_name(path):
+        return path
+    try:
+        return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # halves of characters, which no name on a disk has
+        return path.encode("utf-8", "backslashreplace").decode()
+
+
+def readable_part(path: str) -> str:
+    """The path as far as its names are valid UTF-8, and the first that is not: nothing in that is ever looked at."""
+    parts = path.split("/")
+    bad = next((number for number, part in enumerate(parts) if not is_readable_name(part)), len(parts))
+    return "/".join(parts[: bad + 1])
 
 
 def parts_of(path: str) -> list[str] | None:

@@ -7,6 +7,7 @@ from typing import Any
 from vault_index.errors import VaultIndexError
 from vault_index.models import Fault
 from vault_index.sources.reading import read_regular
+from vault_index.surrogates import mended
 
 APP = ".obsidian/app.json"
 TEMPLATES = ".obsidian/templates.json"
@@ -61,7 +62,7 @@ def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:
 def _settings(root: str, name: str, faults: list[Fault]) -> dict[str, Any]:
     try:
         data, _ = read_regular(f"{root}/{name}", _MOST_BYTES)
-        settings = json.loads(data)
+        settings = mended(json.loads(data))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError, VaultIndexError) as error:

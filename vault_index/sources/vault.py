@@ -19,6 +19,7 @@ from vault_index.sources.names import (
     parts_of,
     placeholder_name,
     same_name,
+    shown_name,
 )
 from vault_index.sources.obsidian import SETTINGS
 from vault_index.sources.reading import decode, read_regular, stamp_of
@@ -226,6 +227,8 @@ class VaultSource:
             if status is None:
                 deferred = self._deferred(parts)
                 return Scan(faults=(deferred,), unreadable=(place,)) if deferred else Scan()
+            if not is_readable_name(place):  # it is no document: only a walk says what is wrong with it
+                return Scan(faults=whole().result(shown_name(place)).faults)
             if stat.S_ISDIR(status.st_mode):
                 return self._scan_folder(place, parts, whole)
         except OSError as error:

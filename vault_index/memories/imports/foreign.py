@@ -11,6 +11,7 @@ from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.tags import normalize_tag
 from vault_index.memories.fields import CONFIDENCES, TYPES
 from vault_index.memories.values import KEYS
+from vault_index.surrogates import mended
 
 _NOTHING = frozenset({"", "null", "none", "n/a", "-", "undefined"})
 _MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138
@@ -76,7 +77,7 @@ def strings(value: object) -> list[str]:
     listed: Any = value
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
-            listed = json.loads(value)
+            listed = mended(json.loads(value))
         except ValueError:
             listed = value.strip().strip("[]")
     found = list(map(str, listed)) if isinstance(listed, Mapping) else string_list(listed)

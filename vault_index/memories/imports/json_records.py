@@ -19,6 +19,7 @@ from vault_index.memories.imports.foreign import (
 )
 from vault_index.memories.layout import without_blank_edges
 from vault_index.memories.records import from_record, is_own
+from vault_index.surrogates import has_surrogates, mended
 
 # What an array is wrapped in: `results` by mem0's API, `data` by its command line.
 _WRAPPERS = ("results", "memories", "observations", "data")
@@ -32,6 +33,8 @@ def read_json(text: str, name: str) -> Batch:
     """The memories of a JSON file. Raises UsageError for what is no JSON, or holds no records."""
     try:
         data = json.loads(text.removeprefix("\ufeff"))
+        if not has_surrogates(text):  # else they are the bytes that are no UTF-8, which nobody mends
+            data = mended(data)
     except ValueError as error:
         raise UsageError(f"{name} is no JSON: {error}", _HINT) from error
     except RecursionError as error:

@@ -14,6 +14,7 @@ from vault_index.memories.files import MAX_BYTES
 from vault_index.memories.imports.folder import read_files
 from vault_index.memories.imports.json_records import read_json
 from vault_index.sources.reading import read_regular
+from vault_index.surrogates import mended
 
 _OPENCODE = ("memory", ".opencode/memory")
 """Where OpenCodeKit has its memory, in `.opencode` and in a project."""
@@ -60,7 +61,7 @@ def _read_folder(folder: Path) -> Batch:
 def _used(memories: Sequence[Carried], file: Path) -> Iterator[Carried]:
     """With how often each was opened, where our export says so."""
     try:
-        usage = json.loads(_read(file))
+        usage = mended(json.loads(_read(file)))
     except (OSError, ValueError):
         usage = {}
     for memory in memories:

@@ -147,16 +147,18 @@ class Database:
         return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
 
     def _sessions_sql(self) -> str:
-        def column(name: str) -> str:
-            return f"session.{name}" if name in self._columns["session"] else "NULL"
+        def text(name: str) -> str:  # as bytes: a client may have written what is no UTF-8
+            return f"CAST(session.{name} AS BLOB)" if name in self._columns["session"] else "NULL"
 
         project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns["session"]
         worktree, join = (
-            ("project.worktree", "LEFT JOIN project ON project.id = session.project_id") if project else ("NULL", "")
+            ("CAST(project.worktree AS BLOB)", "LEFT JOIN project ON project.id = session.project_id")
+            if project
+            else ("NULL", "")
         )
         return (
-            f"SELECT session.id, session.title, session.directory, {worktree}, {column('parent_id')},"
-            f" {column('version')}, session.time_created, session.time_updated, {column('revert')}"
+            f"SELECT session.id, {text('title')}, {text('directory')}, {worktree}, {text('parent_id')},"
+            f" {text('version')}, session.time_created, session.time_updated, {text('revert')}"
             f" FROM session {join}"
         )
 
@@ -209,7 +211,7 @@ class Database:
             yield
         except (apsw.BusyError, apsw.LockedError) as error:
             raise BusyError(f"{self._path} is locked by OpenCode", "try again in a moment") from error
-        except (apsw.CorruptError, apsw.NotADBError) as error:
+        except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
             raise _DamagedError(
                 f"{self._path} is damaged ({error})", "start OpenCode once; `sqlite3 … .recover` saves what is left"
             ) from error
@@ -243,11 +245,11 @@ def _session(row: tuple[Any, ...], problems: list[str]) -> Session | None:
         return None
     return Session(
         id=str(id_),
-        title=str(title or ""),
-        directory=str(directory or ""),
-        worktree=str(worktree or ""),
-        parent=str(parent or ""),
-        version=str(version or ""),
+        title=_text(title),
+        directory=_text(directory),
+        worktree=_text(worktree),
+        parent=_text(parent),
+        version=_text(version),
         created=created,
         updated=updated,
         revert=_revert(revert),
@@ -262,6 +264,10 @@ def _revert(data: Any) -> Revert | None:
     except (ValueError, TypeError, RecursionError):
         return None
     return read_revert(value) if isinstance(value, dict) else None
+
+
+def _text(data: Any) -> str:
+    return _blob(data).decode("utf-8", "replace")
 
 
 def _blob(data: Any) -> bytes:

@@ -21,8 +21,13 @@ from vault_index.sources.opencode.model import (
     Text,
     ToolCall,
 )
+from vault_index.surrogates import mended
 
 Json = dict[str, Any]
+
+_BEYOND_TIME = 1 << 53
+"""JSON may say `1e999`, or a number of hundreds of digits."""
+
 
 # What a call was for, the most telling first: `grep` has a pattern and a path, `bash` a command and a description.
 _TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
@@ -64,12 +69,13 @@ def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
 
 def text_of(value: Json, *path: str) -> str:
     found = _at(value, path)
-    return found if isinstance(found, str) else ""
+    return str(mended(found)) if isinstance(found, str) else ""
 
 
 def millis_of(value: Json, *path: str) -> int | None:
     found = _at(value, path)
-    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    number = isinstance(found, int | float) and not isinstance(found, bool)
+    return int(found) if number and abs(found) < _BEYOND_TIME else None
 
 
 def object_of(value: Json, *path: str) -> Json:
@@ -180,7 +186,7 @@ def _target(tool: str, given: Json, title: str) -> str:
 def _error(value: Any) -> str:
     """Errors are texts in tools, and `{name, data: {message}}` or `{type, message}` in messages."""
     if isinstance(value, str):
-        return value
+        return str(mended(value))
     if not isinstance(value, dict):
         return ""
     message = text_of(value, "data", "message") or text_of(value, "message")

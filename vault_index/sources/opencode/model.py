@@ -5,6 +5,7 @@ row or file -> RawMessage -> Message -> markdown
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 Include = Literal["reasoning", "output", "diffs"]
@@ -39,6 +40,14 @@ def project_of(session: Session) -> str:
     """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
     folder = session.worktree if session.worktree.strip("/\\") else session.directory
     return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+
+
+def moment_of(millis: int) -> datetime:
+    """1970 for what is no time."""
+    try:
+        return datetime.fromtimestamp(millis / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,23 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from itertools import chain
 
 from vault_index.markdown.inset import inset
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.secrets.redact import drop_private, redact
-from vault_index.sources.opencode.model import Attachment, Message, Part, Reasoning, Session, Text, ToolCall, project_of
+from vault_index.sources.opencode.model import (
+    Attachment,
+    Message,
+    Part,
+    Reasoning,
+    Session,
+    Text,
+    ToolCall,
+    moment_of,
+    project_of,
+)
 
 _LEVEL = 2
 _TURN = "## "  # what is said inside a turn has smaller headings
@@ -180,18 +190,11 @@ class _Renderer:
         return found.text.strip()
 
     def _local(self, millis: int) -> str:
-        return _time(millis).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-
-
-def _time(millis: int) -> datetime:
-    try:
-        return datetime.fromtimestamp(millis / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(0, UTC)
+        return moment_of(millis).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
 
 
 def _utc(millis: int) -> str:
-    return _time(millis).isoformat(timespec="seconds")
+    return moment_of(millis).isoformat(timespec="seconds")
 
 
 def _yaml(value: str | int) -> str:

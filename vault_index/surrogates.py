@@ -1,0 +1,20 @@
+"""Half characters, as `\\ud83d` in the JSON of others: Python reads them, but no database and no file takes them."""
+
+import re
+from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def has_surrogates(text: str) -> bool:
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def mended(value: Any) -> Any:
+    """A value of JSON in which every half of a character is U+FFFD; two halves side by side are the character."""
+    if isinstance(value, str):
+        whole = not has_surrogates(value)
+        return value if whole else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, dict):
+        return {mended(key): mended(item) for key, item in value.items()}
+    return [mended(item) for item in value] if isinstance(value, list) else value
