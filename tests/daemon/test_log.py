@@ -89,6 +89,14 @@ def test_under_journald_there_is_no_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert (tmp_path / "other.log").exists()
 
 
+def test_a_name_that_is_not_utf_8_is_a_line_as_well(tmp_path: Path) -> None:
+    handler = RotatingFile(tmp_path / "daemon.log")
+    handler.setFormatter(JsonFormatter(timed=False))
+    handler.emit(logging.makeLogRecord({"name": "vault_index", "msg": "not saved", "fields": {"path": "bad\udcff.md"}}))
+    handler.close()
+    assert r'"path": "bad\udcff.md"' in (tmp_path / "daemon.log").read_text("utf-8")
+
+
 def test_the_file_stays_small(tmp_path: Path) -> None:
     handler = RotatingFile(tmp_path / "daemon.log", most_bytes=1000)
     for number in range(600):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.process import vx
 from tests.daemon.fake_index import until
 from vault_index.config import Home, find_home
 from vault_index.daemon.client import Client, connect
@@ -204,6 +205,43 @@ def test_the_log_says_how_far_long_work_is(place: Place) -> None:
     place.started(WATCHDOG_USEC="100000")  # looks every 0.05 seconds
     (line, *_) = [line for line in place.log().splitlines() if "event=working" in line]
     assert re.search(r" stage=text done=\d+ total=151 rate=[\d.]+ seconds_left=\d+$", line)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
+def test_a_name_that_is_not_utf_8_keeps_no_other_out(place: Place) -> None:
+    config = place.home.config_file
+    config.write_text(config.read_text("utf-8").replace("quiet = 0.02", "quiet = 0.3"), "utf-8")  # both in one batch
+    place.started()
+    bad = os.fsencode(place.vault) + b"/bad\xff.md"
+    Path(os.fsdecode(bad)).write_text("The heron stands.\n")
+    place.write("good.md", "The heron flies.\n")
+    until(lambda: place.found("heron") == {"good.md"})
+
+    def told() -> list[str]:
+        return [problem["message"] for problem in place.ask("status")["problems"]]
+
+    until(lambda: any(message.startswith("bad\\xff.md: The name is not valid UTF-8") for message in told()))
+    answer = place.ask("sync", paths=[os.fsdecode(bad)])
+    (failure,) = answer["failed"]
+    assert failure == {"path": "bad\\xff.md", "error": "The name is not valid UTF-8; rename it to have it indexed."}
+    os.unlink(bad)
+    until(lambda: told() == [])
+    assert "job failed" not in place.log()
+
+
+def test_half_a_character_keeps_no_other_out(place: Place) -> None:
+    place.started()
+    place.write("board.canvas", r'{"nodes": [{"id": "a", "type": "text", "text": "half \ud83d a heron"}]}')
+    place.write("good.md", "The heron flies.\n")
+    until(lambda: place.found("heron") == {"board.canvas", "good.md"})
+    assert place.ask("status")["problems"] == []
+
+
+def test_the_privacy_ledger_is_told_while_it_runs(place: Place) -> None:
+    place.started()
+    for more in ([], ["--json"], ["--format", "toon"]):
+        told = vx("status", "--privacy", *more, environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
+        assert (told.returncode, told.stderr) == (0, "")
 
 
 DYING_WATCH = """

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -418,6 +419,55 @@ def test_a_bug_in_one_job_does_not_end_the_others(
     until(lambda: any(record.message == "job failed" for record in caplog.records))
     assert result_of(writer.submit("sync", {}))["scanned"] == 1
     assert "the text of a note" not in caplog.text + str([vars(record) for record in caplog.records])
+
+
+def test_whatever_fails_its_marks_come_back_at_growing_intervals(index: FakeIndex, make: Make) -> None:
+    times: dict[str, list[float]] = {}
+    sync = index.sync
+
+    def failing(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
+        for path in paths or ():
+            times.setdefault(Path(path).name, []).append(now[0])
+        if paths is not None and any(path.endswith("bad.md") for path in paths):
+            raise RuntimeError("the text of a note")
+        return sync(paths, **options)
+
+    now = [0.0]
+    index.sync = failing  # type: ignore[method-assign]
+    texts = make()._texts
+    texts._clock = lambda: now[0]
+    texts.configure(Debounce(0.01, 0.1), 0.0)
+    (index.root / "b.md").write_text("beta", "utf-8")
+    texts.mark(str(index.root / "bad.md"))
+    texts.mark(str(index.root / "b.md"))
+    for _ in range(3000):
+        now[0] += 0.1
+        if due := texts.due():
+            texts.save(due)
+            texts.mark(str(index.root / "b.md"))  # others that get in do not make it come sooner
+    assert index.rows["b.md"] == "beta"
+    tries = sorted(set(times["bad.md"]))
+    gaps = [round(later - earlier) for earlier, later in pairwise(tries)]
+    assert gaps == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    (problem,) = texts.state().problems
+    assert problem.message == "changes wait to be indexed: a defect of vault-index: RuntimeError"
+    index.sync = sync  # type: ignore[method-assign]
+    (index.root / "bad.md").write_text("better", "utf-8")
+    now[0] += 60
+    texts.save(texts.due())
+    assert (index.rows["bad.md"], texts.state().problems) == ("better", ())
+
+
+def test_status_names_a_reconcile_that_nobody_foresaw_to_fail(index: FakeIndex, make: Make) -> None:
+    index.fail = [RuntimeError("the text of a note")]
+    writer = make()
+    writer.start()
+    until(lambda: bool(writer.state().problems))
+    (problem,) = writer.state().problems
+    assert problem.message == "changes wait to be indexed: a defect of vault-index: RuntimeError"
+    (index.root / "b.md").write_text("beta", "utf-8")
+    writer.mark(str(index.root / "b.md"))
+    until(lambda: "b.md" in index.rows)
 
 
 def test_a_request_that_fails_tells_why(index: FakeIndex, make: Make) -> None:

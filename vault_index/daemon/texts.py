@@ -11,10 +11,11 @@ from vault_index.answers import Problem, SyncReport
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.filling import Filling
 from vault_index.daemon.jobs import Progress
-from vault_index.daemon.log import say
+from vault_index.daemon.log import say, where
 from vault_index.daemon.pace import Pace
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.indexer.sync import Interrupted
+from vault_index.sources.walk import is_under
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,8 @@ class Texts:
         self._problems: tuple[Problem, ...] = ()
         self._rebuilt: tuple[Problem, ...] = ()
         self._failing: tuple[Problem, ...] = ()
-        self._retry_seconds = 0.0
+        self._waits: dict[str, float] = {}
+        """How many seconds what fails has waited for its last try."""
 
     def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
         """Take new times (0: no timer), and reconcile as soon as possible. What that finds, nobody missed: no event
@@ -136,7 +138,7 @@ class Texts:
         started = self._clock()
         everything = len(paths) > _MANY_PATHS
         try:
-            report = self._index.sync(None if everything else paths, embed=False, progress=self._slice(started))
+            report = self._sync(None if everything else paths, started)
         except Interrupted:
             with self._lock:
                 for path in paths:
@@ -145,7 +147,7 @@ class Texts:
         except VaultIndexError as error:
             self._not_saved(paths, error)
         else:
-            self._retry_seconds = 0.0
+            self._got_in([""] if everything else paths)
             self._note(report, everything=everything)
             if _changes(report) or report.failed:
                 _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
@@ -163,7 +165,7 @@ class Texts:
             return False
         events = self._events
         try:
-            report = self._index.sync(None, embed=False, progress=self._slice(started))
+            report = self._sync(None, started)
         except Interrupted as interrupted:
             self._untold += self._without_event(interrupted.report, events)
             self._reconcile_at = self._clock()
@@ -173,6 +175,7 @@ class Texts:
             self._fails(error)
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
             return False
+        self._got_in([""])
         self._note(report, everything=True)
         found = self._untold + self._without_event(report, events) if self._reconciled else 0
         with self._lock:
@@ -184,6 +187,17 @@ class Texts:
         if found:
             self._on_missed()
         return True
+
+    def _sync(self, paths: Sequence[str] | None, started: float) -> SyncReport:
+        try:
+            return self._index.sync(paths, embed=False, progress=self._slice(started))
+        except VaultIndexError:
+            raise
+        except Exception as error:  # whatever fails is tried again, and named
+            say(log, logging.ERROR, "job failed", error=where(error))
+            raise VaultIndexError(
+                f"a defect of vault-index: {type(error).__name__}", "the daemon's log says where"
+            ) from error
 
     def _save_waiting(self) -> bool:
         """What events told of and waits for its turn was not missed. False where that was interrupted."""
@@ -207,16 +221,21 @@ class Texts:
 
     def _try_again(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         """What could not be looked at now is looked at later, at growing intervals; it is never dropped."""
-        self._retry_seconds = min(max(self._retry_seconds * 2, _BUSY_RETRY), _LONGEST_RETRY)
+        waits = {path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY) for path in paths}
+        self._waits |= waits
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
-        say(log, level, "not saved", code=error.code, message=error.message, again_in=self._retry_seconds)
+        say(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
         self._fails(error)
         with self._lock:
-            for path in paths:
-                self._marks.mark_later(path, self._clock() + self._retry_seconds)
+            for path, seconds in waits.items():
+                self._marks.mark_later(path, self._clock() + seconds)
+
+    def _got_in(self, places: Sequence[str]) -> None:
+        waits = self._waits.items()
+        self._waits = {path: wait for path, wait in waits if not any(is_under(place, path) for place in places)}
 
     def _fails(self, error: VaultIndexError) -> None:
-        """Have `status` name what keeps files out of the index, until something gets in."""
+        """Have `status` name what keeps files out of the index, until they get in."""
         if not isinstance(error, BusyError):
             with self._lock:
                 self._failing = (Problem("not_saved", f"changes wait to be indexed: {error.message}", error.hint),)
@@ -227,7 +246,7 @@ class Texts:
                 say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
         rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
         with self._lock:
-            self._failing = ()
+            self._failing = self._failing if self._waits else ()
             if everything or report.problems:
                 self._problems = report.problems
             self._rebuilt = rebuilt or self._rebuilt
