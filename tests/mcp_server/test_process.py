@@ -73,6 +73,19 @@ def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
     assert server.returncode == 0
 
 
+def test_half_a_character_keeps_nobody_waiting(home: Home) -> None:
+    asked = {"name": "memory_search", "arguments": {"query": "Tidewater \ud83d"}}
+    with started(home.data_dir) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(INITIALIZE + INITIALIZED + request(2, "tools/call", asked))
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.stdin.close()
+    assert [reply.get("id") for reply in replies] == [1, 2]
+    assert "harbour.md" in replies[1]["result"]["content"][0]["text"]
+
+
 def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path) -> None:
     with session(tmp_path / "nowhere") as client:
         assert len(client.tools().tools) == 8

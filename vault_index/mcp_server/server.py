@@ -1,6 +1,7 @@
 """The server on stdio: the official SDK around the toolbox. Its import takes half a second; no other may add to it."""
 
 import io
+import json
 import os
 import signal
 import threading
@@ -19,6 +20,7 @@ from vault_index import __version__
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.tools import Tool, offered
+from vault_index.surrogates import mended
 
 TYPE_CHECKING = False  # spares the import of what counts and renders, which waits for the first call
 if TYPE_CHECKING:
@@ -74,6 +76,19 @@ async def _serve(server: Server[dict[str, Any]], reading: io.TextIOWrapper, writ
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
+class _Lines(io.TextIOWrapper):
+    """What the client says, without halves of characters: the SDK takes no line with one, and would never answer it."""
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        line = super().readline(size)
+        if "\\ud" not in line.lower():
+            return line
+        try:
+            return json.dumps(mended(json.loads(line))) + "\n"
+        except (ValueError, RecursionError):
+            return line  # the SDK says that it is no JSON
+
+
 def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
     """What the client writes and reads, for the SDK alone: whatever else is printed goes to stderr, as of children."""
     reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -81,7 +96,7 @@ def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return io.TextIOWrapper(reading, "utf-8", errors="replace"), io.TextIOWrapper(writing, "utf-8")
+    return _Lines(reading, "utf-8", errors="replace"), io.TextIOWrapper(writing, "utf-8")
 
 
 def _listed(tool: Tool) -> types.Tool:
