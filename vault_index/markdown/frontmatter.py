@@ -19,8 +19,6 @@ _MAX_DEPTH = 50
 _MAX_INTEGER_BITS = 4096  # Python refuses to write longer ones in decimal
 _MANY_BRACKETS = 40
 _DEEP_INDENT = re.compile(r"^[ \t?:\-]{25}", re.MULTILINE)
-_COMMAS = re.compile(r"\s*,\s*")
-_SPACES_TOO = re.compile(r"[,\s]+")
 _ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t]+(?P<value>.*))?$")
 _TEMPLATE = re.compile(r"\{\{|<%")
 _LISTS = frozenset({"tags", "tag", "aliases", "alias"})
@@ -81,7 +79,8 @@ def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
         # An unquoted [[link]] is a list in a list.
         return [text for item in value for text in (string_list(item) if isinstance(item, list) else _single(item))]
     if isinstance(value, str):
-        return [part for part in (_SPACES_TOO if split_spaces else _COMMAS).split(value.strip()) if part]
+        parts = value.replace(",", " ").split() if split_spaces else value.split(",")
+        return [text for part in parts if (text := part.strip())]
     return _single(value)
 
 

@@ -14,7 +14,7 @@ _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
 _RULE = re.compile(r"( {0,3})-{3,}[ \t]*$")
 _UNDERLINE = re.compile(r"^( {0,3})(?==+[ \t]*$|-{1,2}[ \t]*$)")
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
-_FENCE_IN_CONTAINER = re.compile(r"^(?: |\t|>|[-*+] |\d{1,9}[.)] )+[ \t]*(?:```|~~~)", re.MULTILINE)
+_FENCE_IN_CONTAINER = re.compile(r"^(?: |\t|>|[-*+] |\d{1,9}[.)] )+(?:```|~~~)", re.MULTILINE)
 _ENDLESS_HTML = re.compile(r"^( {0,3})(?=<(?:!|\?|(?:script|pre|style|textarea)(?:[\s>]|$)))", re.IGNORECASE)
 _MATH = re.compile(r"^( {0,3})(?=\$\$)")
 _COMMENT = "%%"

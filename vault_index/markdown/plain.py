@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from vault_index.markdown.spans import BlockSpan
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -36,8 +36,15 @@ def plain_spans(lines: Sequence[str]) -> tuple[list[BlockSpan], frozenset[int]]:
             close(number - 1)
         elif "#" in line[:4] and len(line) < 10_000 and (heading := _HEADING.match(line)):
             close(number - 1)
-            spans.append(BlockSpan(number, number, len(heading[1]), (heading[2] or "").strip()))
+            spans.append(BlockSpan(number, number, len(heading[1]), _words(line[heading.end() :])))
         elif start is None:
             start = number
     close(len(lines))
     return spans, frozenset(code_lines)
+
+
+def _words(text: str) -> str:
+    """Of a heading, without the marks that may close it."""
+    words = text.rstrip(" \t")
+    bare = words.rstrip("#")
+    return (bare if bare.endswith((" ", "\t")) else words).strip()

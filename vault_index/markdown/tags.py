@@ -5,7 +5,6 @@ import unicodedata
 
 _PROJECT = re.compile(r"^project:\s*")
 _SPACES = re.compile(r"\s+")
-_SLASHES = re.compile(r"\s*/[\s/]*")
 
 
 def normalize_tag(text: str) -> str:
@@ -15,4 +14,5 @@ def normalize_tag(text: str) -> str:
     """
     tag = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
     tag = _PROJECT.sub("project/", tag.strip().lstrip("# \t").strip())
-    return _SPACES.sub("-", _SLASHES.sub("/", tag).strip("/# \t\n"))
+    parts = (part.strip() for part in tag.split("/"))
+    return _SPACES.sub("-", "/".join(part for part in parts if part).strip("/# \t\n"))

@@ -12,7 +12,7 @@ _SHORT = 200
 """Longer ones keep their marks of emphasis: finding pairs among hundreds of stars takes too long."""
 
 _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
-_BLOCK_ID = re.compile(r"(?:^|\s+)\^[A-Za-z0-9-]+$")
+_BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s[^()]*)?\)|\[[^\[\]]*\])")

@@ -52,7 +52,7 @@ _LABEL = re.compile(rf"[*_]*\(?({'|'.join(TYPES)})\)?[*_]*\s*[:\-–—]\s+(?=\S
 
 _UNTIL = re.compile(r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?)\b:? ", re.IGNORECASE)
 _LASTS = re.compile(
-    r"(?:^|[.;:!?(\[—–\n]\s*)(?:this )?(?:is )?(?:only )?(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
+    r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
     re.IGNORECASE,
 )
 _DURATION = re.compile(r"(?:in )?(?:\d+|[a-z]+) (?:day|week|fortnight|month|year)s?\b", re.IGNORECASE)

@@ -47,7 +47,6 @@ _NAMES = tuple(field.name for field in dataclasses.fields(Fields))
 _TEXTS = ("title", "subtitle", "digest", "project", "entered_by", "bead_id")
 _LISTS = ("supersedes", "concepts", "files_read", "files_modified")
 _DATES = ("expires", "valid_until")
-_COMMAS = re.compile(r"\s*,\s*")
 _BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
@@ -117,7 +116,7 @@ def _line(name: str, value: Any) -> str:
 
 def _items(name: str, value: Any) -> list[str]:
     if isinstance(value, str):
-        return [part for part in _COMMAS.split(value.strip()) if part]
+        return [text for part in value.split(",") if (text := part.strip())]
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         raise UsageError(f"{name} must be a list, not {value!r}.", "Give a list, or a text with commas.")
     return [text for item in value if (text := _line(name, item))]

@@ -25,7 +25,7 @@ _QUESTION = 0.8
 
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|\||#{1,6}\s)")
 _HEADING = re.compile(r"#{1,6}\s")
-_BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
+_BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
 Said = Mapping[int, float]

@@ -9,9 +9,11 @@ _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _LONGEST = 100_000
 _BODY = r"[A-Za-z0-9+/=]{12}"
-# A key whose end is missing: lines of base64, also quoted, indented, or with their breaks written as `\n`.
-_LINES = r"(?:(?:[\s>|#*\"'`,+]|\\[nrt])*+[A-Za-z0-9+/=]{12,}+)++"
-_PUTTY = r"Private-Lines: \d{1,3}\s((?:\s*+[A-Za-z0-9+/=]{12,}+)++)"
+# A key whose end is missing: lines of base64, also quoted, indented, or with their breaks written as `\n`. Nothing
+# follows the lines, and `+` before one is a mark of a diff: so a long text is read in one way only.
+_BEFORE_LINE = r"[\s>|#*\"'`,+]*(?:\\[nrt][\s>|#*\"'`,+]*)*"
+_LINES = rf"(?:{_BEFORE_LINE}[A-Za-z0-9/=][A-Za-z0-9+/=]{{11,}})+"
+_PUTTY = r"Private-Lines: \d{1,3}\s((?:\s*[A-Za-z0-9+/=]{12,})+)"
 
 
 def private_keys(text: str) -> Iterator[tuple[str, int, int]]:

@@ -13,7 +13,8 @@ _SAYS_SO = (
     r"|^(?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|null|none|nil|true|false|undefined|string|example|dummy)\d?$"
 )
 _WORD = r"(?:[a-z]{0,15}(?:[A-Z][a-z]{1,14}){0,6}|[A-Z]{1,15})\d{0,2}"
-_WORDS = rf"{_WORD}(?:[-_ .:/]+(?:{_WORD}|v?\d{{1,10}}))*"
+_WORD_OR_NUMBER = rf"{_WORD}|v?\d{{1,10}}"
+_BETWEEN = r"[-_ .:/]"
 
 
 def stands_for_another(value: str) -> bool:
@@ -29,4 +30,6 @@ def stands_for_another(value: str) -> bool:
 
 def is_words(value: str) -> bool:
     """Whether a value consists of words, as `my-app-secret-2` and `config.dbPassword`: a name rather than a secret."""
-    return compiled(_WORDS).fullmatch(value[:_LONGEST]) is not None
+    # Cut first: as one expression, whose words may be empty, a row of dashes could be read in any number of ways.
+    first, *others = compiled(_BETWEEN).split(value[:_LONGEST])
+    return bool(compiled(_WORD).fullmatch(first)) and all(map(compiled(_WORD_OR_NUMBER).fullmatch, others))

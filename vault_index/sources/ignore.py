@@ -6,7 +6,8 @@ rules take something back (`*`, `!*/`, `!*.md`); it would also cost 28 ms to imp
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 # What a bracket expression may name, without `/`, which no bracket matches.
@@ -21,6 +22,10 @@ _CLASSES = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
+
+
+_FOLDERS = "(?:[^/]+/)*"
+_STAR = "[^/]*"
 
 
 class Rule(NamedTuple):
@@ -116,10 +121,10 @@ def _regex(glob: str) -> str:
             step = len(rest) - len(rest.lstrip("*"))
             folders = step > 1 and (position == 0 or glob[position - 1] == "/")
             if folders and rest[step:].startswith("/"):
-                regex.append("(?:[^/]+/)*")
+                regex.append(_FOLDERS)
                 step += 1
             else:
-                regex.append(".+" if folders and step == len(rest) else "[^/]*")
+                regex.append(".+" if folders and step == len(rest) else _STAR)
         elif rest[0] == "?":
             regex.append("[^/]")
         elif rest[0] == "[":
@@ -131,7 +136,22 @@ def _regex(glob: str) -> str:
         else:
             regex.append(re.escape(rest[0]))
         position += step
-    return "".join(regex)
+    return _in_one_way("".join(regex), (_FOLDERS, _STAR), count())
+
+
+def _in_one_way(regex: str, gaps: Sequence[str], names: Iterator[int]) -> str:
+    """The same, where every gap but the last is as short as what follows it allows, and is not tried longer.
+
+    A longer one would find nothing more, and with many stars it would be looked for through ages. The group within a
+    lookahead is an atomic group as all versions of Python know it.
+    """
+    if not gaps:
+        return regex
+    first, *others = (_in_one_way(part, gaps[1:], names) for part in regex.split(gaps[0]))
+    shortest = (
+        f"(?=(?P<_{name}>{gaps[0]}?{part}))(?P=_{name})" for part, name in zip(others[:-1], names, strict=False)
+    )
+    return first + "".join(shortest) + (gaps[0] + others[-1] if others else "")
 
 
 def _bracket(rest: str) -> tuple[str, int]:

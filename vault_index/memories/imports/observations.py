@@ -27,7 +27,7 @@ from vault_index.memories.values import KEYS
 _NAME = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$")
 # `🟢 **Confidence:** high`: an icon may stand before it, the colon inside the stars or behind them.
 _LINE = re.compile(r"^[^\w*`#]*\*\*(?P<key>[A-Za-z][A-Za-z _]*?)(?::\*\*|\*\*:)\s*(?P<value>.*)$")
-_HEADING = re.compile(r"^#[ \t]+(?P<title>.*\S)")
+_HEADING = re.compile(r"^#[ \t]+(?![ \t])(?P<title>.*\S)")
 _ICON = re.compile(r"^[^\w\"'`(\[<*#@$/.-]+\s*")
 _PREFIX = re.compile(r"^observation:\s*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"^\[.*(?:optional|timestamp| \| ).*\]$", re.IGNORECASE)
