@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, write
-from vault_index.api.checking import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
-from vault_index.api.report import _HINTS
 from vault_index.cli import main
 from vault_index.config import find_home, load_config
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
+from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
+from vault_index.health.status import _HINTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

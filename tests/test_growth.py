@@ -27,14 +27,15 @@ HOSTILE = {
     " f(['# a' + ' ' * 9_000 + 'b'] * 500)",
     "spaces in a tag": "from vault_index.markdown.tags import normalize_tag as f; f('a' + ' ' * 800_000 + 'b')",
     "spaces in a list": "from vault_index.markdown.frontmatter import string_list as f; f('a' + ' ' * 800_000 + 'b')",
-    "a deep indentation": "from vault_index.markdown.inset import inset as f; f('# a\\n' + '\t' * 500_000 + 'b', 2)",
-    "openings of terminal sequences": "from vault_index.markdown.harmless import harmless as f; f('\\x90' * 5_000_000)",
+    "a deep indentation": "from vault_index.markdown.nest import inset as f; f('# a\\n' + '\t' * 500_000 + 'b', 2)",
+    "openings of terminal sequences": "from vault_index.markdown.sanitize import harmless as f; f('\\x90' * 5_000_000)",
     "spaces in the address of a link": "from vault_index.markdown.obsidian import read_inline as f;"
     " f(['[a](' + ' ' * 500_000, 'b' + ' ' * 500_000 + '!', '[c](d' + '(e' * 200_000])",
     "brackets without partners": "from vault_index.markdown.obsidian import read_inline as f; f(['[[a] [b' * 100_000])",
-    "spaces before a question's id": "from vault_index.query.passages import split as f; f('a?' + ' ' * 800_000 + 'b')",
+    "spaces before a question's id": "from vault_index.query.ranking.passages import split as f;"
+    " f('a?' + ' ' * 800_000 + 'b')",
     "blank lines in a memory": "from datetime import date\n"
-    "from vault_index.memories.capture import Captured, CaptureRules, inferred as f\n"
+    "from vault_index.memories.capture.markers import Captured, CaptureRules, inferred as f\n"
     "f(Captured('a' + '\\n' * 300_000 + 'b', 1), today=date.min, rules=CaptureRules())",
     "a rule with many stars": "from vault_index.sources.ignore import Rules as f;"
     " f(['*a' * 12 + 'b']).covers('a' * 250); f(['**/a/' * 12 + 'b']).covers('a/' * 100 + 'a')",

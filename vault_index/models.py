@@ -1,4 +1,4 @@
-"""The values that travel on the way in: frozen, without behaviour, without I/O. What is answered is in `answers`.
+"""The values that travel on the way in: frozen, without behaviour, without I/O. What is answered is in `results`.
 
     path -> DocumentRef -> RawDocument -> ParsedDocument -> Chunk...      (indexer, now)
                                                  Chunk text -> Vector     (indexer, later)
@@ -7,7 +7,7 @@ Line numbers are 1-based and inclusive, and count the file as it stands on disk,
 Paths are relative to the root of their source, with `/`. Times are seconds since the epoch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -170,3 +170,13 @@ class Filters:
     """The moment `states` are judged at; None is the moment of asking."""
     without: tuple["Filters", ...] = ()
     """None of these may hold."""
+
+
+# --- long work -------------------------------------------------------------------------------------------------
+
+Progress = Callable[[str, int, int], None]
+"""Told now and then by long work: its stage, how much is done, and of how much (0 where that is not known)."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Report to nobody."""

@@ -8,7 +8,7 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
-from vault_index.api.dispatch import dispatch
+from vault_index.api.methods import dispatch
 from vault_index.config.edit import set_value
 from vault_index.errors import NotSetUpError
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
-from vault_index.answers import Problem
+from vault_index.results import Problem
 
 NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n"}
 Patch = pytest.MonkeyPatch
@@ -23,11 +23,11 @@ def run(index: VaultIndex, statement: str, *values: str) -> None:
 
 
 def extension_does_not_load(index: VaultIndex, patch: Patch) -> None:
-    patch.setattr("vault_index.store.checkup.load_vec0", lambda connection: False)
+    patch.setattr("vault_index.store.integrity.load_vec0", lambda connection: False)
 
 
 def extension_finds_the_wrong_vectors(index: VaultIndex, patch: Patch) -> None:
-    patch.setattr("vault_index.api.checking.vec0_fault", lambda: "sqlite-vec finds the wrong vectors")
+    patch.setattr("vault_index.health.checks.vec0_fault", lambda: "sqlite-vec finds the wrong vectors")
 
 
 def words_do_not_fit_the_rows(index: VaultIndex, patch: Patch) -> None:
@@ -48,7 +48,7 @@ def others_may_read(index: VaultIndex, patch: Patch) -> None:
 
 
 def watches_are_few(index: VaultIndex, patch: Patch) -> None:
-    patch.setattr("vault_index.api.own_files._number", lambda setting: 1 if setting.name == "max_user_watches" else 99)
+    patch.setattr("vault_index.health.files._number", lambda setting: 1 if setting.name == "max_user_watches" else 99)
 
 
 def clock_went_back(index: VaultIndex, patch: Patch) -> None:
@@ -56,7 +56,7 @@ def clock_went_back(index: VaultIndex, patch: Patch) -> None:
 
 
 def disk_is_nearly_full(index: VaultIndex, patch: Patch) -> None:
-    patch.setattr("vault_index.api.surroundings._free", lambda folder: 3 * 2**20)
+    patch.setattr("vault_index.health.environment._free", lambda folder: 3 * 2**20)
 
 
 def daemon_was_killed(index: VaultIndex, patch: Patch) -> None:

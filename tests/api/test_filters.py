@@ -7,11 +7,11 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
-from vault_index.api.arguments import FILTER_KEYS, FilterOptions
-from vault_index.api.dispatch import dispatch
+from vault_index.api.methods import dispatch
+from vault_index.api.options import FILTER_KEYS, FilterOptions
 from vault_index.cli import main
 from vault_index.errors import UsageError
-from vault_index.query.filters import QUERY_KEYS
+from vault_index.query.language.filters import QUERY_KEYS
 
 NOTES = {
     "Heron.md": "---\nstatus: done\ntags: birds\n---\n# Heron\n\nA heron stands in the water.\n",

@@ -331,7 +331,7 @@ def test_a_memory_that_a_rule_leaves_out_says_so(index: VaultIndex, vault: Path)
 def test_a_lock_that_is_not_given_back_is_said_with_what_was_written(
     index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vault_index.api.writing.LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr("vault_index.indexer.index_writer.LOCK_TIMEOUT", 0.05)
     with WriteLock(index.home.write_lock).held("sync", 1), pytest.raises(BusyError) as raised:
         index.add("Herons.")
     assert "(sync)" in raised.value.message

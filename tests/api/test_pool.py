@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import indexed
-from vault_index.api.pool import ReadPool
+from vault_index.store.read_pool import ReadPool
 
 
 def open_files() -> int:

@@ -10,12 +10,12 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index import VaultIndex
-from vault_index.answers import Problem
-from vault_index.api.own_files import clock_problem, leftover_problems, watch_problems
 from vault_index.config import find_home, load_config
+from vault_index.health.files import clock_problem, leftover_problems, watch_problems
 from vault_index.indexer.sync import Interrupted
-from vault_index.store.checkup import vec0_fault
+from vault_index.results import Problem
 from vault_index.store.connection import load_vec0
+from vault_index.store.integrity import vec0_fault
 
 NOTES = {
     "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",
@@ -206,7 +206,7 @@ def test_a_clock_that_went_back_is_named() -> None:
 def test_vectors_are_tried_and_not_only_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert vec0_fault() == ""
     no: Callable[[apsw.Connection], bool] = lambda connection: False  # noqa: E731
-    monkeypatch.setattr("vault_index.store.checkup.load_vec0", no)
+    monkeypatch.setattr("vault_index.store.integrity.load_vec0", no)
     assert "cannot be loaded" in vec0_fault()
 
 

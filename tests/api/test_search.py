@@ -3,11 +3,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.api.vaults import indexed, opened, write
-from tests.api.vaults import paths_found as found
+from tests.api.vaults import indexed, opened, paths_found as found, write
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 

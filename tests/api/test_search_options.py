@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import indexed, opened, write
-from tests.api.vaults import paths_found as found
+from tests.api.vaults import indexed, opened, paths_found as found, write
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.config import find_home

@@ -8,11 +8,11 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
-from vault_index.answers import DaemonStatus, SentRecord, Status
-from vault_index.api.surroundings import space_problem
 from vault_index.config.edit import set_value
-from vault_index.daemon.lock import DaemonLock
+from vault_index.daemon.system import DaemonLock
 from vault_index.errors import NotFoundError
+from vault_index.health.environment import space_problem
+from vault_index.results import DaemonStatus, SentRecord, Status
 from vault_index.store.cache import Cache
 
 NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n", "broken.md": "---\ntitle: @home\n---\nText.\n"}

@@ -10,9 +10,9 @@ from tests.embeddings.failures import malformed, not_a_number, server_error, una
 from tests.embeddings.replies import Failure
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
-from vault_index.answers import Problem
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
+from vault_index.results import Problem
 
 NOTES = {
     f"{n:02}.md": f"# Note {n}\n\nThe {word} is described here.\n"

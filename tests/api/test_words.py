@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from tests.api.vaults import indexed
-from tests.api.vaults import paths_found as found
+from tests.api.vaults import indexed, paths_found as found
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 

@@ -14,7 +14,7 @@ from tests.cli.process import vx
 from vault_index.cli import main
 from vault_index.config import find_home
 from vault_index.daemon.client import connect
-from vault_index.daemon.lock import DaemonLock
+from vault_index.daemon.system import DaemonLock
 from vault_index.errors import BusyError
 
 

@@ -20,14 +20,14 @@ HEAVY = {"openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_
 THIN = HEAVY | {
     "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",
     "dataclasses", "inspect", "asyncio", "difflib", "shutil", "subprocess", "logging", "threading",
-    "vault_index.models", "vault_index.answers",
+    "vault_index.models", "vault_index.results",
     "vault_index.api", "vault_index.store", "vault_index.query", "vault_index.output.toon",
 }  # fmt: skip
 
 WITHOUT_A_DAEMON = HEAVY | {
     "tiktoken", "toon_format", "frontmatter", "rapidfuzz", "tenacity", "logging", "shutil", "subprocess", "socket",
-    "vault_index.api.writing", "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer",
-    "vault_index.query.search", "vault_index.store.neighbours", "vault_index.store.rows",
+    "vault_index.indexer.index_writer", "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer",
+    "vault_index.query.search", "vault_index.store.related", "vault_index.store.records",
     "vault_index.store.vocabulary", "vault_index.terms",
 }  # fmt: skip
 
@@ -70,12 +70,12 @@ def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, comman
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     modules = imported(*command, "--json")
-    answers_made = {name for name in modules if name.startswith("vault_index.answers.")}
-    assert answers_made == {"vault_index.answers.problems", f"vault_index.answers.{answer}"}
+    answers_made = {name for name in modules if name.startswith("vault_index.results.")}
+    assert answers_made == {"vault_index.results.problems", f"vault_index.results.{answer}"}
     assert not WITHOUT_A_DAEMON & modules
 
 
 def test_only_the_module_of_the_command_is_imported() -> None:
     modules = {name for name in imported("config", "path") if name.startswith("vault_index.cli.")}
     assert "vault_index.cli.settings" in modules
-    assert not modules & {"vault_index.cli.search", "vault_index.cli.browse", "vault_index.cli.indexing"}
+    assert not modules & {"vault_index.cli.search", "vault_index.cli.listing", "vault_index.cli.indexing"}

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vault_index.answers import EmbedReport, SyncReport
-from vault_index.daemon.jobs import Progress
 from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.models import Progress
+from vault_index.results import EmbedReport, SyncReport
 
 
 def until(condition: Callable[[], object], seconds: float = 10.0) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
-from vault_index.answers import Problem
 from vault_index.daemon import protocol
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Stepper
+from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.server import Request
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, NotFoundError
+from vault_index.results import Problem
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 

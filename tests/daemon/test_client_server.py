@@ -17,9 +17,9 @@ from tests.daemon.fake_index import until
 from vault_index import errors
 from vault_index.daemon import protocol
 from vault_index.daemon.client import connect
-from vault_index.daemon.jobs import Progress
 from vault_index.daemon.server import Request, Server
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
+from vault_index.models import Progress
 
 
 def answer(request: Request, progress: Progress) -> dict[str, Any] | str:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows
-from tests.daemon.test_run import Place, end
-from tests.daemon.test_run import place as place
+from tests.daemon.test_run import Place, end, place as place
 from vault_index import VaultIndex
 from vault_index.markdown.frontmatter import read_frontmatter
 

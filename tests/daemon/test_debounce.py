@@ -3,8 +3,7 @@
 from posixpath import dirname
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.daemon.debounce import Debounce
 

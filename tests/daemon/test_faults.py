@@ -5,8 +5,7 @@ import signal
 import apsw
 
 from tests.daemon.fake_index import until
-from tests.daemon.test_run import Place
-from tests.daemon.test_run import place as place
+from tests.daemon.test_run import Place, place as place
 from vault_index import VaultIndex
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from vault_index.daemon.filesystems import silent_filesystem, silent_in
+from vault_index.daemon.observers import silent_filesystem, silent_in
 
 TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:26 / /mnt/c rw,noatime - 9p C:\134 rw,aname=drvfs
@@ -32,5 +32,5 @@ def test_the_kind_that_gives_no_events(folder: str, kind: str) -> None:
 
 
 def test_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.daemon.filesystems._TABLE", "/nowhere/mountinfo")
+    monkeypatch.setattr("vault_index.daemon.observers._TABLE", "/nowhere/mountinfo")
     assert silent_filesystem("/") == ""

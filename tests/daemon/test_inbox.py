@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from vault_index.daemon.inbox import Inbox
+from vault_index.daemon.signals import Inbox
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_index.daemon.lock import DaemonLock
+from vault_index.daemon.system import DaemonLock
 from vault_index.errors import BusyError
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.fake_index import until
-from tests.daemon.test_run import Place
-from tests.daemon.test_run import place as place
+from tests.daemon.test_run import Place, place as place
 from vault_index.errors import VaultIndexError
 
 KEY = "sk-veryprivatekey123456"

@@ -9,16 +9,16 @@ import pytest
 
 from tests.api.vaults import opened, write
 from tests.daemon.fake_index import FakeIndex, until
-from tests.daemon.test_run import Place
-from tests.daemon.test_run import place as place
-from vault_index.answers import SyncReport
-from vault_index.api.dispatch import to_json
+from tests.daemon.test_run import Place, place as place
+from vault_index.api.methods import to_json
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Stepper
-from vault_index.daemon.jobs import Job, Progress
+from vault_index.daemon.embedding_queue import Stepper
+from vault_index.daemon.jobs import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError
 from vault_index.indexer.sync import Interrupted
+from vault_index.models import Progress
+from vault_index.results import SyncReport
 
 
 def test_a_memory_is_found_when_the_daemon_has_answered(place: Place) -> None:

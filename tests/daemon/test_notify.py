@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_index.daemon.notify import notify, watchdog_interval
+from vault_index.daemon.system import notify, watchdog_interval
 
 
 @pytest.mark.parametrize("abstract", [False, True])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from vault_index.answers import WorkStatus
-from vault_index.daemon.pace import Pace
+from vault_index.daemon.progress_rate import Pace
+from vault_index.results import WorkStatus
 
 
 class Clock:

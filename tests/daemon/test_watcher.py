@@ -17,9 +17,9 @@ from watchdog.utils import BaseThread
 
 from tests.daemon.fake_index import FakeIndex, read_folder, until
 from vault_index.config import SourceConfig
-from vault_index.daemon import filesystems, observers, watcher
+from vault_index.daemon import observers, watcher
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Stepper
+from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.watcher import Watcher, is_noise
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.sources.vault import VaultSource
@@ -421,7 +421,7 @@ def test_a_file_system_without_events_is_polled_from_the_start(
 ) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:50 / {tmp_path} rw - 9p C: rw\n")
-    monkeypatch.setattr(filesystems, "_TABLE", str(table))
+    monkeypatch.setattr(observers, "_TABLE", str(table))
     scene = start("auto")
     assert (scene.watcher.backend, scene.watcher.problems) == ("polling", ())
     new_nested_folder(scene)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
-from vault_index.answers import EmbedReport, Problem, SyncReport, WorkStatus
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Stepper
+from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.sync import Interrupted
+from vault_index.results import EmbedReport, Problem, SyncReport, WorkStatus
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
 def test_long_work_says_how_far_it_is_until_it_is_over(
     index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vault_index.daemon.pace._SHORT", 0.05)
+    monkeypatch.setattr("vault_index.daemon.progress_rate._SHORT", 0.05)
     for number in range(20):
         (index.root / f"{number}.md").write_text(str(number), "utf-8")
     index.seconds_each = 0.02

@@ -5,8 +5,7 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.embeddings.answer import parse_vectors
 from vault_index.errors import EmbedderError

@@ -1,8 +1,7 @@
 from importlib.resources import files
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.embeddings.wordpiece import WordPiece
 

@@ -2,8 +2,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from vault_index import tokens
 from vault_index.markdown.chunk import chunk

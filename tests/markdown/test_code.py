@@ -1,8 +1,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.markdown.code import code_spans, masked
 

@@ -2,8 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
 from vault_index.markdown.parse import parse

@@ -3,10 +3,9 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from vault_index.markdown.harmless import harmless, harmless_line
+from vault_index.markdown.sanitize import harmless, harmless_line
 
 
 @pytest.mark.parametrize(

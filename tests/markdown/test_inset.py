@@ -1,8 +1,7 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from vault_index.markdown.inset import inset
+from vault_index.markdown.nest import inset
 from vault_index.markdown.parse import parse
 
 

@@ -1,9 +1,8 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index import tokens
-from vault_index.markdown.pieces import pieces
+from vault_index.markdown.split_long import pieces
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.markdown.recalled import as_recalled, drop_recalled, is_plain_place, quotation
 

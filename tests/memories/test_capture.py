@@ -1,10 +1,9 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from vault_index.memories.capture import Captured, CaptureRules, capture_rules, captures
+from vault_index.memories.capture.markers import Captured, CaptureRules, capture_rules, captures
 
 TODAY = date(2026, 11, 21)
 NO_TAGS = CaptureRules()

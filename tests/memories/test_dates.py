@@ -4,8 +4,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.errors import UsageError
 from vault_index.memories.dates import leading_date, read_date

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.memories.fields import CONFIDENCES, TYPES, Fields, changes_of, read_fields
+from vault_index.memories.file.fields import CONFIDENCES, TYPES, Fields, changes_of, read_fields
 
 TODAY = date(2026, 11, 21)
 

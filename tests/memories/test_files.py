@@ -13,9 +13,8 @@ import pytest
 
 from vault_index.config import SourceConfig
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
-from vault_index.memories.document import appended
-from vault_index.memories.files import MemoryFiles
-from vault_index.memories.naming import slug
+from vault_index.memories.file.document import appended
+from vault_index.memories.file.files import MemoryFiles, slug
 from vault_index.sources.vault import VaultSource
 
 NOTE = "80-memory/note/a.md"
@@ -414,7 +413,7 @@ def _run_and_kill(program: str, *arguments: str) -> None:
 _DIES_BETWEEN = """
 import os, sys, time
 from pathlib import Path
-from vault_index.memories.files import MemoryFiles
+from vault_index.memories.file.files import MemoryFiles
 def stop(*_, **__):
     print("between", flush=True)
     time.sleep(60)

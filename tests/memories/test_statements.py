@@ -1,12 +1,11 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.memories.statement_examples import AGAINST, FOR, HELD_OUT_AGAINST, HELD_OUT_FOR
-from vault_index.memories.capture import Captured, capture_rules, inferred
-from vault_index.memories.statements import PASTED, statements
+from vault_index.memories.capture.markers import Captured, capture_rules, inferred
+from vault_index.memories.capture.statements import PASTED, statements
 
 
 @pytest.mark.parametrize("message", FOR)

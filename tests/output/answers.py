@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from vault_index import answers
+from vault_index import results
 
 SNIPPET = (
     "WAL lets readers run while the daemon writes, so that search never waits for a sync. The log is bounded by "
@@ -34,7 +34,7 @@ def jsonable(value: Any) -> dict[str, Any]:
     return answer
 
 
-def hit(number: int = 0, **changes: Any) -> answers.Hit:
+def hit(number: int = 0, **changes: Any) -> results.Hit:
     values: dict[str, Any] = {
         "id": f"{0x5F0C3F0E + number * 0x1234567:08x}-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         "kind": "note",
@@ -62,10 +62,10 @@ def hit(number: int = 0, **changes: Any) -> answers.Hit:
         "also": (),
         "link": "obsidian://open?vault=Vault&file=30-code%2Fdatabases%2Fsqlite-wal",
     }
-    return answers.Hit(**(values | changes))
+    return results.Hit(**(values | changes))
 
 
-def search(*hits: answers.Hit, **changes: Any) -> dict[str, Any]:
+def search(*hits: results.Hit, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "query": "do readers wait",
         "mode": "hybrid",
@@ -75,13 +75,13 @@ def search(*hits: answers.Hit, **changes: Any) -> dict[str, Any]:
         "took_ms": 8.1,
         "results": hits,
     }
-    return jsonable(answers.SearchResult(**(values | changes)))
+    return jsonable(results.SearchResult(**(values | changes)))
 
 
-def explanation(*words: str, **changes: Any) -> answers.Explanation:
+def explanation(*words: str, **changes: Any) -> results.Explanation:
     """Of a passage that says the first of the words as typed, the second as corrected and the third not at all."""
     values: dict[str, Any] = {
-        "channels": {"text": answers.ChannelEvidence(3, 12.1), "vector": answers.ChannelEvidence(1, 0.61)},
+        "channels": {"text": results.ChannelEvidence(3, 12.1), "vector": results.ChannelEvidence(1, 0.61)},
         "coverage": 0.72,
         "matched": words[:1],
         "corrected": words[1:2],
@@ -89,17 +89,17 @@ def explanation(*words: str, **changes: Any) -> answers.Explanation:
         "parts": {"text": 0.25, "vector": 0.31, "path": 0.0, "passage": 0.17},
         "factors": {"recency": 0.98},
     }
-    return answers.Explanation(**(values | changes))
+    return results.Explanation(**(values | changes))
 
 
-def reading(word: str = "wal", **changes: Any) -> answers.QueryReading:
+def reading(word: str = "wal", **changes: Any) -> results.QueryReading:
     values: dict[str, Any] = {
-        "words": (answers.WordReading(word, 3.21, 12, ()), answers.WordReading("dokcer", 6.5, 7, ("docker", word))),
+        "words": (results.WordReading(word, 3.21, 12, ()), results.WordReading("dokcer", 6.5, 7, ("docker", word))),
         "required": f'"{word} mode"',
         "excluded": word,
         "filters": ("kind:memory", f"tag:{word}"),
     }
-    return answers.QueryReading(**(values | changes))
+    return results.QueryReading(**(values | changes))
 
 
 def why(**changes: Any) -> dict[str, Any]:
@@ -118,41 +118,41 @@ def why(**changes: Any) -> dict[str, Any]:
         "degraded": (),
         "corrections": {},
         "reasons": (
-            answers.Reason("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),
+            results.Reason("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),
         ),
         "hit": hit(explain=explanation("wal", "dokcer", "journal")),
         "reading": reading(),
     }
-    return jsonable(answers.Why(**(values | changes)))
+    return jsonable(results.Why(**(values | changes)))
 
 
-def record(number: int = 0, **changes: Any) -> answers.DocumentRecord:
+def record(number: int = 0, **changes: Any) -> results.DocumentRecord:
     known: dict[str, Any] = asdict(hit(number)) | {"turns": None}
-    fields = answers.DocumentRecord.__dataclass_fields__
-    return answers.DocumentRecord(**({key: known[key] for key in fields} | changes))
+    fields = results.DocumentRecord.__dataclass_fields__
+    return results.DocumentRecord(**({key: known[key] for key in fields} | changes))
 
 
-def documents(*records: answers.DocumentRecord, total: int | None = None) -> dict[str, Any]:
-    return jsonable(answers.DocumentList(records, len(records) if total is None else total))
+def documents(*records: results.DocumentRecord, total: int | None = None) -> dict[str, Any]:
+    return jsonable(results.DocumentList(records, len(records) if total is None else total))
 
 
-def related(*records: answers.RelatedRecord, **changes: Any) -> dict[str, Any]:
+def related(*records: results.RelatedRecord, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {"anchor": record(title="WAL", path="wal.md"), "results": records, "total": len(records)}
-    return jsonable(answers.RelatedList(**(values | changes)))
+    return jsonable(results.RelatedList(**(values | changes)))
 
 
-def relative(number: int = 0, *relations: answers.Relation, **changes: Any) -> answers.RelatedRecord:
+def relative(number: int = 0, *relations: results.Relation, **changes: Any) -> results.RelatedRecord:
     values: dict[str, Any] = {"relations": relations or ("near",), "cosine": 0.7123}
-    return answers.RelatedRecord(**(asdict(record(number)) | values | changes))
+    return results.RelatedRecord(**(asdict(record(number)) | values | changes))
 
 
 def timeline(
-    before: tuple[answers.DocumentRecord, ...] = (), after: tuple[answers.DocumentRecord, ...] = (), **changes: Any
+    before: tuple[results.DocumentRecord, ...] = (), after: tuple[results.DocumentRecord, ...] = (), **changes: Any
 ) -> dict[str, Any]:
-    return jsonable(answers.Timeline(record(9, **changes), before, after))
+    return jsonable(results.Timeline(record(9, **changes), before, after))
 
 
-def text(**changes: Any) -> answers.DocumentText:
+def text(**changes: Any) -> results.DocumentText:
     values: dict[str, Any] = {
         "id": "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         "kind": "note",
@@ -164,19 +164,19 @@ def text(**changes: Any) -> answers.DocumentText:
         "content": "# WAL\n\nReaders never wait.\n",
         "next": None,
     }
-    return answers.DocumentText(**(values | changes))
+    return results.DocumentText(**(values | changes))
 
 
-def texts(*several: answers.DocumentText) -> dict[str, Any]:
-    return jsonable(answers.Texts(several))
+def texts(*several: results.DocumentText) -> dict[str, Any]:
+    return jsonable(results.Texts(several))
 
 
 def tags(**counts: int) -> dict[str, Any]:
-    return jsonable(answers.TagList(tuple(answers.TagCount(tag, count) for tag, count in counts.items()), len(counts)))
+    return jsonable(results.TagList(tuple(results.TagCount(tag, count) for tag, count in counts.items()), len(counts)))
 
 
 def recall(**changes: Any) -> dict[str, Any]:
-    source = answers.RecalledSource(
+    source = results.RecalledSource(
         id="5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         kind="memory",
         source="vault",
@@ -191,26 +191,26 @@ def recall(**changes: Any) -> dict[str, Any]:
         whole=False,
     )
     values: dict[str, Any] = {"text": "`wal.md:9`\n> WAL", "tokens": 9, "confidence": "high", "sources": (source,)}
-    return jsonable(answers.Recall(**(values | changes)))
+    return jsonable(results.Recall(**(values | changes)))
 
 
 def status(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "version": "0.1.0",
-        "daemon": answers.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00"),
-        "sources": (answers.SourceStatus("vault", "vault", "/home/me/Vault", 173, 1204, 2),),
-        "index": answers.IndexStatus(173, 1204, 1190, 14, 34_567_890),
-        "embedder": answers.EmbedderStatus("local", "all-MiniLM-L6-v2", 384, True),
-        "watch": answers.WatchStatus("native", "2026-11-21T10:01:00+00:00", None, 0),
-        "problems": (answers.Problem("frontmatter", "a.md:3: broken frontmatter", "mend the YAML"),),
+        "daemon": results.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00"),
+        "sources": (results.SourceStatus("vault", "vault", "/home/me/Vault", 173, 1204, 2),),
+        "index": results.IndexStatus(173, 1204, 1190, 14, 34_567_890),
+        "embedder": results.EmbedderStatus("local", "all-MiniLM-L6-v2", 384, True),
+        "watch": results.WatchStatus("native", "2026-11-21T10:01:00+00:00", None, 0),
+        "problems": (results.Problem("frontmatter", "a.md:3: broken frontmatter", "mend the YAML"),),
     }
-    return jsonable(answers.Status(**(values | changes)))
+    return jsonable(results.Status(**(values | changes)))
 
 
-def doctor(*hard: answers.HardToFind, problems: tuple[answers.Problem, ...] = ()) -> dict[str, Any]:
-    classes = (answers.RecallOfClass("title", 150, 0.9933), answers.RecallOfClass("alias", 40, 0.925))
-    recall = answers.RecallReport(150, 190, 0.9789, classes, hard, 2.4)
-    return jsonable(answers.DoctorReport(not problems, problems, recall))
+def doctor(*hard: results.HardToFind, problems: tuple[results.Problem, ...] = ()) -> dict[str, Any]:
+    classes = (results.RecallOfClass("title", 150, 0.9933), results.RecallOfClass("alias", 40, 0.925))
+    recall = results.RecallReport(150, 190, 0.9789, classes, hard, 2.4)
+    return jsonable(results.DoctorReport(not problems, problems, recall))
 
 
 def plan(**changes: Any) -> dict[str, Any]:
@@ -226,23 +226,23 @@ def plan(**changes: Any) -> dict[str, Any]:
         "spent_today": 0,
         "daily_token_limit": 100_000,
     }
-    return jsonable(answers.EmbedPlan(**(values | changes)))
+    return jsonable(results.EmbedPlan(**(values | changes)))
 
 
 def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
     """One answer of every shape, with `words` wherever text of a note can stand."""
     found = hit(title=words, headings=(words,), snippet=words, digest=words, tags=(words,), path=words, also=(words,))
     listed = record(title=words, path=words, tags=(words,), type=words, link=words)
-    problem = answers.Problem("x", words, words)
-    report = answers.SyncReport(3, failed=(answers.Failure(words, words),), problems=(problem,), pending=1, chunks=2)
-    sent = answers.SentRecord("2026-11-21", words, words, words, words, 1, 2)
-    numbers = answers.Stats(3, 1, 0, 2, 9, 4, 1, None, 2, words, 12)
+    problem = results.Problem("x", words, words)
+    report = results.SyncReport(3, failed=(results.Failure(words, words),), problems=(problem,), pending=1, chunks=2)
+    sent = results.SentRecord("2026-11-21", words, words, words, words, 1, 2)
+    numbers = results.Stats(3, 1, 0, 2, 9, 4, 1, None, 2, words, 12)
     return [
         ("search", search(found, query=words, degraded=(words,), corrections={words: words})),
         ("search", search(query=words, confidence="none")),
         ("search", search(hit(explain=explanation(words, words, words)), query=words, reading=reading(words))),
         ("why", why(query=words, path=words, title=words, degraded=(words,), corrections={words: words},
-                    reasons=(answers.Reason("filtered", words, words),), reading=reading(words),
+                    reasons=(results.Reason("filtered", words, words),), reading=reading(words),
                     hit=hit(title=words, snippet=words, explain=explanation(words, words, words)))),
         ("why", why(id=None, title=None, lines=None, rank=None, hit=None, reading=None, path=words)),
         ("search", search(query=words)),
@@ -257,17 +257,17 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("tags", tags(**{words: 3})),
         ("tags", tags()),
         ("stats", jsonable(numbers)),
-        ("status", status(problems=(problem,), sources=(answers.SourceStatus(words, "vault", words, 1, 2, 3),))),
-        ("status", jsonable(answers.Privacy((sent,), 1))),
-        ("status", jsonable(answers.Privacy((), 0))),
+        ("status", status(problems=(problem,), sources=(results.SourceStatus(words, "vault", words, 1, 2, 3),))),
+        ("status", jsonable(results.Privacy((sent,), 1))),
+        ("status", jsonable(results.Privacy((), 0))),
         ("sync", jsonable(report)),
-        ("rebuild", jsonable(answers.SyncReport(3, unchanged=3))),
-        ("doctor", doctor(answers.HardToFind(words, "alias", words, None), problems=(problem,))),
-        ("doctor", jsonable(answers.DoctorReport(True, (), answers.RecallReport(0, 0, 0.0, (), (), 0.0)))),
-        ("doctor", jsonable(answers.DoctorReport(True, ()))),
+        ("rebuild", jsonable(results.SyncReport(3, unchanged=3))),
+        ("doctor", doctor(results.HardToFind(words, "alias", words, None), problems=(problem,))),
+        ("doctor", jsonable(results.DoctorReport(True, (), results.RecallReport(0, 0, 0.0, (), (), 0.0)))),
+        ("doctor", jsonable(results.DoctorReport(True, ()))),
         ("embed", plan(model=words, endpoint=words)),
-        ("embed", jsonable(answers.EmbedReport(3, 2, 1, 0.5, (problem,)))),
-        ("embed", jsonable(answers.EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),
+        ("embed", jsonable(results.EmbedReport(3, 2, 1, 0.5, (problem,)))),
+        ("embed", jsonable(results.EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),
         ("init", {"config": words, "source": words, "vault": words, "created": True, "added": True, "daemon": False,
                   "sync": jsonable(report)}),
         ("config_list", {"results": [{"key": words, "value": [words], "origin": "file"}], "total": 1}),

@@ -1,8 +1,7 @@
 """Text of notes is made harmless, and only what is harmful is touched."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.output.clean import clean, clean_all, clean_line
 

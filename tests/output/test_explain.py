@@ -3,7 +3,7 @@
 import pytest
 
 from tests.output import answers
-from vault_index import answers as kinds
+from vault_index import results as kinds
 from vault_index.output import Format, render
 
 EXPLAINED = answers.search(

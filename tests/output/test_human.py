@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.output import answers
-from vault_index import answers as kinds
+from vault_index import results as kinds
 from vault_index.output import render
 
 EVIL = "x \x1b[31m\x1b]8;;http://evil\x07 \x9b1m \u202egnp\u2066 \x7f y"

@@ -2,8 +2,7 @@
 
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.output import answers
 from vault_index.output import render

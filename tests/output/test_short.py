@@ -1,8 +1,7 @@
 """Prefixes, passages and figures."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.output import short
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 import toon_format
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.output import answers
 from vault_index import tokens

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.api.vaults import opened, write
-from vault_index.query.needles import Needle, read_needles
-from vault_index.query.parse import parse_query
-from vault_index.query.spelling import mend
+from vault_index.query.language.parse import parse_query
+from vault_index.query.ranking.query_terms import Needle, read_needles
+from vault_index.query.ranking.spelling import mend
 from vault_index.store.reader import IndexReader
 
 

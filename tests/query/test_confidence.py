@@ -8,9 +8,9 @@ import pytest
 from benchmarks.judged import open_index, read_set
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
-from vault_index.query.confidence import above_chance, above_chance_by_words
-from vault_index.query.passages import Passage
-from vault_index.query.rank import Evidence, Parts, Ranked
+from vault_index.query.ranking.confidence import above_chance, above_chance_by_words
+from vault_index.query.ranking.passages import Passage
+from vault_index.query.ranking.rank import Evidence, Parts, Ranked
 from vault_index.query.search import Mode
 from vault_index.store.records import ChunkRecord
 

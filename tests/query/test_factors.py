@@ -2,12 +2,11 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
-from vault_index.query.factors import Factors
+from vault_index.query.ranking.boosts import Factors
 
 DAY = 86_400.0
 NOW = 1_000 * DAY

@@ -6,8 +6,8 @@ import pytest
 
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.filters import add_filter, parse_time
-from vault_index.query.parse import parse_query
+from vault_index.query.language.filters import add_filter, parse_time
+from vault_index.query.language.parse import parse_query
 
 NOVEMBER = datetime(2026, 11, 1).timestamp()
 

@@ -1,10 +1,8 @@
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from vault_index.query.focus import focus
-from vault_index.query.needles import Needle
-from vault_index.query.passages import Spotter, split
-from vault_index.query.snippet import snippet
+from vault_index.query.highlight import focus, snippet
+from vault_index.query.ranking.passages import Spotter, split
+from vault_index.query.ranking.query_terms import Needle
 
 
 def spotter(*words: str) -> Spotter:

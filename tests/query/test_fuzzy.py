@@ -5,11 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.store.rows import document_row
-from vault_index.query.fuzzy import corrections, doubtful
+from vault_index.query.ranking.spelling import corrections, doubtful
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
@@ -138,7 +137,7 @@ def test_any_words_can_be_corrected(reader: IndexReader, words: list[str], thres
 
 def test_what_corrects_is_imported_for_errors_alone() -> None:
     code = (
-        "import sys; from vault_index.query.fuzzy import corrections, doubtful;"
+        "import sys; from vault_index.query.ranking.spelling import corrections, doubtful;"
         "assert corrections(['docker'], doubtful({'docker': 3}, 9), None) == {}; assert 'rapidfuzz' not in sys.modules;"
         "import rapidfuzz.process; assert 'numpy' not in sys.modules"
     )

@@ -7,8 +7,8 @@ import pytest
 
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.filters import QUERY_KEYS
-from vault_index.query.parse import parse_query
+from vault_index.query.language.filters import QUERY_KEYS
+from vault_index.query.language.parse import parse_query
 
 PAGE = (Path(__file__).parents[2] / "docs" / "query-language.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)

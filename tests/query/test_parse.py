@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 import apsw
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.match import match_expression, term_expression
-from vault_index.query.parse import parse_query
-from vault_index.query.tree import Term
+from vault_index.query.language.match import match_expression, term_expression
+from vault_index.query.language.parse import parse_query
+from vault_index.query.language.tree import Term
 from vault_index.terms import index_text
 
 

@@ -1,11 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.query.readers import needles, reader_of
-from vault_index.query.passages import Passage, Spotter, split, worth
+from vault_index.query.ranking.passages import Passage, Spotter, split, worth
 from vault_index.store.reader import IndexReader
 
 FILES = {

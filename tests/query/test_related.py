@@ -4,8 +4,7 @@ import math
 import struct
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.query.related import mean
 

@@ -1,13 +1,12 @@
 """Questions made of names, and what is said of their answers."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from vault_index.answers import HardToFind, RecallOfClass
-from vault_index.query.lexer import tokens
+from vault_index.query.language.tree import tokens
 from vault_index.query.selftest import KnownItem, known_items, plain_words, self_test
-from vault_index.store.known_items import DocumentNames
+from vault_index.results import HardToFind, RecallOfClass
+from vault_index.store.document_names import DocumentNames
 
 
 def note(path: str, title: str, **names: tuple[str, ...]) -> DocumentNames:

@@ -1,7 +1,6 @@
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from vault_index.query.snippet import snippet
+from vault_index.query.highlight import snippet
 
 
 def test_a_snippet_is_centred_and_bounded() -> None:

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.query.readers import reader_of
-from vault_index.query.parse import parse_query
-from vault_index.query.spelling import Spelling, mend
+from vault_index.query.language.parse import parse_query
+from vault_index.query.ranking.spelling import Spelling, mend
 from vault_index.store.reader import IndexReader
 
 FILES = {

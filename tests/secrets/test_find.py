@@ -3,8 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from vault_index.secrets.find import Secret, find_secrets
 

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.secrets.test_find import ASSIGNED, FORMS, INNOCENT, MIXED, block
 from vault_index.secrets.find import find_secrets

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.sources.trees import build, paths, vault_at
 from vault_index.models import Fault

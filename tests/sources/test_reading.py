@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.sources.trees import build, vault_at
 from vault_index.errors import NotFoundError, VaultIndexError

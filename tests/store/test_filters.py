@@ -5,14 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.store.rows import document_row
 from vault_index.models import Filters
 from vault_index.store.documents import Order
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import DocumentRow
+from vault_index.store.records import DocumentRow
 from vault_index.store.writer import IndexWriter
 
 SESSION = "5e55a001" + "0" * 24

@@ -65,7 +65,7 @@ def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_nobody_from_the_lock(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path; from vault_index.store.lock import WriteLock\n"
-        "from vault_index.daemon.lock import DaemonLock\n"
+        "from vault_index.daemon.system import DaemonLock\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # no file may grow\n"
         "DaemonLock(Path(sys.argv[1], 'daemon.lock'))\n"
         "with WriteLock(Path(sys.argv[1], 'write.lock')).held('sync', 1.0): print('held')"

@@ -7,8 +7,8 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index.models import Filters, State
-from vault_index.store.neighbours import Others
 from vault_index.store.reader import IndexReader
+from vault_index.store.related import Others
 
 DAY = "---\ncreated: 2026-01-02\n{more}---\nText.\n"
 NOTES = {

@@ -7,7 +7,7 @@ from tests.store.rows import document_row
 from vault_index.models import Filters, Link
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
-from vault_index.store.rows import DocumentRow
+from vault_index.store.records import DocumentRow
 from vault_index.store.writer import IndexWriter
 
 NEWER = "b" * 32

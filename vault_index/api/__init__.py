@@ -1,7 +1,6 @@
 """Wiring, and the public Python interface: `VaultIndex`, and `dispatch` for those who speak JSON."""
 
-from vault_index.api.dispatch import WRITING_METHODS as WRITING_METHODS
-from vault_index.api.dispatch import dispatch as dispatch
 from vault_index.api.index import VaultIndex as VaultIndex
+from vault_index.api.methods import WRITING_METHODS as WRITING_METHODS, dispatch as dispatch
 
 __all__ = ["WRITING_METHODS", "VaultIndex", "dispatch"]

@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vault_index import answers
-from vault_index.api.arguments import Names, no_progress
+from vault_index import results
+from vault_index.api.options import Names
 from vault_index.api.remembering import Remembering
 from vault_index.errors import NotSetUpError, VaultIndexError
+from vault_index.models import no_progress
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
-    from vault_index.indexer.sync import Progress
+    from vault_index.models import Progress
 
 
 class Carrying(Remembering):
@@ -22,13 +23,13 @@ class Carrying(Remembering):
 
     def export(
         self, path: str | Path, *, folder: bool = False, force: bool = False, source: Names = None
-    ) -> answers.ExportReport:
+    ) -> results.ExportReport:
         """Write every memory of one vault to a JSON file, or with `folder` to a folder of markdown; both lose nothing.
 
         The vault is the one memories are written to, or `source`. Only the owner can read what is written. Raises
         UsageError for a file that is there already and a folder that holds something, unless `force`.
         """
-        from vault_index.memories.exports import USAGE_FILE, write_file, write_folder
+        from vault_index.memories.transfer.export_files import USAGE_FILE, write_file, write_folder
         from vault_index.output.json import render_json
 
         place = Path(path).expanduser().absolute()
@@ -40,7 +41,7 @@ class Carrying(Remembering):
             size = write_folder(place, [*files, *kept], force=force)
         else:
             size = write_file(place, as_json(records), force=force)
-        return answers.ExportReport(str(place), self._memory_source(source), len(records), size)
+        return results.ExportReport(str(place), self._memory_source(source), len(records), size)
 
     def memory_records(self, *, source: Names = None) -> list[dict[str, Any]]:
         """Every memory of one vault as `export` writes it to JSON, by path."""
@@ -55,14 +56,14 @@ class Carrying(Remembering):
         embed: bool = True,
         source: Names = None,
         progress: Progress = no_progress,
-    ) -> answers.MemoryOutcomes:
+    ) -> results.MemoryOutcomes:
         """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
 
         What is here already stays as it is, so importing twice changes nothing. One that cannot be read, or holds
         what looks like a credential (unless `force`), is reported with its position and keeps no other out.
         """
-        from vault_index.api.importing import Importer
-        from vault_index.memories.imports.reading import read_path
+        from vault_index.memories.transfer.importer import Importer
+        from vault_index.memories.transfer.reading import read_path
 
         batch = read_path(Path(path).expanduser())
         with self._memories("import", source) as memories:
@@ -81,7 +82,7 @@ class Carrying(Remembering):
 
     def _records_of(self, source: Names, *, raw: bool = False) -> Iterator[dict[str, Any]]:
         """The files of the memory folder as records, or with `raw` as they are."""
-        from vault_index.memories.records import to_record
+        from vault_index.memories.transfer.json_record import to_record
 
         vault = self._vaults[self._memory_source(source)]
         folder = self.config.memory.dir

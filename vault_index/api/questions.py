@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from vault_index import answers
-from vault_index.api.arguments import ASKING, AskOptions, FilterOptions, Names, at_least, question, whole
-from vault_index.api.core import Core
+from vault_index import results
+from vault_index.api.options import ASKING, AskOptions, FilterOptions, Names, at_least, question, whole
+from vault_index.api.runtime import Core
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the query modules; type checkers know the name
@@ -28,14 +28,14 @@ class Questions(Core):
         offset: int = 0,
         explain: bool = False,
         **options: Unpack[AskOptions],
-    ) -> answers.SearchResult:
+    ) -> results.SearchResult:
         """The passages that answer `query`, best first. The filters among the options are those of the query language;
         with `explain` each hit says why it is where it is, and the answer how the query was read."""
         wanted = self._search_options(options, limit=limit, offset=offset, explain=explain)
         with self._pool.lend() as connections:
             return self._searcher(connections).search(question(query), wanted)
 
-    def why(self, query: str, ref: str, *, limit: int | None = None, **options: Unpack[AskOptions]) -> answers.Why:
+    def why(self, query: str, ref: str, *, limit: int | None = None, **options: Unpack[AskOptions]) -> results.Why:
         """Why `search` finds the passage at `ref` (a reference as `get` takes it, or a path of a file) or does not.
 
         Raises NotFoundError where there is neither a document nor a file.
@@ -61,7 +61,7 @@ class Questions(Core):
         max_tokens: int | None = None,
         neighbors: int = 0,
         source: Names = None,
-    ) -> answers.Texts:
+    ) -> results.Texts:
         """The text of each reference: an id or its prefix, a path, `path:10-42`, `[[Note#Heading]]`.
 
         Raises NotFoundError, and UsageError for an ambiguous id.
@@ -89,7 +89,7 @@ class Questions(Core):
                 with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
                     cache.record_access(document.uid, time.time())
                 texts.append(text)
-        return answers.Texts(tuple(texts))
+        return results.Texts(tuple(texts))
 
     def list(
         self,
@@ -99,7 +99,7 @@ class Questions(Core):
         limit: int = 20,
         offset: int = 0,
         **filters: Unpack[FilterOptions],
-    ) -> answers.DocumentList:
+    ) -> results.DocumentList:
         """Documents, newest first unless `sort` and `order` say otherwise."""
         from vault_index.query.listing import list_documents
 
@@ -122,7 +122,7 @@ class Questions(Core):
         limit: int = 10,
         offset: int = 0,
         **filters: Unpack[FilterOptions],
-    ) -> answers.RelatedList:
+    ) -> results.RelatedList:
         """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
 
         Of a place (`path:10-42`, `[[Note#Heading]]`) the links and the meaning of its lines count. Raises as `get`.
@@ -151,12 +151,12 @@ class Questions(Core):
         kind: Names = None,
         project: Names = None,
         source: Names = None,
-    ) -> answers.Timeline:
+    ) -> results.Timeline:
         """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
         """
-        from vault_index.query.timeline import timeline_around
+        from vault_index.query.listing import timeline_around
 
         if (ref is None) == (query is None):
             raise UsageError(
@@ -188,7 +188,7 @@ class Questions(Core):
         token: str | None = None,
         session: str | None = None,
         source: Names = None,
-    ) -> answers.Recall:
+    ) -> results.Recall:
         """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks, in
         at most `budget` tokens of cl100k_base; an empty text where there is nothing.
 
@@ -199,7 +199,7 @@ class Questions(Core):
         from secrets import token_hex
 
         from vault_index.markdown.recalled import is_token
-        from vault_index.query.freshness import Disk
+        from vault_index.query.disk_state import Disk
         from vault_index.query.projects import project_of
         from vault_index.query.recall import RecallOptions, recall
 
@@ -217,21 +217,21 @@ class Questions(Core):
         with self._pool.lend() as connections:
             return recall(self._searcher(connections), connections.reader, Disk(self._by_name), options)
 
-    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> answers.TagList:
+    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> results.TagList:
         """Tags with how many documents carry them, most frequent first."""
         from vault_index.query.listing import list_tags
 
         with self._pool.lend() as connections:
             return list_tags(connections.reader, self._filters(kind=kind, source=source, path=path))
 
-    def stats(self) -> answers.Stats:
+    def stats(self) -> results.Stats:
         """What there is, in numbers."""
-        from vault_index.api.stats import stats
+        from vault_index.health.status import stats
 
         with self._pool.lend() as connections:
             return stats(connections, self.home)
 
-    def agents(self) -> answers.AgentList:
+    def agents(self) -> results.AgentList:
         """Who entered documents, and how many."""
         from vault_index.query.listing import list_agents
 
@@ -241,7 +241,7 @@ class Questions(Core):
     def _search_options(
         self, asked: AskOptions, *, limit: int | None = None, offset: int = 0, explain: bool = False
     ) -> SearchOptions:
-        from vault_index.api.asking import search_options
+        from vault_index.api.options import search_options
 
         filters: dict[str, Any] = {name: value for name, value in asked.items() if name not in ASKING}
         options = search_options(asked, self.config.search, self._filters(**filters))

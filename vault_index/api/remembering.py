@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
-from vault_index import answers
-from vault_index.api.arguments import MemoryOptions, Names, names, whole
-from vault_index.api.core import Core
+from vault_index import results
+from vault_index.api.options import MemoryOptions, Names, names, whole
+from vault_index.api.runtime import Core
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of what writes memories; type checkers know the name
 if TYPE_CHECKING:
-    from vault_index.api.storing import MemoryWriter, NewMemory
+    from vault_index.memories.store import MemoryWriter, NewMemory
     from vault_index.store.records import StoredDocument
 
 
@@ -30,14 +30,14 @@ class Remembering(Core):
         force: bool = False,
         source: Names = None,
         **fields: Unpack[MemoryOptions],
-    ) -> answers.StoredMemory:
+    ) -> results.StoredMemory:
         """Store a memory, unless one says the same already: that one takes over new tags and dates.
 
         Where `text` has a frontmatter, that counts as well; `fields` count before it. `path` names the file inside the
         memory folder, as `handoffs/2026-01-01`. What looks like a credential is refused unless `force`. Raises
         UsageError, and BusyError for an index that others keep busy.
         """
-        from vault_index.api.intake import given_memory
+        from vault_index.memories.create import given_memory
 
         now = datetime.now().astimezone()
         new = given_memory(text, fields, path=path, now=now, max_bytes=self.config.memory.max_bytes, force=force)
@@ -58,13 +58,13 @@ class Remembering(Core):
         force: bool = False,
         source: Names = None,
         **fields: Unpack[MemoryOptions],
-    ) -> answers.StoredMemory:
+    ) -> results.StoredMemory:
         """Change what is named of one memory, and set `updated`; an empty text takes a field away.
 
         `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
         under that heading. Raises as `add`, NotFoundError, and ConflictError when the file changed meanwhile.
         """
-        from vault_index.api.intake import change_of
+        from vault_index.memories.create import change_of
 
         now = datetime.now().astimezone()
         change = change_of(
@@ -79,7 +79,7 @@ class Remembering(Core):
             return stored
         return self._with_near(stored, document.source, replaced)
 
-    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> answers.MemoryOutcomes:
+    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> results.MemoryOutcomes:
         """Move memories to the `.trash/` of their vault, or delete them for good. Of several each is reported; the
         error of a single one is raised."""
         references = whole(ref)
@@ -94,12 +94,12 @@ class Remembering(Core):
                 except VaultIndexError as error:
                     if len(references) == 1:
                         raise
-                    failed.append(answers.FailedItem(reference, error.in_one_line))
-        return answers.MemoryOutcomes(tuple(done), tuple(failed))
+                    failed.append(results.FailedItem(reference, error.in_one_line))
+        return results.MemoryOutcomes(tuple(done), tuple(failed))
 
     def prune(
         self, *, before: str | None = None, dry_run: bool = False, source: Names = None
-    ) -> answers.MemoryOutcomes:
+    ) -> results.MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
 
         The file decides: one whose date was taken away or put off since it was indexed stays.
@@ -121,8 +121,8 @@ class Remembering(Core):
                     outcome = _put_away(memories, document, dry_run=dry_run)
                     done.append(replace(outcome, details={**outcome.details, "expires": expires}))
                 except VaultIndexError as error:
-                    failed.append(answers.FailedItem(document.path, error.message))
-        return answers.MemoryOutcomes(tuple(done), tuple(failed))
+                    failed.append(results.FailedItem(document.path, error.message))
+        return results.MemoryOutcomes(tuple(done), tuple(failed))
 
     def capture(
         self,
@@ -137,20 +137,20 @@ class Remembering(Core):
         dry_run: bool = False,
         force: bool = False,
         source: Names = None,
-    ) -> answers.MemoryOutcomes:
+    ) -> results.MemoryOutcomes:
         """Store every `*Remember*: …` of a text, with the tags and the expiry that its words say.
 
         With `statements` the plain decisions and preferences of a user as well. `inbox` keeps them in the folder
         `inbox` of the memories; `auto` leaves it to `agents.capture` where they go, and whether. `project` is a name
         or a folder. One that cannot be stored is reported with its line, and keeps none of the others out.
         """
-        from vault_index.api.intake import Occasion, captured_memory, to_capture
+        from vault_index.memories.create import Occasion, captured_memory, to_capture
 
         mode = self.config.agents.capture if auto else "inbox" if inbox else "direct"
         now = datetime.now().astimezone()
         found = to_capture(text, now.date(), self.config.memory.capture_tags, statements=statements)
         if not found or mode == "off":
-            return answers.MemoryOutcomes(())
+            return results.MemoryOutcomes(())
         occasion = Occasion(by, project, session, "inbox" if mode == "inbox" else None)
         done, failed = [], []
         with self._memories("capture", source, now) as memories:
@@ -159,18 +159,18 @@ class Remembering(Core):
                     new = captured_memory(one, occasion, now, max_bytes=self.config.memory.max_bytes, force=force)
                     done.append(_captured(memories, one.text, new, dry_run=dry_run))
                 except VaultIndexError as error:
-                    failed.append(answers.FailedItem(f"line {one.line}", error.message))
+                    failed.append(results.FailedItem(f"line {one.line}", error.message))
         for outcome in done:
             if outcome.outcome == "created":
                 self._write.embed_document(memories.home, outcome.path)
-        return answers.MemoryOutcomes(tuple(done), tuple(failed))
+        return results.MemoryOutcomes(tuple(done), tuple(failed))
 
     # --- inside ------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _memories(self, work: str, source: Names, now: datetime | None = None) -> Iterator[MemoryWriter]:
         """Memories under the write lock, with an index that knows their files as they are; it follows at the end."""
-        from vault_index.api.storing import MemoryWriter
+        from vault_index.memories.store import MemoryWriter
 
         home = self._memory_source(source)
         with ExitStack() as stack:
@@ -213,10 +213,10 @@ class Remembering(Core):
         return vault.config.name
 
     def _with_near(
-        self, stored: answers.StoredMemory, source: str, replaced: list[StoredDocument]
-    ) -> answers.StoredMemory:
+        self, stored: results.StoredMemory, source: str, replaced: list[StoredDocument]
+    ) -> results.StoredMemory:
         """With the memories that say nearly the same; those it replaces are no news."""
-        from vault_index.api.near import near_memories
+        from vault_index.memories.similar import near_memories
 
         if stored.duplicate_of:
             return stored
@@ -235,15 +235,15 @@ def _references(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _put_away(
     memories: MemoryWriter, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
-) -> answers.MemoryOutcome:
+) -> results.MemoryOutcome:
     if dry_run:
-        return answers.MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
+        return results.MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
     where = memories.put_away(document, permanent=permanent)
     outcome, details = ("deleted", {}) if permanent else ("trashed", {"trash": where})
-    return answers.MemoryOutcome(document.uid, document.path, document.title, outcome, details)
+    return results.MemoryOutcome(document.uid, document.path, document.title, outcome, details)
 
 
-def _captured(memories: MemoryWriter, text: str, new: NewMemory, *, dry_run: bool) -> answers.MemoryOutcome:
+def _captured(memories: MemoryWriter, text: str, new: NewMemory, *, dry_run: bool) -> results.MemoryOutcome:
     details = {
         "type": new.fields.type,
         "tags": list(new.fields.tags or ()),
@@ -252,10 +252,10 @@ def _captured(memories: MemoryWriter, text: str, new: NewMemory, *, dry_run: boo
     if dry_run:
         twin = memories.twin(new.text)
         if twin is None:
-            return answers.MemoryOutcome("", "", new.title, "would be created", {**details, "text": text})
-        return answers.MemoryOutcome(twin.uid, twin.path, new.title, "duplicate", details)
+            return results.MemoryOutcome("", "", new.title, "would be created", {**details, "text": text})
+        return results.MemoryOutcome(twin.uid, twin.path, new.title, "duplicate", details)
     stored = memories.store(new)
     outcome = "created" if stored.created else "duplicate"
-    return answers.MemoryOutcome(
+    return results.MemoryOutcome(
         stored.id, stored.path, new.title, outcome, {**details, "warnings": list(stored.warnings)}
     )

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vault_index import answers
-from vault_index.api.arguments import Names, no_progress, places_in
+from vault_index import results
+from vault_index.api.options import Names, places_in
 from vault_index.api.questions import Questions
 from vault_index.errors import VaultIndexError
+from vault_index.models import no_progress
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Config, Home
-    from vault_index.indexer.sync import Progress
+    from vault_index.models import Progress
 
 
 class Upkeep(Questions):
@@ -29,7 +30,7 @@ class Upkeep(Questions):
         embed: bool = True,
         source: Names = None,
         progress: Progress = no_progress,
-    ) -> answers.SyncReport:
+    ) -> results.SyncReport:
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
         if paths is None:
             places = {name: [""] for name in self._sources_named(source)} or None
@@ -37,54 +38,54 @@ class Upkeep(Questions):
             places = places_in(self.sources, paths)
         return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
 
-    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> answers.SyncReport:
+    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> results.SyncReport:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
         return self._write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
 
-    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> answers.EmbedReport:
+    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> results.EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
         return self._write.embed(rebuild=rebuild, progress=progress)
 
-    def embed_plan(self) -> answers.EmbedPlan:
+    def embed_plan(self) -> results.EmbedPlan:
         """What filling the vectors would send and cost."""
-        from vault_index.api.report import embed_plan
+        from vault_index.health.status import embed_plan
 
         with self._pool.lend() as connections:
             return embed_plan(connections, self.config, self._embedders)
 
-    def embed_status(self) -> answers.EmbedStatus:
+    def embed_status(self) -> results.EmbedStatus:
         """How far the vectors are."""
-        from vault_index.api.report import embed_status
+        from vault_index.health.status import embed_status
 
         with self._pool.lend() as connections:
             return embed_status(connections, self.config.embedding.daily_token_limit)
 
-    def embed_step(self) -> answers.EmbedReport:
+    def embed_step(self) -> results.EmbedReport:
         """Fill the vectors of one small batch."""
         return self._write.embed_step()
 
     def status(
-        self, *, daemon: answers.DaemonStatus | None = None, watch: answers.WatchStatus | None = None
-    ) -> answers.Status:
+        self, *, daemon: results.DaemonStatus | None = None, watch: results.WatchStatus | None = None
+    ) -> results.Status:
         """How it is doing, and what is wrong. A daemon tells of itself."""
-        from vault_index.api.report import status
+        from vault_index.health.status import status
 
         return status(
             self._pool,
             self.home,
             self.config,
             self.sources,
-            daemon or answers.DaemonStatus(),
-            watch or answers.WatchStatus(),
+            daemon or results.DaemonStatus(),
+            watch or results.WatchStatus(),
         )
 
-    def file_status(self, ref: str) -> answers.FileStatus:
+    def file_status(self, ref: str) -> results.FileStatus:
         """How one document or file is doing, by a reference as `get` takes it or by its path; why it is not indexed.
 
         Raises NotFoundError where there is neither a document nor a file in a source.
         """
-        from vault_index.api.file_status import file_status
-        from vault_index.api.report import fault_problem
+        from vault_index.health.file_status import file_status
+        from vault_index.health.status import fault_problem
 
         inside = self._inside(ref)
         with self._pool.lend() as connections:
@@ -97,10 +98,10 @@ class Upkeep(Questions):
                 fault_problem,
             )
 
-    def doctor(self, *, recall: bool = False, deep: bool = False) -> answers.DoctorReport:
+    def doctor(self, *, recall: bool = False, deep: bool = False) -> results.DoctorReport:
         """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
         compared with one that is built anew, which takes as long as building it."""
-        from vault_index.api.checking import deep_problems, inside_problems, outside_problems
+        from vault_index.health.checks import deep_problems, inside_problems, outside_problems
 
         problems = [*self.status().problems, *self._shared_ids()]
         known = {problem.code for problem in problems}
@@ -109,13 +110,13 @@ class Upkeep(Questions):
             problems += (inside := inside_problems(self.home))
             if deep and not inside:
                 problems += deep_problems(self.home, self.config, self.sources, self._build)
-        return answers.DoctorReport(not problems, tuple(problems), self._self_test() if recall else None)
+        return results.DoctorReport(not problems, tuple(problems), self._self_test() if recall else None)
 
-    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> answers.DoctorReport:
+    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> results.DoctorReport:
         """Mend what is derived from the files and the cache, and the permissions of our own files; what is left, and
         what was mended. Rows of a source that is gone are never given up: nothing is made anew while one is."""
-        from vault_index.api.checking import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
-        from vault_index.api.own_files import tighten
+        from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
+        from vault_index.health.files import tighten
 
         before = self.doctor(deep=deep).problems
         codes = {problem.code for problem in before}
@@ -134,7 +135,7 @@ class Upkeep(Questions):
         with type(self)(home, config) as fresh:
             fresh.sync(embed=False)
 
-    def _self_test(self) -> answers.RecallReport:
+    def _self_test(self) -> results.RecallReport:
         from vault_index.query.selftest import DEPTH, self_test
 
         with self._pool.lend() as connections:
@@ -146,8 +147,8 @@ class Upkeep(Questions):
             lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],
         )
 
-    def _shared_ids(self) -> tuple[answers.Problem, ...]:
-        from vault_index.api.report import shared_ids
+    def _shared_ids(self) -> tuple[results.Problem, ...]:
+        from vault_index.health.status import shared_ids
 
         try:
             with self._pool.lend() as connections:
@@ -155,8 +156,8 @@ class Upkeep(Questions):
         except VaultIndexError:
             return ()  # the status says why there is no index to ask
 
-    def privacy(self) -> answers.Privacy:
+    def privacy(self) -> results.Privacy:
         """What was sent to which server, and when; never the text."""
-        from vault_index.api.report import privacy
+        from vault_index.health.status import privacy
 
         return privacy(self.home)

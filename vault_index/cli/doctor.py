@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from vault_index.cli.call import call, call_here
+from vault_index.cli.client import call, call_here
 from vault_index.cli.options import Options
 from vault_index.cli.present import show
 from vault_index.cli.progress import progress_bar

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from vault_index.cli.arguments import absolute
-from vault_index.cli.call import call, call_here
+from vault_index.cli.client import call, call_here
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.cli.progress import progress_bar

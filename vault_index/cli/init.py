@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from vault_index.cli.arguments import absolute
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.indexing import exit_code, work
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show

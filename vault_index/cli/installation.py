@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vault_index import __version__
-from vault_index.answers import Problem
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.opencode import link_of
 from vault_index.cli.options import Options
 from vault_index.cli.service import daemon_at, definition_of
 from vault_index.config.home import Home, find_home
 from vault_index.errors import VaultIndexError
+from vault_index.results import Problem
 
 _RESTART = "vault-index service restart, or end it and start it again"
 
@@ -30,7 +30,7 @@ def _daemon(daemon: dict[str, object]) -> Iterator[Problem]:
 
 
 def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Problem]:
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     try:
         state = service_here().state()

@@ -4,7 +4,7 @@ import argparse
 import subprocess
 from typing import Any
 
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.service import add_service_logs, daemon_at
 from vault_index.config.home import Home
@@ -28,7 +28,7 @@ def run_logs(options: Options, args: dict[str, Any]) -> int:
 
 def _of_service(home: Home, lines: int, *, follow: bool) -> list[str] | None:
     """What shows the log of the service; None where that is not the daemon of this home."""
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     try:
         service = service_here()

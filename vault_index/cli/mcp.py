@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import remark, write
 from vault_index.cli.program import home_options, program

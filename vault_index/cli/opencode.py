@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from vault_index.cli.call import call_here, home_of
+from vault_index.cli.client import call_here, home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import remark, show_value
 from vault_index.cli.program import home_options, program

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from vault_index.cli.arguments import absolute, positive
-from vault_index.cli.call import ask
+from vault_index.cli.client import ask
 from vault_index.cli.options import Options
 from vault_index.cli.present import show_value
 

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 from vault_index.daemon.client import Client, connect
 from vault_index.errors import UsageError, VaultIndexError

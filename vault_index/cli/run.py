@@ -60,7 +60,7 @@ def _command(arguments: list[str]) -> int:
     found = find_command(arguments)
     flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if "--version" in flags:
-        from vault_index.cli.versions import versions
+        from vault_index.cli.program import versions
 
         write(versions())
         return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.cli.arguments import absolute, positive
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home, private_folder
@@ -28,7 +28,7 @@ def add_service_install(parser: argparse.ArgumentParser) -> None:
 
 
 def run_service_install(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     definition = definition_of(options, sandbox="sandbox" in args)
     service = service_here()
@@ -47,7 +47,7 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
 
 
 def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     removed = service_here().uninstall()
     text = "removed; the index and the configuration stay" if removed else "there is no service to remove"
@@ -56,7 +56,7 @@ def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
 
 
 def run_service_restart(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     service = service_here()
     service.restart()
@@ -69,7 +69,7 @@ def run_service_restart(options: Options, args: dict[str, Any]) -> int:
 def run_service_status(options: Options, args: dict[str, Any]) -> int:
     from dataclasses import asdict
 
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     answer = asdict(service_here().state()) | {"daemon": daemon_at(home_of(options))}
     people = answer_format(options, "service_status") == "human"
@@ -97,7 +97,7 @@ def add_service_logs(parser: argparse.ArgumentParser) -> None:
 
 
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.here import service_here
+    from vault_index.service.detect import service_here
 
     command = service_here().logs_command(args.get("lines", 50), follow="follow" in args)
     return subprocess.run(command, check=False).returncode

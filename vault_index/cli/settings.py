@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import remark, show, show_value
 from vault_index.cli.reload import reload_daemon

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from vault_index.cli.arguments import absolute, names
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import remark, show, show_value
 from vault_index.cli.reload import reload_daemon

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from vault_index.cli.call import home_of
+from vault_index.cli.client import home_of
 from vault_index.cli.options import Options
 
 

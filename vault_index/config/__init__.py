@@ -3,20 +3,20 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vault_index.config.home import Home as Home
-    from vault_index.config.home import find_home as find_home
-    from vault_index.config.home import private_folder as private_folder
+    from vault_index.config.home import Home as Home, find_home as find_home, private_folder as private_folder
     from vault_index.config.load import load_config as load_config
-    from vault_index.config.schema import AgentsConfig as AgentsConfig
-    from vault_index.config.schema import ChunkConfig as ChunkConfig
-    from vault_index.config.schema import Config as Config
-    from vault_index.config.schema import EmbeddingConfig as EmbeddingConfig
-    from vault_index.config.schema import MemoryConfig as MemoryConfig
-    from vault_index.config.schema import OpencodeConfig as OpencodeConfig
-    from vault_index.config.schema import RankingConfig as RankingConfig
-    from vault_index.config.schema import SearchConfig as SearchConfig
-    from vault_index.config.schema import SourceConfig as SourceConfig
-    from vault_index.config.schema import WatchConfig as WatchConfig
+    from vault_index.config.schema import (
+        AgentsConfig as AgentsConfig,
+        ChunkConfig as ChunkConfig,
+        Config as Config,
+        EmbeddingConfig as EmbeddingConfig,
+        MemoryConfig as MemoryConfig,
+        OpencodeConfig as OpencodeConfig,
+        RankingConfig as RankingConfig,
+        SearchConfig as SearchConfig,
+        SourceConfig as SourceConfig,
+        WatchConfig as WatchConfig,
+    )
 
 _MODULES = {
     "Home": "home",

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol
 
-from vault_index.answers import DaemonStatus, Problem, WatchStatus
 from vault_index.daemon import protocol
-from vault_index.daemon.jobs import Job, Progress, Step
+from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.server import Request
 from vault_index.daemon.writer import Writer
+from vault_index.models import Progress
+from vault_index.results import DaemonStatus, Problem, WatchStatus
 
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""

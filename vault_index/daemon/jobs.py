@@ -2,16 +2,10 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from vault_index.answers import SyncReport
 from vault_index.errors import BusyError, VaultIndexError
-
-
-class Progress(Protocol):
-    """Told how far a long piece of work is."""
-
-    def __call__(self, stage: str, done: int, total: int) -> None: ...
+from vault_index.results import SyncReport
 
 
 class Step(NamedTuple):

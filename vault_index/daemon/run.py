@@ -13,13 +13,11 @@ from vault_index import __version__, api
 from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Stepper
-from vault_index.daemon.inbox import Inbox
-from vault_index.daemon.lock import DaemonLock
+from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.log import logging_to, say
-from vault_index.daemon.notify import notify, watchdog_interval
 from vault_index.daemon.server import Server
-from vault_index.daemon.system import share_heap, trim_memory
+from vault_index.daemon.signals import Inbox
+from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memory, watchdog_interval
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError

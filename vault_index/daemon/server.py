@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_index.daemon import protocol
-from vault_index.daemon.jobs import Progress
 from vault_index.daemon.log import say, where
 from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.models import Progress
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_index.answers import Problem
 from vault_index.config import SourceConfig
 from vault_index.daemon.log import say
+from vault_index.results import Problem
 
 log = logging.getLogger(__name__)
 

@@ -1,11 +1,17 @@
 """What the daemon asks of the operating system, so that nobody notices it: a lower priority, and unused memory back."""
 
+import contextlib
 import ctypes
+import fcntl
 import gc
 import os
+import socket
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
+
+from vault_index.errors import BusyError
 
 _NICE = 10
 """Half way down. Not further: a thread that gets no processor would keep Python's lock from those that answer."""
@@ -38,3 +44,53 @@ def trim_memory() -> None:
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def notify(message: str) -> None:
+    """Send `READY=1`, `STATUS=…`, `STOPPING=1`, `WATCHDOG=1`, … to the socket in NOTIFY_SOCKET."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):
+        address = "\0" + address[1:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        try:
+            channel.connect(address)
+            channel.send(message.encode())
+        except OSError:
+            return  # a service manager that does not listen is no reason to stop
+
+
+def watchdog_interval() -> float | None:
+    """How often systemd wants WATCHDOG=1, half its limit; None when it does not want it."""
+    limit = os.environ.get("WATCHDOG_USEC", "")
+    if not limit.isdigit() or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return None
+    return int(limit) / 2_000_000
+
+
+class DaemonLock:
+    """Taken by the constructor, held until `release` or the end of the process, however it ends.
+
+    Raises BusyError with the pid of the daemon that holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            pid = os.pread(self._descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(self._descriptor)
+            raise BusyError(
+                f"a daemon already runs for this home (pid {pid})",
+                f"stop it first (kill {pid}), or leave it to its work",
+            ) from fault
+        os.ftruncate(self._descriptor, 0)
+        with contextlib.suppress(OSError):  # a full disk has no room for it; the lock holds all the same
+            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        os.ftruncate(self._descriptor, 0)
+        os.close(self._descriptor)

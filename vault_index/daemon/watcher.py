@@ -12,11 +12,11 @@ from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers.api import BaseObserver
 
-from vault_index.answers import Problem
 from vault_index.daemon import observers
-from vault_index.daemon.filesystems import silent_filesystem
 from vault_index.daemon.log import say, where
+from vault_index.daemon.observers import silent_filesystem
 from vault_index.daemon.sessions import SessionWatch
+from vault_index.results import Problem
 from vault_index.sources.names import is_document_name, is_folder_name
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source

@@ -9,16 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_index.answers import Problem, WorkStatus
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.filling import Filling, Stepper
-from vault_index.daemon.jobs import Job, Progress, stopping, with_earlier
+from vault_index.daemon.embedding_queue import Filling, Stepper
+from vault_index.daemon.jobs import Job, stopping, with_earlier
 from vault_index.daemon.log import say, where
-from vault_index.daemon.pace import Pace
+from vault_index.daemon.progress_rate import Pace
 from vault_index.daemon.system import give_way
-from vault_index.daemon.texts import TextIndex, Texts
+from vault_index.daemon.text_sync import TextIndex, Texts
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.sync import Interrupted
+from vault_index.models import Progress
+from vault_index.results import Problem, WorkStatus
 
 log = logging.getLogger(__name__)
 

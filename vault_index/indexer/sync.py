@@ -5,18 +5,17 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
-from vault_index.answers import Failure, Problem, SyncReport
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.ahead import read_ahead
 from vault_index.indexer.plan import Plan, diff
 from vault_index.indexer.reading import Read, RowSettings, read_document
-from vault_index.models import DocumentRef, Fault, Vector
+from vault_index.models import DocumentRef, Fault, Progress, Vector
+from vault_index.results import Failure, Problem, SyncReport
 from vault_index.sources.names import is_readable_name, shown_name
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.rows import KnownDocument
+from vault_index.store.records import KnownDocument
 from vault_index.store.writer import IndexWriter
 
 log = logging.getLogger(__name__)
@@ -34,10 +33,6 @@ class Interrupted(BaseException):
 
     report: SyncReport | None = None
     """What was done until then."""
-
-
-class Progress(Protocol):
-    def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
 @dataclass(slots=True)

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from vault_index import tokens
-from vault_index.answers import SentRecord
 from vault_index.embeddings import Embedder, batches
 from vault_index.errors import EmbedderRefused, TextTooLong
 from vault_index.models import Vector
+from vault_index.results import SentRecord
 from vault_index.store.cache import Cache
 from vault_index.store.records import PendingChunk, SpaceRow
 from vault_index.store.writer import IndexWriter

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from itertools import groupby
 
 from vault_index import tokens
-from vault_index.markdown.pieces import LONGEST_TOKEN, pieces
+from vault_index.markdown.split_long import LONGEST_TOKEN, pieces
 from vault_index.models import Block, Chunk, ParsedDocument
 
 _ANCHOR_TOKENS = 8

@@ -14,7 +14,7 @@ The transcript is ours, its file is its reader's as well:
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,15 +23,13 @@ from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mirroring.files import Files
 from vault_index.mirroring.naming import free_name, is_untitled, name_of
 from vault_index.mirroring.note import as_note, is_earlier, session_in, turns_of
-from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.models import DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.vault import VaultSource
 from vault_index.sources.walk import Scan, is_under
 from vault_index.store.cache import Cache
-from vault_index.store.rows import MirroredSession
-
-Progress = Callable[[str, int, int], None]
+from vault_index.store.records import MirroredSession
 
 log = logging.getLogger(__name__)
 

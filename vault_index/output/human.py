@@ -5,12 +5,12 @@ from typing import Any, cast
 
 from rich.text import Text
 
-from vault_index.output.around import AROUND
 from vault_index.output.carried import CARRIED
 from vault_index.output.clean import clean_all
 from vault_index.output.explain import explanation_lines, reading_lines
 from vault_index.output.memories import MEMORIES
 from vault_index.output.page import Page
+from vault_index.output.related import AROUND
 from vault_index.output.reports import REPORTS
 from vault_index.output.short import (
     counted,

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from vault_index import answers
-from vault_index.query.needles import Needle, ranking_expression
-from vault_index.query.parse import ParsedQuery
-from vault_index.query.rank import Ranked, Ranking
-from vault_index.query.singles import single_filters
-from vault_index.query.spelling import Spelling
-from vault_index.query.tree import Term
+from vault_index import results
+from vault_index.query.language.filters import single_filters
+from vault_index.query.language.parse import ParsedQuery
+from vault_index.query.language.tree import Term
+from vault_index.query.ranking.query_terms import Needle, ranking_expression
+from vault_index.query.ranking.rank import Ranked, Ranking
+from vault_index.query.ranking.spelling import Spelling
 from vault_index.store.reader import IndexReader
 
 _ONE_WORD = re.compile(r'"(\w+)"')
 
 
-def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> answers.Explanation:
+def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> results.Explanation:
     said = {needles[number].text: weight for number, weight in hit.matched.items()}
-    return answers.Explanation(
+    return results.Explanation(
         channels=_channels(hit, ranking),
         coverage=round(hit.coverage, 3),
         matched=tuple(word for word, weight in said.items() if weight == 1.0),
@@ -35,7 +35,7 @@ def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> ans
     )
 
 
-def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, answers.ChannelEvidence]:
+def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, results.ChannelEvidence]:
     """The score of its chunk in each channel that named it, and its rank among the chunks named."""
     scores = {
         "text": {chunk_id: one.bm25 for chunk_id, one in ranking.evidence.items() if one.bm25 is not None},
@@ -43,7 +43,7 @@ def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, answers.ChannelEvid
         "path": {chunk_id: one.name for chunk_id, one in ranking.evidence.items() if one.name is not None},
     }
     return {
-        channel: answers.ChannelEvidence(1 + sum(score > own for score in named.values()), round(own, 4))
+        channel: results.ChannelEvidence(1 + sum(score > own for score in named.values()), round(own, 4))
         for channel, named in scores.items()
         if (own := named.get(hit.chunk.chunk_id)) is not None
     }
@@ -51,9 +51,9 @@ def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, answers.ChannelEvid
 
 def reading(
     reader: IndexReader, query: ParsedQuery, needles: Sequence[Needle], spelling: Spelling
-) -> answers.QueryReading:
+) -> results.QueryReading:
     """How a query was read, with what the index says of its words."""
-    return answers.QueryReading(
+    return results.QueryReading(
         words=tuple(_word(reader, needle, spelling.forms.get(needle.text, {})) for needle in needles),
         required=as_words(query.required),
         excluded=as_words(query.excluded),
@@ -66,9 +66,9 @@ def as_words(expression: str) -> str:
     return _ONE_WORD.sub(r"\1", expression)
 
 
-def _word(reader: IndexReader, needle: Needle, meant: Mapping[str, float]) -> answers.WordReading:
+def _word(reader: IndexReader, needle: Needle, meant: Mapping[str, float]) -> results.WordReading:
     term = Term(needle.text, "prefix" if needle.prefix else "word", 0)
-    return answers.WordReading(
+    return results.WordReading(
         text=needle.text,
         rarity=round(needle.weight, 2),
         texts=reader.count_matches(ranking_expression([term], {needle.text: meant})),

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vault_index.answers import DocumentText
 from vault_index.markdown.lines import split_lines
 from vault_index.query.present import to_record
 from vault_index.query.references import Place
+from vault_index.results import DocumentText
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 

@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from vault_index.models import Link
-from vault_index.store.neighbours import Called
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
+from vault_index.store.related import Called
 
 _SESSION = re.compile(r"ses_\w+")
 

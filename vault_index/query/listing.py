@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from vault_index import answers
+from vault_index import results
 from vault_index.errors import UsageError
+from vault_index.models import Filters
 from vault_index.query.present import to_record
+from vault_index.results import Timeline
 from vault_index.store.documents import Order
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import StoredDocument
+from vault_index.store.related import Others
 
 TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
 if TYPE_CHECKING:
@@ -38,7 +43,7 @@ class Records:
         self._links = links
         """For each source, the link to one of its paths."""
 
-    def of(self, documents: Sequence[StoredDocument]) -> tuple[answers.DocumentRecord, ...]:
+    def of(self, documents: Sequence[StoredDocument]) -> tuple[results.DocumentRecord, ...]:
         tags = self._reader.tags_of([document.id for document in documents])
         accesses = self._cache.accesses([document.uid for document in documents])
         return tuple(
@@ -62,7 +67,7 @@ def list_documents(
     order: Literal["asc", "desc"] | None,
     limit: int,
     offset: int,
-) -> answers.DocumentList:
+) -> results.DocumentList:
     if sort not in _SORTS:
         raise UsageError(f"cannot sort by {sort!r}", f"sort by {', '.join(_SORTS)}")
     if order not in (None, "asc", "desc"):
@@ -77,14 +82,35 @@ def list_documents(
             documents, total = reader.documents(filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
             documents = documents[offset : offset + limit]
-        return answers.DocumentList(records.of(documents), total)
+        return results.DocumentList(records.of(documents), total)
 
 
-def list_tags(reader: IndexReader, filters: Filters) -> answers.TagList:
-    counts = [answers.TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
-    return answers.TagList(tuple(counts), len(counts))
+def list_tags(reader: IndexReader, filters: Filters) -> results.TagList:
+    counts = [results.TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
+    return results.TagList(tuple(counts), len(counts))
 
 
-def list_agents(reader: IndexReader) -> answers.AgentList:
-    counts = [answers.AgentCount(agent, count) for agent, count in reader.author_counts()]
-    return answers.AgentList(tuple(counts), len(counts))
+def list_agents(reader: IndexReader) -> results.AgentList:
+    counts = [results.AgentCount(agent, count) for agent, count in reader.author_counts()]
+    return results.AgentList(tuple(counts), len(counts))
+
+
+def timeline_around(
+    reader: IndexReader,
+    records: Records,
+    anchor: StoredDocument,
+    filters: Filters,
+    *,
+    now: float,
+    before: int,
+    after: int,
+) -> Timeline:
+    """The documents created next to `anchor`, oldest first; equal times in the order of paths. `filters` concern them,
+    not the anchor."""
+    with reader.snapshot():
+        position = (anchor.created, anchor.path, anchor.source)
+        earlier, later = reader.in_time(Others(anchor.id, filters, now), position, before=before, after=after)
+        documents = reader.documents_by_key([*earlier, *later])
+        listed = records.of([anchor, *(documents[id_] for id_ in (*earlier, *later))])
+    split = 1 + len(earlier)
+    return Timeline(listed[0], listed[1:split], listed[split:])

@@ -8,9 +8,9 @@ TYPE_CHECKING = False  # spares a list the import of what makes hits; type check
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from vault_index.answers import DocumentRecord, Explanation, Hit
-    from vault_index.query.focus import Focus
-    from vault_index.query.rank import Ranked
+    from vault_index.query.highlight import Focus
+    from vault_index.query.ranking.rank import Ranked
+    from vault_index.results import DocumentRecord, Explanation, Hit
     from vault_index.store.records import ChunkRecord, StoredDocument
 
 
@@ -32,8 +32,8 @@ def to_hit(
     explain: Explanation | None,
 ) -> Hit:
     """`better` are the lines of the file that better hits point at: what two hits show is not the same."""
-    from vault_index.answers.found import Hit
-    from vault_index.query.snippet import snippet
+    from vault_index.query.highlight import snippet
+    from vault_index.results.search import Hit
 
     chunk = hit.chunk
     others = {line - chunk.start_line for line in better}
@@ -75,7 +75,7 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
 def to_record(
     document: StoredDocument, *, tags: tuple[str, ...], link: str, accesses: Mapping[str, int]
 ) -> DocumentRecord:
-    from vault_index.answers.documents import DocumentRecord
+    from vault_index.results.documents import DocumentRecord
 
     turns = document.frontmatter.get("turns") if document.kind == "session" else None
     return DocumentRecord(

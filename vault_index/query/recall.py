@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_index import tokens
-from vault_index.answers import Recall, RecalledSource
-from vault_index.answers.recalled import Cause
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.focus import focus
-from vault_index.query.freshness import Disk
+from vault_index.query.disk_state import Disk
+from vault_index.query.highlight import focus
 from vault_index.query.pack import Candidate, Groups, pack
-from vault_index.query.passages import Spotter
 from vault_index.query.present import iso_time
+from vault_index.query.ranking.passages import Spotter
 from vault_index.query.search import Asked, Chosen, Searcher, SearchOptions
+from vault_index.results import Recall, RecalledSource
+from vault_index.results.recall import Cause
 from vault_index.store.projects import Project
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument

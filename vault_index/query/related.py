@@ -5,14 +5,14 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from vault_index.answers import DocumentRecord, RelatedList, RelatedRecord, Relation
 from vault_index.models import Filters, Vector
 from vault_index.query.links import linked_from, linking_to
 from vault_index.query.listing import Records
 from vault_index.query.references import Place
-from vault_index.store.neighbours import Others
+from vault_index.results import DocumentRecord, RelatedList, RelatedRecord, Relation
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
+from vault_index.store.related import Others
 
 _LOW_COSINE = 0.3  # what is farther shares no subject
 _NEAR = 50  # documents, at most, that are named for their meaning alone

@@ -6,23 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from vault_index.answers import Hit, SearchResult
 from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
-from vault_index.query.channels import Question, candidates
-from vault_index.query.confidence import confidence
+from vault_index.query.disk_state import Disk, Source
 from vault_index.query.explain import explanation, reading
-from vault_index.query.factors import Factors
-from vault_index.query.focus import focus
-from vault_index.query.freshness import Disk, Source
-from vault_index.query.needles import Needle, ranking_expression, rarest, read_needles
-from vault_index.query.parse import ParsedQuery, parse_query
-from vault_index.query.passages import Spotter
+from vault_index.query.highlight import SNIPPET_CHARACTERS, focus
+from vault_index.query.language.parse import ParsedQuery, parse_query
 from vault_index.query.present import to_hit
-from vault_index.query.rank import Evidence, Ranked, Ranking, order, rank, weights, with_best_texts
-from vault_index.query.snippet import SNIPPET_CHARACTERS
-from vault_index.query.spelling import AS_TYPED, Spelling, mend
+from vault_index.query.ranking.boosts import Factors
+from vault_index.query.ranking.candidates import Question, candidates
+from vault_index.query.ranking.confidence import confidence
+from vault_index.query.ranking.passages import Spotter
+from vault_index.query.ranking.query_terms import Needle, ranking_expression, rarest, read_needles
+from vault_index.query.ranking.rank import Evidence, Ranked, Ranking, order, rank, weights, with_best_texts
+from vault_index.query.ranking.spelling import AS_TYPED, Spelling, mend
+from vault_index.results import Hit, SearchResult
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from vault_index.answers import HardToFind, RecallOfClass, RecallReport
-from vault_index.store.known_items import DocumentNames
+from vault_index.results import HardToFind, RecallOfClass, RecallReport
+from vault_index.store.document_names import DocumentNames
 
 Search = Callable[[str], Sequence[Collection[str]]]
 """The paths each hit stands for, best hit first; at most `DEPTH` hits are looked at."""

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from vault_index.answers import Reason, Why
 from vault_index.config.schema import SourceConfig
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.query.explain import as_words, reading
+from vault_index.query.language.filters import single_filters
 from vault_index.query.present import in_file, iso_time
-from vault_index.query.rank import Ranked
+from vault_index.query.ranking.rank import Ranked
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Asked, Chosen, Searcher, SearchOptions
-from vault_index.query.singles import single_filters
+from vault_index.results import Reason, Why
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vault_index.secrets.patterns import compiled
-from vault_index.secrets.placeholders import is_words, stands_for_another
+from vault_index.secrets.placeholders import compiled, is_words, stands_for_another
 
 
 class Name(NamedTuple):

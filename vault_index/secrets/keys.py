@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vault_index.secrets.patterns import compiled
+from vault_index.secrets.placeholders import compiled
 
 _MARK = "-----BEGIN "
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"

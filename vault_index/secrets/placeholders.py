@@ -1,6 +1,7 @@
 """What stands where a credential would: `<your key>`, `${TOKEN}`, `****`, `changeme`, the name of a variable."""
 
-from vault_index.secrets.patterns import compiled
+import re
+from functools import cache
 
 # No placeholder is longer, and no long text shall be searched again and again.
 _LONGEST = 100
@@ -33,3 +34,8 @@ def is_words(value: str) -> bool:
     # Cut first: as one expression, whose words may be empty, a row of dashes could be read in any number of ways.
     first, *others = compiled(_BETWEEN).split(value[:_LONGEST])
     return bool(compiled(_WORD).fullmatch(first)) and all(map(compiled(_WORD_OR_NUMBER).fullmatch, others))
+
+
+@cache
+def compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vault_index.secrets.patterns import compiled
-from vault_index.secrets.placeholders import stands_for_another
+from vault_index.secrets.placeholders import compiled, stands_for_another
 
 # A token begins where a word does, or after a line break that is written `\n`, as in JSON.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"

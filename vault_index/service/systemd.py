@@ -5,8 +5,8 @@ from pathlib import Path
 
 from vault_index.errors import VaultIndexError
 from vault_index.service.definition import Definition
-from vault_index.service.place import is_ours, write_ours
-from vault_index.service.running import run, said
+from vault_index.service.managed_file import is_ours, write_ours
+from vault_index.service.process import run, said
 from vault_index.service.state import State
 from vault_index.service.unit import NAME, user_unit
 

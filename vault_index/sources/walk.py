@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from vault_index.answers import Problem
 from vault_index.config import SourceConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp
+from vault_index.results import Problem
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
 from vault_index.sources.reading import is_placeholder
 from vault_index.sources.rulebook import IGNORE_FILE, Chain, RuleBook

@@ -10,9 +10,9 @@ from vault_index.store.connection import ANY_OF, any_of, connect, fetch_all, tra
 
 TYPE_CHECKING = False  # spares the import of what only writing needs; type checkers know the name
 if TYPE_CHECKING:
-    from vault_index.answers import SentRecord
     from vault_index.models import Vector, VectorSpace
-    from vault_index.store.rows import MirroredSession
+    from vault_index.results import SentRecord
+    from vault_index.store.records import MirroredSession
 
 _VARIABLES = 500  # values in one IN (…)
 
@@ -122,7 +122,7 @@ class Cache:
 
     def mirrored(self) -> dict[str, MirroredSession]:
         """The sessions that were ever written into a vault, by id."""
-        from vault_index.store.rows import MirroredSession
+        from vault_index.store.records import MirroredSession
 
         with translated(self._path):
             rows = fetch_all(
@@ -157,7 +157,7 @@ class Cache:
             )
 
     def sent(self) -> list[SentRecord]:
-        from vault_index.answers import SentRecord
+        from vault_index.results import SentRecord
 
         with translated(self._path):
             rows = fetch_all(

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from vault_index.models import Filters, Link, Vector
-    from vault_index.store.known_items import DocumentNames
-    from vault_index.store.neighbours import Backlink, Called, Others
+    from vault_index.store.document_names import DocumentNames
     from vault_index.store.projects import Project
     from vault_index.store.records import ChunkRecord, StoredDocument
+    from vault_index.store.related import Backlink, Called, Others
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class DocumentReader(Reading):
 
     def document_names(self, now: float, *, may_leave: bool) -> list[DocumentNames]:
         """What every document that can be found is called; with `may_leave` only what may leave the machine."""
-        from vault_index.store.known_items import document_names
+        from vault_index.store.document_names import document_names
 
         with self.snapshot():
             return document_names(self._connection, now, may_leave=may_leave)
@@ -148,19 +148,19 @@ class DocumentReader(Reading):
         return {row[0]: stored_document(row) for row in rows}
 
     def links_to(self, folded_names: Collection[str]) -> list[Backlink]:
-        from vault_index.store import neighbours
+        from vault_index.store import related as neighbours
 
         with translated(self._path):
             return neighbours.links_to(self._connection, folded_names)
 
     def documents_called(self, folded_names: Collection[str]) -> list[Called]:
-        from vault_index.store import neighbours
+        from vault_index.store import related as neighbours
 
         with translated(self._path):
             return neighbours.documents_called(self._connection, folded_names)
 
     def among(self, others: Others, document_ids: Collection[int]) -> set[int]:
-        from vault_index.store import neighbours
+        from vault_index.store import related as neighbours
 
         with translated(self._path):
             return neighbours.among(self._connection, others, document_ids)
@@ -172,7 +172,7 @@ class DocumentReader(Reading):
     def nearest_documents(
         self, space_id: int, vector: Vector, others: Others, document_ids: Collection[int] | None = None
     ) -> dict[int, float]:
-        from vault_index.store import neighbours
+        from vault_index.store import related as neighbours
 
         with translated(self._path):
             return neighbours.nearest_documents(self._connection, space_id, vector, others, document_ids)
@@ -180,7 +180,7 @@ class DocumentReader(Reading):
     def in_time(
         self, others: Others, position: tuple[float, str, str], *, before: int, after: int
     ) -> tuple[list[int], list[int]]:
-        from vault_index.store import neighbours
+        from vault_index.store import related as neighbours
 
         with translated(self._path):
             return neighbours.in_time(self._connection, others, position, before=before, after=after)

@@ -59,12 +59,12 @@ class IndexReader(DocumentReader, CountReader):
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> list[tuple[int, float]]:
         """Document ids and BM25 over what the documents are called, best first."""
-        from vault_index.store import names
+        from vault_index.store import document_names
 
         condition, values = document_condition(filters)
         where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
         with translated(self._path):
-            return names.candidates(self._connection, match, limit, where, values)
+            return document_names.candidates(self._connection, match, limit, where, values)
 
     def documents_of(self, chunk_ids: Sequence[int]) -> dict[int, int]:
         """The document of each chunk."""

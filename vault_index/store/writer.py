@@ -8,10 +8,9 @@ from pathlib import Path
 import apsw
 
 from vault_index.models import Fault, FileStamp, Vector
-from vault_index.store import names, spaces, vocabulary
+from vault_index.store import document_names, spaces, vocabulary
 from vault_index.store.connection import begin_anew, connect, fetch_all, load_vec0, transaction, translated
-from vault_index.store.records import PendingChunk, SpaceRow
-from vault_index.store.rows import ChunkRow, DocumentRow, KnownDocument
+from vault_index.store.records import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
 
@@ -89,8 +88,8 @@ class IndexWriter:
             ]
             _remove_chunks(connection, chunk_ids)
             vocabulary.put_called(connection, document_id, "")
-            names.mark(connection, document_id, "", ())
-            names.remove(connection, document_id)
+            document_names.mark(connection, document_id, "", ())
+            document_names.remove(connection, document_id)
             for table in ("tag", "alias", "link"):
                 connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
             connection.execute("DELETE FROM document WHERE id = ?", (document_id,))
@@ -99,7 +98,7 @@ class IndexWriter:
     def refresh_names(self) -> None:
         """Let documents be found by what others call them now. At the end of a sync."""
         with transaction(self._connection, self._path) as connection:
-            names.refresh(connection)
+            document_names.refresh(connection)
 
     def count_words(self) -> None:
         """Bring the vocabulary up to date with the texts. At the end of a sync."""
@@ -232,7 +231,7 @@ def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) -> None:
-    names.mark(connection, document_id, row.name, row.links)
+    document_names.mark(connection, document_id, row.name, row.links)
     for table in ("tag", "alias", "link"):
         connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
     connection.executemany(
@@ -246,7 +245,7 @@ def _put_names(connection: apsw.Connection, document_id: int, row: DocumentRow) 
     connection.executemany(
         "INSERT INTO link (document_id, line, target, target_name, heading, text, embed) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (document_id, link.line, link.target, names.target_name(link), link.heading, link.text,
+            (document_id, link.line, link.target, document_names.target_name(link), link.heading, link.text,
              link.embed)
             for link in row.links
         ],

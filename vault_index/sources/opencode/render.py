@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from itertools import chain
 
-from vault_index.markdown.inset import inset
+from vault_index.markdown.nest import inset
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.secrets.redact import drop_private, redact
 from vault_index.sources.opencode.model import (

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_index.answers import Problem
 from vault_index.errors import VaultIndexError
+from vault_index.results import Problem
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.model import Listed, Store
 from vault_index.sources.opencode.places import Places

@@ -1,0 +1,290 @@
+"""Keeping the texts of the index up to date: files that were marked, and everything from time to time."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from vault_index.daemon.debounce import Debounce
+from vault_index.daemon.embedding_queue import Filling
+from vault_index.daemon.log import say, where
+from vault_index.daemon.progress_rate import Pace
+from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.indexer.sync import Interrupted
+from vault_index.models import Progress
+from vault_index.results import Problem, SyncReport
+from vault_index.sources.walk import is_under
+
+log = logging.getLogger(__name__)
+
+_MANY_PATHS = 500
+"""More paths than this are cheaper to find by a full scan."""
+_AGAIN_SECONDS = 1.0
+"""A new folder is looked at once more after this time: its files may be older than the watch on it."""
+_SLICE_SECONDS = 0.5
+"""How long one piece of work may keep other files and requests waiting."""
+_BUSY_RETRY, _ERROR_RETRY, _LONGEST_RETRY = 1.0, 30.0, 60.0
+
+
+class TextIndex(Protocol):
+    """What this needs of VaultIndex."""
+
+    def sync(
+        self, paths: Sequence[str] | None = None, *, embed: bool = ..., progress: Progress = ...
+    ) -> SyncReport: ...
+
+
+class TextState(NamedTuple):
+    """What `status` tells. Times are ISO 8601 with zone."""
+
+    last_event: str | None
+    last_reconcile: str | None
+    missed: int
+    """Changes that only a later reconcile found."""
+    waiting: int
+    problems: tuple[Problem, ...]
+
+
+class Texts:
+    """`mark` and `state` may be called by any thread, the rest belongs to the writer's."""
+
+    def __init__(
+        self,
+        index: TextIndex,
+        vectors: Filling,
+        interrupted: Callable[[], bool],
+        on_missed: Callable[[], object],
+        pace: Pace,
+        clock: Callable[[], float],
+    ) -> None:
+        self._index = index
+        self._vectors = vectors
+        self._interrupted = interrupted
+        self._on_missed = on_missed
+        self._pace = pace
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._marks = Debounce(0.0, 0.0)
+        self._events = 0
+        self._last_event: float | None = None
+        self._last_reconcile: float | None = None
+        self._missed = 0
+        self._reconcile_seconds = 0.0
+        self._reconcile_at: float | None = None
+        self._reconciled = False
+        """Whether everything was compared since what there is to index was last another."""
+        self._untold = 0
+        """What a reconcile that was interrupted has found so far."""
+        self._problems: tuple[Problem, ...] = ()
+        self._rebuilt: tuple[Problem, ...] = ()
+        self._failing: tuple[Problem, ...] = ()
+        self._waits: dict[str, float] = {}
+        """How many seconds what fails has waited for its last try."""
+
+    def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
+        """Take new times (0: no timer), and reconcile as soon as possible. What that finds, nobody missed: no event
+        tells what other settings show or hide."""
+        with self._lock:
+            now = self._clock()
+            for path in self._marks.take_all():
+                marks.mark(path, now)
+            self._marks = marks
+            self._reconciled = False
+            self._reconcile_seconds = reconcile_seconds
+            self._reconcile_at = now
+
+    def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> float:
+        """Have `path` looked at soon; returns when. A folder that is there is looked at again a little later."""
+        with self._lock:
+            now = self._clock()
+            self._events += 1
+            self._last_event = time.time()
+            if folder and not gone:
+                self._marks.mark_later(path, now + _AGAIN_SECONDS)
+            return self._marks.mark(path, now, folder=folder, gone=gone)
+
+    def state(self) -> TextState:
+        with self._lock:
+            # Whether a source is there, the status sees for itself; that the index was damaged is told to the end.
+            passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished"))
+            return TextState(
+                _iso(self._last_event),
+                _iso(self._last_reconcile),
+                self._missed,
+                len(self._marks),
+                (*self._failing, *self._rebuilt, *passing),
+            )
+
+    # --- the writer's thread -------------------------------------------------------------------------------
+
+    def next_marked(self) -> float | None:
+        """When a marked path will be due."""
+        with self._lock:
+            return self._marks.next_due()
+
+    def due(self) -> tuple[str, ...]:
+        """Takes out the marked paths that are due."""
+        with self._lock:
+            return self._marks.due(self._clock())
+
+    @property
+    def reconcile_at(self) -> float | None:
+        return self._reconcile_at
+
+    def save(self, paths: tuple[str, ...]) -> bool:
+        """Bring these up to date. What fails is tried again; when others wait for long, the rest comes later: False."""
+        started = self._clock()
+        everything = len(paths) > _MANY_PATHS
+        try:
+            report = self._sync(None if everything else paths, started)
+        except Interrupted:
+            with self._lock:
+                for path in paths:
+                    self._marks.mark(path, self._clock())
+            return False
+        except VaultIndexError as error:
+            self._not_saved(paths, error)
+        else:
+            self._got_in([""] if everything else paths)
+            self._note(report, everything=everything)
+            if _changes(report) or report.failed:
+                _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+        return True
+
+    def reconcile(self) -> bool:
+        """Compare everything. What it finds although no event told of it, the watcher missed.
+
+        False where that did not come to its end; it is tried again.
+        """
+        started = self._clock()
+        self._reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
+        if self._reconciled and not self._save_waiting():
+            self._reconcile_at = self._clock()
+            return False
+        events = self._events
+        try:
+            report = self._sync(None, started)
+        except Interrupted as interrupted:
+            self._untold += self._without_event(interrupted.report, events)
+            self._reconcile_at = self._clock()
+            return False
+        except VaultIndexError as error:
+            say(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
+            self._fails(error)
+            self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
+            return False
+        self._got_in([""])
+        self._note(report, everything=True)
+        found = self._untold + self._without_event(report, events) if self._reconciled else 0
+        with self._lock:
+            self._reconciled, self._untold = True, 0
+            self._last_reconcile = time.time()
+            self._missed += found
+        self._reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
+        _log_sync("reconciled", report, missed=found, seconds=self._clock() - started)
+        if found:
+            self._on_missed()
+        return True
+
+    def _sync(self, paths: Sequence[str] | None, started: float) -> SyncReport:
+        try:
+            return self._index.sync(paths, embed=False, progress=self._slice(started))
+        except VaultIndexError:
+            raise
+        except Exception as error:  # whatever fails is tried again, and named
+            say(log, logging.ERROR, "job failed", error=where(error))
+            raise VaultIndexError(
+                f"a defect of vault-index: {type(error).__name__}", "the daemon's log says where"
+            ) from error
+
+    def _save_waiting(self) -> bool:
+        """What events told of and waits for its turn was not missed. False where that was interrupted."""
+        with self._lock:
+            waiting = self._marks.take_all()
+        return not waiting or self.save(waiting)
+
+    def _without_event(self, report: SyncReport | None, events: int) -> int:
+        """Changes that no event told of, given how many events there had been before."""
+        return max(0, _changes(report) - (self._events - events)) if report is not None else 0
+
+    def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
+        of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
+        if of_one_path and 1 < len(paths) <= _MANY_PATHS:
+            for path in paths:  # one file that cannot be read shall not keep the others waiting
+                self.save((path,))
+        elif isinstance(error, UsageError):  # of a source that is configured no longer
+            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
+        else:
+            self._try_again(paths, error)
+
+    def _try_again(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
+        """What could not be looked at now is looked at later, at growing intervals; it is never dropped."""
+        waits = {path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY) for path in paths}
+        self._waits |= waits
+        level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
+        say(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
+        self._fails(error)
+        with self._lock:
+            for path, seconds in waits.items():
+                self._marks.mark_later(path, self._clock() + seconds)
+
+    def _got_in(self, places: Sequence[str]) -> None:
+        waits = self._waits.items()
+        self._waits = {path: wait for path, wait in waits if not any(is_under(place, path) for place in places)}
+
+    def _fails(self, error: VaultIndexError) -> None:
+        """Have `status` name what keeps files out of the index, until they get in."""
+        if not isinstance(error, BusyError):
+            with self._lock:
+                self._failing = (Problem("not_saved", f"changes wait to be indexed: {error.message}", error.hint),)
+
+    def _note(self, report: SyncReport, *, everything: bool) -> None:
+        for problem in report.problems:
+            if problem not in self._problems:
+                say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
+        rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
+        with self._lock:
+            self._failing = self._failing if self._waits else ()
+            if everything or report.problems:
+                self._problems = report.problems
+            self._rebuilt = rebuilt or self._rebuilt
+        if rebuilt:
+            self._reconciled = False
+            self._vectors.index_was_replaced()
+            if not everything:  # the new index holds these few files alone
+                self._reconcile_at = self._clock()
+        if everything or _changes(report):
+            self._vectors.more(report.pending)
+
+    def _slice(self, started: float) -> Progress:
+        def check(stage: str, done: int, total: int) -> None:
+            self._pace.report(stage, done, total)
+            waits = self._interrupted()
+            now = self._clock()
+            if now - started > _SLICE_SECONDS:
+                due = self.next_marked()
+                if waits or (due is not None and due <= now):
+                    raise Interrupted
+
+        return check
+
+
+def _changes(report: SyncReport) -> int:
+    return report.added + report.changed + report.moved + report.removed
+
+
+def _log_sync(event: str, report: SyncReport, **fields: Any) -> None:
+    figures = {
+        name: value
+        for name in ("added", "changed", "moved", "removed", "chunks", "pending")
+        if (value := getattr(report, name))
+    }
+    say(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
+
+
+def _iso(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")

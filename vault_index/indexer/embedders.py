@@ -1,0 +1,91 @@
+"""The embedders in use: the configured one, and the one that answers for the vectors that serve."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from vault_index.errors import EmbedderRefused
+
+TYPE_CHECKING = False  # spares the import of the embeddings; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.config import EmbeddingConfig
+    from vault_index.embeddings import Embedder
+    from vault_index.models import Vector, VectorSpace
+    from vault_index.store.cache import Cache
+    from vault_index.store.records import SpaceRow
+
+_QUERIES = "(queries)"
+
+_LONGEST_QUESTION = 4000
+"""Characters: about as many as the largest passage has. Each further thousand costs the local model 60 ms."""
+
+
+class Embedders:
+    """Opens each embedder once; safe for several threads."""
+
+    def __init__(self, config: EmbeddingConfig) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._configured: Embedder | None = None
+        self._by_space: dict[VectorSpace, Embedder] = {}
+
+    def configured(self) -> Embedder | None:
+        """The embedder of the configuration, None for provider `none`. Raises EmbedderError, ConfigError."""
+        from vault_index.embeddings import open_embedder
+
+        with self._lock:
+            if self._configured is None:
+                self._configured = self._shared(open_embedder(self._config))
+            return self._configured
+
+    def embed_query(self, cache: Cache, space: SpaceRow, text: str) -> Vector:
+        """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
+        beginning."""
+        embedder, text = self._for_space(space.space), text[:_LONGEST_QUESTION]
+        if embedder.remote:
+            self._declare_query(cache, space.space, text)
+        return embedder.embed_query(text)
+
+    def release(self, unused: float) -> bool:
+        """Give back the memory of models that had nothing to do for so many seconds; whether there was any."""
+        with self._lock:
+            released = [embedder.release(unused) for embedder in self._by_space.values()]
+            return any(released)
+
+    def close(self) -> None:
+        with self._lock:
+            for embedder in self._by_space.values():
+                embedder.close()
+            self._configured, self._by_space = None, {}
+
+    def _for_space(self, space: VectorSpace) -> Embedder:
+        from vault_index.embeddings import open_embedder
+
+        with self._lock:
+            if space not in self._by_space:
+                embedder = open_embedder(self._config, space)
+                if embedder is None:
+                    raise EmbedderRefused(
+                        "no embedder is configured", "set embedding.provider, or search with --mode text"
+                    )
+                self._by_space[space] = embedder
+            return self._by_space[space]
+
+    def _shared(self, opened: Embedder | None) -> Embedder | None:
+        """The embedder of the same vectors that is there already: a model is not loaded twice."""
+        if opened is None:
+            return None
+        known = self._by_space.setdefault(opened.space, opened)
+        if known is not opened:
+            opened.close()
+        return known
+
+    def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
+        from vault_index import tokens
+        from vault_index.indexer.vectors import check_daily_limit, local_day
+        from vault_index.results import SentRecord
+
+        today, cost = local_day(time.time()), tokens.count(text)
+        check_daily_limit(cache, today, cost, self._config.daily_token_limit)
+        cache.record_sent([SentRecord(today, space.endpoint, space.model, "", _QUERIES, 1, cost)])

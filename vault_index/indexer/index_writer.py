@@ -1,0 +1,293 @@
+"""The writing half of the API: whatever changes the index, under the write lock, repairing what is derived."""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from vault_index.config import Config, Home
+from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
+from vault_index.indexer.embedders import Embedders
+from vault_index.indexer.folder_mtimes import FolderTimes
+from vault_index.indexer.reading import RowSettings
+from vault_index.indexer.sync import Synchroniser
+from vault_index.models import Progress, no_progress
+from vault_index.results import EmbedReport, Problem, SyncReport
+from vault_index.sources.source import Source
+from vault_index.store.cache import Cache
+from vault_index.store.lock import WriteLock
+from vault_index.store.meta_keys import EMBED_PROBLEM, SYNCED_AT
+from vault_index.store.writer import IndexWriter
+
+log = logging.getLogger(__name__)
+
+LOCK_TIMEOUT = 30.0
+"""Seconds a writing call waits for another writer before it gives up."""
+
+EMBEDDED_AT_ONCE = 16
+"""Chunks; a document of more of them gets its vectors with the others."""
+
+
+class WriteSide:
+    """Owns the writing connections. One call at a time; several processes take turns by the write lock."""
+
+    def __init__(self, home: Home, config: Config, sources: Sequence[Source], embedders: Embedders) -> None:
+        self._home = home
+        self._config = config
+        self._sources = sources
+        self._embedders = embedders
+        self._write_lock = WriteLock(home.write_lock)
+        self._writer: IndexWriter | None = None
+        self._cache: Cache | None = None
+        self._cursors: dict[int, int] = {}
+        self._folders = FolderTimes()
+
+    def shrink(self) -> None:
+        """Give back what only work needs: logs on the disk, pages in memory."""
+        for part in (self._writer, self._cache):
+            if part is not None:
+                part.shrink()
+
+    def close(self) -> None:
+        for part in (self._writer, self._cache):
+            if part is not None:
+                part.close()
+        self._writer = self._cache = None
+
+    def sync(
+        self,
+        places: Mapping[str, Sequence[str]] | None,
+        *,
+        dry_run: bool,
+        embed: bool,
+        progress: Progress,
+        everything: bool = False,
+        anew: bool = False,
+    ) -> SyncReport:
+        """Text first; then, with `embed`, the vectors. `everything` reads unchanged files again, too; `anew` forgets
+        every row before that."""
+        started = time.monotonic()
+
+        def text() -> SyncReport:
+            if anew:
+                self._cursors.clear()
+                self._open_writer().begin_anew()
+            if everything and not dry_run:
+                self._open_writer().mark_stale()
+            wanted = places if dry_run else self._with_mirror(places, progress)
+            report = self._synchroniser(progress).sync(self._sources, wanted, dry_run=dry_run)
+            if not dry_run:
+                self._open_writer().set_meta(SYNCED_AT, str(time.time()))
+            return report
+
+        with self._held("sync"):
+            report, repaired = self._repairing(text)
+        if dry_run:
+            return report
+        filled = self._fill(progress) if embed else self._without_filling()
+        if report.chunks or filled.embedded:
+            self._open_writer().checkpoint()
+        return replace(
+            report,
+            embedded=filled.embedded,
+            cached=filled.cached,
+            pending=filled.pending,
+            seconds=round(time.monotonic() - started, 3),
+            problems=(*repaired, *report.problems, *filled.problems),
+        )
+
+    def embed(self, *, rebuild: bool, progress: Progress) -> EmbedReport:
+        """Fill every vector that is missing; with `rebuild` compute all of them again beside the serving ones."""
+        return self._fill(progress, renew=rebuild)
+
+    def refill(self, *, progress: Progress) -> EmbedReport:
+        """Forget every vector, and take them from the cache again as far as it has them."""
+        with self._held("embed"):
+            self._cursors.clear()
+            self._open_writer().forget_vectors()
+        return self._fill(progress)
+
+    def embed_step(self) -> EmbedReport:
+        """Fill the vectors of one small batch."""
+        return self._fill(no_progress, steps=1)
+
+    @contextmanager
+    def held(self, work: str) -> Iterator[None]:
+        """Hold the write lock, with an index that can be read. Raises BusyError for a lock that is not given back."""
+        with self._held(work):
+            self._open_writer()
+            yield
+
+    def refresh_folder(self, source: str, folder: Path) -> None:
+        """Have the index know the files of a folder of a source, unless none came or went since the last time; the
+        caller holds the lock."""
+        times = self._folders.news(str(folder))
+        if times is not None:
+            root = next(one.config.path for one in self._sources if one.config.name == source)
+            self.refresh({source: [folder.relative_to(root).as_posix()]})
+            self._folders.keep(str(folder), times)
+
+    def wrote(self, folder: Path, files: Iterable[Path]) -> None:
+        """These files of the folder are written and indexed: they are no news."""
+        self._folders.wrote(str(folder), map(str, files))
+
+    def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
+        """Bring the text of these places up to date; the caller holds the lock."""
+
+        def text() -> SyncReport:
+            return self._synchroniser(progress).sync(self._sources, places)
+
+        report, rebuilt = self._repairing(text)
+        return self._synchroniser(no_progress).sync(self._sources) if rebuilt else report
+
+    def embed_document(self, source: str, path: str) -> None:
+        """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
+        from vault_index.indexer.vectors import open_space
+
+        if self._config.embedding.provider != "local":
+            return
+        try:
+            embedder = self._embedders.configured()
+            writer = self._open_writer()
+            with self._held("embed"):
+                space = open_space(writer, embedder)
+                chunks = writer.pending_in(space.id, source, path) if space else []
+            if embedder is None or space is None or not 0 < len(chunks) <= EMBEDDED_AT_ONCE:
+                return
+            found = embedder.embed([chunk.embed_text for chunk in chunks])
+            vectors = {chunk.embed_key: vector for chunk, vector in zip(chunks, found, strict=True)}
+            self._open_cache().put_embeddings(space.space, vectors)
+            with self._held("embed"):
+                writer.put_vectors(space.id, vectors, chunks)
+        except VaultIndexError as error:
+            log.info("not embedded at once: %s", error.message)
+
+    def _with_mirror(
+        self, places: Mapping[str, Sequence[str]] | None, progress: Progress
+    ) -> Mapping[str, Sequence[str]] | None:
+        """Where sessions are kept as files, write these first: they are places to be read as well."""
+        if not self._config.opencode.mirror:
+            return places
+        from vault_index.mirroring.mirror import MirroredSessions
+
+        wanted = dict(places or {})
+        for source in self._sources:
+            if isinstance(source, MirroredSessions) and (places is None or source.config.name in places):
+                vault = source.vault.config.name
+                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._open_cache(), progress)]
+        return None if places is None else wanted
+
+    # --- vectors -----------------------------------------------------------------------------------------------
+
+    def _fill(self, progress: Progress, *, renew: bool = False, steps: int | None = None) -> EmbedReport:
+        # Late: counting tokens is needed only where something is embedded.
+        from vault_index.indexer.vectors import VectorBuilder, open_space
+
+        started = time.monotonic()
+        embedded = cached = 0
+        pending = 0
+        problems: list[Problem] = []
+        try:
+            embedder = self._embedders.configured()
+            with self._held("embed"):
+                space = open_space(self._open_writer(), embedder, renew=renew)
+            if embedder is not None and space is None:
+                problems.append(_no_vec0())
+            if embedder is not None and space is not None:
+                builder = VectorBuilder(
+                    self._open_writer(),
+                    self._open_cache(),
+                    embedder,
+                    space,
+                    lambda: self._held("embed"),
+                    daily_token_limit=self._config.embedding.daily_token_limit,
+                    after=self._cursors.pop(space.id, 0) if steps else 0,
+                )
+                pending = total = builder.remaining()
+                while steps is None or steps > 0:
+                    step = builder.step()
+                    embedded, cached = embedded + step.embedded, cached + step.cached
+                    if step.finished:
+                        break
+                    progress("embed", embedded + cached, total)
+                    steps = None if steps is None else steps - 1
+                self._cursors[space.id] = builder.cursor
+                pending = builder.remaining()
+        except EmbedderError as error:
+            problems.append(Problem(error.code, error.message, error.hint))
+            pending = self._count_pending()
+        self._remember_problem(problems)
+        return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems))
+
+    def _without_filling(self) -> EmbedReport:
+        return EmbedReport(0, 0, self._count_pending(), 0.0)
+
+    def _count_pending(self) -> int:
+        writer = self._open_writer()
+        spaces = writer.spaces()
+        target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
+        if target is not None:
+            return writer.count_pending(target.id, may_leave=target.space.provider != "local")
+        return writer.count_chunks() if self._config.embedding.provider != "none" else 0
+
+    def _remember_problem(self, problems: Sequence[Problem]) -> None:
+        """`status` of any process tells why vectors are missing."""
+        text = json.dumps([problems[0].code, problems[0].message, problems[0].hint]) if problems else ""
+        writer = self._open_writer()
+        if writer.meta(EMBED_PROBLEM) != text:
+            with self._held("embed"):
+                writer.set_meta(EMBED_PROBLEM, text)
+
+    # --- connections -------------------------------------------------------------------------------------------
+
+    def _held(self, work: str) -> AbstractContextManager[None]:
+        return self._write_lock.held(work, LOCK_TIMEOUT)
+
+    def _open_writer(self) -> IndexWriter:
+        if self._writer is None:
+            self._writer = IndexWriter(self._home.index_db)
+        return self._writer
+
+    def _open_cache(self) -> Cache:
+        if self._cache is None:
+            self._cache = Cache(self._home.cache_db)
+        return self._cache
+
+    def _synchroniser(self, progress: Progress) -> Synchroniser:
+        settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
+        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress)
+
+    def _repairing(self, work: Callable[[], SyncReport]) -> tuple[SyncReport, tuple[Problem, ...]]:
+        """Do `work`; where the index turns out damaged, set it aside and do it again on a new one."""
+        try:
+            return work(), ()
+        except IndexCorruptError as error:
+            kept = self._set_aside()
+            log.warning("index damaged, rebuilding: %s", error.message)
+            problem = Problem(
+                "index_rebuilt",
+                f"{error.message}; it was set aside as {kept.name} and built anew from your files",
+                "nothing is lost; delete the damaged file when you like",
+            )
+            return work(), (problem,)
+
+    def _set_aside(self) -> Path:
+        try:
+            self.close()
+        except VaultIndexError:  # a damaged database may refuse even that
+            self._writer = self._cache = None
+        damaged = self._home.index_db
+        for suffix in ("-wal", "-shm"):
+            damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
+        return damaged.rename(damaged.with_name(f"{damaged.name}.damaged"))
+
+
+def _no_vec0() -> Problem:
+    return Problem(
+        "vec0",
+        "sqlite-vec cannot be loaded: search works by keywords only",
+        "reinstall vault-index; `python -c 'import sqlite_vec'` shows the reason",
+    )

@@ -1,0 +1,230 @@
+"""Takes `*Remember*: …` out of what an agent wrote, with the tags and the expiry that its words say."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from vault_index.markdown.code import Span, code_spans, masked
+from vault_index.markdown.lines import split_lines
+from vault_index.markdown.tags import normalize_tag
+from vault_index.memories.capture.tag_words import BUILT_IN
+from vault_index.memories.dates import leading_date
+from vault_index.memories.file.fields import TYPES
+
+TEMPORARY = timedelta(days=90)
+"""How long what is called temporary is kept."""
+MOST_DATES = 20
+"""How many dates are looked for in one text; a memory has one or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What an agent or its user wants kept; `line` (1-based) is where it stands in the text."""
+
+    text: str
+    line: int
+    title: str | None = None
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    expires: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRules:
+    """Which words mean which tags. A word is in lower case; one may mean several."""
+
+    tags_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+_LINE = re.compile(r"[^\n]+")
+_MARKER = re.compile(
+    r"(?:^|(?<=[\s>(]))(?P<mark>\*{1,3}|_{1,3})remember"
+    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)|:(?=[^\n]{0,300}?[^\s*_](?P<around>(?P=mark))(?![*_\w])))",
+    re.IGNORECASE,
+)
+_QUOTE = re.compile(r"(?:[ \t]*>)*")
+_ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FENCE = re.compile(r"[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}\s")
+_PLACEHOLDER = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[\W_]*")
+_LABEL = re.compile(rf"[*_]*\(?({'|'.join(TYPES)})\)?[*_]*\s*[:\-–—]\s+(?=\S)", re.IGNORECASE)
+
+_UNTIL = re.compile(r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?)\b:? ", re.IGNORECASE)
+_LASTS = re.compile(
+    r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(r"(?:in )?(?:\d+|[a-z]+) (?:day|week|fortnight|month|year)s?\b", re.IGNORECASE)
+_TEMPORARY = re.compile(
+    r"(?<!not )(?<!no longer )(?<!non-)\btemporar(?:ily|y(?! (?:\w+ )?"
+    r"(?:files?|director(?:y|ies)|folders?|dirs?|paths?|tables?|storage|credentials?|tokens?|variables?|names?"
+    r"|branch(?:es)?|redirects?|objects?|keys?|buffers?)\b))\b",
+    re.IGNORECASE,
+)
+
+
+def capture_rules(more: Iterable[str] = ()) -> CaptureRules:
+    """The built-in words and those of the setting `memory.capture_tags`, each as `tag: word, word`: a tag that is built
+    in gets these words instead, and without words it is given no more."""
+    table = dict(BUILT_IN)
+    for entry in more:
+        tag, _, words = entry.partition(":")
+        table[normalize_tag(tag)] = words
+    tags_of: dict[str, tuple[str, ...]] = {}
+    for tag, words in table.items():
+        for word in filter(None, (" ".join(word.lower().split()) for word in words.split(","))):
+            tags_of[word] = (*tags_of.get(word, ()), tag)
+    return CaptureRules(tags_of)
+
+
+def captures(text: str, *, today: date, rules: CaptureRules) -> tuple[Captured, ...]:
+    """Every `*Remember*: …` of the text, up to a blank line, the next one or the end of its list item, each fact once.
+
+    Emphasis may be `*`, `**` or `_`, the colon inside it or a dash. Code, fenced or inline, is never a marker, so that
+    documentation can name the pattern; a fence that follows a marker belongs to its text.
+    """
+    lines = split_lines(text)
+    if not re.search("remember", text, re.IGNORECASE):
+        return ()
+    shown, fenced = without_code(lines)
+    found: dict[str, Captured] = {}
+    for number, match in _markers(shown):
+        body = _body(lines, shown, fenced, number, match)
+        if not _PLACEHOLDER.fullmatch(body):
+            found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
+    return tuple(inferred(each, today=today, rules=rules) for each in found.values())
+
+
+def inferred(captured: Captured, *, today: date, rules: CaptureRules) -> Captured:
+    """The same with the tags and the expiry that its words say."""
+    whole = f"{captured.title}. {captured.text}" if captured.title else captured.text
+    return replace(captured, tags=_tags(whole, rules), expires=_expiry(whole, today))
+
+
+def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
+    """The lines with code blanked out, offsets kept, and which of them stand in a fence."""
+    fenced = frozenset(_fenced(lines))
+    text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
+    return masked(text, _in_lines(text, code_spans(text))).split("\n"), fenced
+
+
+def _in_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """The spans cut at line ends, which stay where they are."""
+    for start, end in spans:
+        for match in _LINE.finditer(text, start, end):
+            yield match.span()
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[int]:
+    fence = ""
+    for number, line in enumerate(lines):
+        match = _FENCE.match(line)
+        if fence or match:
+            yield number
+        if not fence:
+            fence = match[1] if match else ""
+        elif match and match[1].startswith(fence) and not line[match.end() :].strip():
+            fence = ""
+
+
+def _markers(shown: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    for number, line in enumerate(shown):
+        for match in _MARKER.finditer(line):
+            yield number, match
+
+
+def _body(
+    lines: Sequence[str], shown: Sequence[str], fenced: frozenset[int], number: int, marker: re.Match[str]
+) -> str:
+    """What follows the marker, without the quote marks and the indentation of the place it stands in."""
+    first = lines[number]
+    following = _MARKER.search(shown[number], marker.end())
+    end = following.start() if following else len(first)
+    closed, opened = marker.span("around") if marker["around"] else (end, end)
+    words = first[marker.end() : closed] + first[opened:end]
+    if following:
+        return words.strip()
+    quote = _quote(first)
+    item = _ITEM.match(_unquoted(first))
+    indent = len(item[1]) if item else None
+    body = [words]
+    for later in range(number + 1, len(lines)):
+        line = _unquoted(lines[later])
+        if later not in fenced and (_quote(lines[later]) != quote or _ends(line, indent)):
+            break
+        start = _MARKER.search(shown[later]) if later not in fenced else None
+        if start:
+            body.append(_before(lines[later], start))
+            break
+        body.append(line)
+    return "\n".join([body[0].strip(), *_dedented(body[1:])]).strip()
+
+
+def _ends(line: str, indent: int | None) -> bool:
+    """Whether a text ends before this line; `indent` is that of the list item it stands in, if any."""
+    if not line.strip() or _HEADING.match(line):
+        return True
+    item = _ITEM.match(line)
+    return indent is not None and item is not None and len(item[1]) <= indent
+
+
+def _before(line: str, marker: re.Match[str]) -> str:
+    before = _unquoted(line[: marker.start()])
+    return "" if _ITEM.fullmatch(before) else before
+
+
+def _quote(line: str) -> int:
+    """How deep in block quotes a line stands."""
+    match = _QUOTE.match(line)
+    return match[0].count(">") if match else 0
+
+
+def _unquoted(line: str) -> str:
+    return _QUOTE.sub("", line, count=1) if _quote(line) else line
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[margin:].rstrip() for line in lines]
+
+
+def _labelled(captured: Captured) -> Captured:
+    """`Decision: …` is a decision."""
+    match = _LABEL.match(captured.text)
+    if not match:
+        return captured
+    return replace(captured, type=match[1].lower(), text=captured.text[match.end() :])
+
+
+def _titled(captured: Captured) -> Captured:
+    """A short sentence alone on the first line is the title of the rest."""
+    first, _, rest = captured.text.partition("\n")
+    if not rest.strip() or len(first) > 80 or not re.fullmatch(r"[^.!?]*\w[^.!?]*[.!?]", first):
+        return captured
+    return replace(captured, title=first.rstrip("."), text=rest.strip())
+
+
+def _tags(text: str, rules: CaptureRules) -> tuple[str, ...]:
+    """The tags of the words that stand in the text as whole words, in the order of the text."""
+    if not rules.tags_of:
+        return ()
+    longest_first = sorted(rules.tags_of, key=len, reverse=True)
+    pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)"
+    words = re.findall(pattern, " ".join(text.lower().split()))
+    return tuple(dict.fromkeys(tag for word in words for tag in rules.tags_of[word]))
+
+
+def _expiry(text: str, today: date) -> str | None:
+    """The day the text itself says it ends at, if that is to come.
+
+    How long something else lasts (`tokens expire in 7 days`) is no expiry: a duration counts only where a sentence or
+    a bracket begins with it.
+    """
+    plain = re.sub(r"[*_]+", "", masked(text, code_spans(text)))
+    ends = [match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())]
+    ends += [match.end() for match in _LASTS.finditer(plain)]
+    said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], today))]
+    if said:
+        return next((day for day in said if day >= today.isoformat()), None)
+    return (today + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None

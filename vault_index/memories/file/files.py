@@ -1,0 +1,275 @@
+"""The files of the memories of one vault: where they may lie, and how they are written without losing anything."""
+
+import errno
+import hashlib
+import itertools
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from vault_index import disk
+from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
+from vault_index.sources.reading import decode, read_regular
+
+MAX_BYTES = 10 * 1024 * 1024
+"""No file of more is read."""
+
+_TRASH = ".trash"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it was read; `text` with its byte order mark and line endings."""
+
+    text: str
+    digest: bytes
+    """SHA-256 of the bytes on disk."""
+    status: os.stat_result
+
+
+class MemoryFiles:
+    """Paths are relative to the vault, with `/`. Nothing outside the memory folder is read or written, links resolved,
+    but for what goes to the trash of the vault."""
+
+    def __init__(self, root: Path, memory_dir: str) -> None:
+        self._root = os.path.abspath(root)
+        self._dir = str(PurePosixPath(memory_dir))
+
+    def resolve(self, path: str) -> str:
+        """A name as `handoffs/2026-01-01`, or a path with the memory folder in front, as the path of the file.
+
+        It need not exist. UsageError for what cannot be the name of a memory.
+        """
+        given = path.strip()
+        name = given if given.endswith(".md") else f"{given}.md"
+        name = name if name.startswith(f"{self._dir}/") else f"{self._dir}/{name}"
+        if not os.path.lexists(f"{self._root}/{name}"):
+            name = unicodedata.normalize("NFC", name)
+        self._place(name, shown=path)
+        return name
+
+    def free_path(self, type: str, day: str, title: str) -> str:
+        """Where a new memory may lie: `<memory folder>/<type>/<day>-<title as a slug>.md`, or with `-2` and so on."""
+        stem = f"{self._dir}/{slug(type) or 'note'}/{day}-{slug(title) or slug(type) or 'memory'}"
+        paths = (f"{stem}{number}.md" for number in _numbers("-"))
+        return next(path for path in paths if not os.path.lexists(f"{self._root}/{path}"))
+
+    def create(self, path: str, text: str) -> None:
+        """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays.
+
+        It outlives a loss of power once `settle` was told of it: thousands of new files cost one sync of their folder.
+        """
+        place = self._place(path)
+        with _told(path, "written"):
+            folder = os.path.dirname(place)
+            disk.make_folder(folder)
+            with disk.draft(folder, _encoded(text)) as draft:
+                disk.move_without_overwriting(draft, place, lasting=False)
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """Make the names of files that were created outlive a loss of power."""
+        for folder in {os.path.dirname(f"{self._root}/{path}") for path in paths}:
+            disk.sync_folder(folder)
+
+    def read(self, path: str) -> Seen:
+        """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8."""
+        place = self._place(path)
+        with _told(path, "read"):
+            data, status = read_regular(place, MAX_BYTES)
+        try:
+            return Seen(data.decode(), hashlib.sha256(data).digest(), status)
+        except UnicodeDecodeError as error:
+            _, line = decode(data)
+            where = f": line {line}" if line else ""
+            raise UsageError(
+                f"{path} is not written in UTF-8{where}.", "Save it as UTF-8 in an editor, and try again."
+            ) from error
+
+    def replace(self, path: str, text: str, seen: Seen) -> None:
+        """Put other text in the place of what was seen.
+
+        ConflictError when the file says something else by now or is gone: it is left so, and the new text is kept
+        beside it under a name that the index passes over and Obsidian opens.
+        """
+        if text == seen.text:
+            return
+        place = os.path.realpath(self._place(path))
+        if os.path.exists(place) and not os.access(place, os.W_OK):
+            raise VaultIndexError(f"{path} is write-protected.", "Make it writable to change it.")
+        with _told(path, "written"):
+            folder = os.path.dirname(place)
+            disk.make_folder(folder)
+            with disk.draft(folder, _encoded(text), like=seen.status) as draft:
+                with disk.locked(folder):
+                    if _digest(place) == seen.digest:
+                        os.replace(draft, place)
+                        disk.sync_folder(folder)
+                        return
+                kept = _keep_beside(draft, place)
+        beside = f"{os.path.dirname(path)}/{os.path.basename(kept)}"
+        raise ConflictError(
+            f"{path} changed since it was read, and was left as it is.",
+            f"The new text is in {beside!r}: take over what is missing, then delete that file.",
+        )
+
+    def trash(self, path: str) -> str:
+        """Move a file to the trash of the vault, in the same folder there; its new path."""
+        place = self._place(path)
+        stem = f"{self._root}/{_TRASH}/{path.removesuffix('.md')}"
+        folder = os.path.dirname(stem)
+        if not _inside(os.path.realpath(folder), os.path.realpath(self._root)):
+            raise UsageError(f"{_TRASH} leads out of the vault through a link.", "Delete the memory with --permanent.")
+        with _told(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
+            os.lstat(place)
+            try:
+                disk.make_folder(folder)
+            except NotADirectoryError as error:
+                raise UsageError(
+                    f"The {_TRASH} of the vault is no folder, so {path} stays where it is.",
+                    "Rename that file, or delete the memory with --permanent.",
+                ) from error
+            target = disk.move_to_free_name(place, (f"{stem}{number}.md" for number in _numbers(" ")))
+            disk.sync_folder(os.path.dirname(place))
+        return target.removeprefix(f"{self._root}/")
+
+    def remove(self, path: str) -> None:
+        """Delete a file for good."""
+        place = self._place(path)
+        with _told(path, "deleted"), disk.locked(os.path.dirname(place)):
+            os.unlink(place)
+            disk.sync_folder(os.path.dirname(place))
+
+    def _place(self, path: str, shown: str = "") -> str:
+        """Where a memory lies on disk, once it is sure that it is one."""
+        if not os.path.isdir(self._root):
+            raise VaultIndexError(f"The vault {self._root} is not there.", "Is its disk mounted?")
+        shown = shown or path
+        parts = parts_of(path)
+        if parts is None or not path.startswith(f"{self._dir}/"):
+            raise UsageError(
+                f"{shown!r} is no name inside the memory folder {self._dir}.", "Give one as handoffs/2026-01-01."
+            )
+        place = f"{self._root}/{path}"
+        exists = os.path.lexists(place)
+        own = parts[len(PurePosixPath(self._dir).parts) :]
+        reason = unusable(own, new=not exists)
+        if reason:
+            raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}.", "Choose another name.")
+        top = os.path.realpath(f"{self._root}/{self._dir}")
+        if not _inside(top, os.path.realpath(self._root)) or not _inside(os.path.realpath(place), top):
+            raise UsageError(
+                f"{shown!r} leads out of the memory folder {self._dir} through a link.", "Remove the link."
+            )
+        if os.path.exists(place) and not os.path.isfile(place):
+            raise UsageError(f"{shown!r} is there already, and is no file.", "Choose another name.")
+        return place
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("The text holds characters that UTF-8 cannot write.", "Give it as valid UTF-8.") from error
+
+
+def _digest(place: str) -> bytes | None:
+    try:
+        return hashlib.sha256(read_regular(place, MAX_BYTES)[0]).digest()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _keep_beside(draft: str, place: str) -> str:
+    """Name the draft as syncing programs name such copies: ignored by the index, opened by Obsidian."""
+    stem = place.removesuffix(".md")
+    now = f"{datetime.now():%Y-%m-%d %H%M%S}"
+    room = NAME_BYTES - len(f" (conflicted copy {now} 1000).md")
+    while len(os.path.basename(stem).encode()) > room:
+        stem = stem[:-1]
+    return disk.move_to_free_name(draft, (f"{stem} (conflicted copy {now}{number}).md" for number in _numbers(" ")))
+
+
+def _numbers(mark: str) -> Iterator[str]:
+    """What tells equal names apart: nothing, then the mark and 2, 3, ..."""
+    yield ""
+    for number in itertools.count(2):
+        yield f"{mark}{number}"
+
+
+@contextmanager
+def _told(path: str, done: str) -> Iterator[None]:
+    """Say what the system's errors mean here."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if done == "written":
+            taken = isinstance(error, NotADirectoryError)
+            hint = "A file is called as its folder would be: rename it, or choose" if taken else "Choose"
+            raise UsageError(f"{path} cannot be {done}: {error.strerror}.", f"{hint} another name.") from error
+        raise NotFoundError(f"{path} is gone.", "Run: vault-index sync") from error
+    except OSError as error:
+        raise VaultIndexError(f"{path} cannot be {done}: {error.strerror}.", _hint(error)) from error
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Free some space on the disk of the vault; nothing was changed."
+    if error.errno == errno.EROFS:
+        return "The vault is read-only: mount it writable; nothing was changed."
+    if error.errno == errno.ENAMETOOLONG:
+        return "Choose a shorter name."
+    if error.errno == errno.EXDEV:
+        return "The trash lies on another disk: delete the memory with --permanent."
+    return "Check the permissions of the folder; nothing was changed."
+
+
+NAME_BYTES = 255
+"""What most file systems take."""
+
+_SLUG_CHARACTERS = 60
+_SLUG_BYTES = 200
+_RESERVED = re.compile(r'[\\:*?"<>|\x00-\x1f\x7f]')
+
+
+def slug(title: str) -> str:
+    """Words joined by `-`, in lower case, at most 60 characters; letters of any script stay. May be empty."""
+    text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
+    words = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in text).split()
+    whole = "-".join(words)
+    cut = whole[:_SLUG_CHARACTERS]
+    if len(whole) > len(cut) and whole[len(cut)] != "-":
+        cut = cut.rpartition("-")[0] or cut
+    while len(cut.encode()) > _SLUG_BYTES:
+        cut = cut[:-1]
+    return cut.strip("-")
+
+
+def unusable(parts: list[str], *, new: bool) -> str:
+    """Why a path can be no memory; empty where it can. Files that are there may have names we would not give."""
+    if not all(is_readable_name(part) for part in parts):
+        return "it is not valid UTF-8"
+    if parts[-1] == ".md":
+        return "it is empty"
+    if any(part.startswith(".") for part in parts):
+        return "what begins with a dot is hidden"
+    if not all(is_folder_name(part) for part in parts[:-1]) or not is_document_name(parts[-1]):
+        return "the index passes over such names"
+    if not new:
+        return ""
+    if bad := _RESERVED.search("".join(parts)):
+        return f"{bad[0]!r} is not allowed in file names everywhere"
+    if any(part != part.strip() or part.endswith(".") for part in [*parts[:-1], parts[-1].removesuffix(".md")]):
+        return "names must not begin with a space, or end with a space or a dot"
+    return "it is too long" if any(len(part.encode()) > NAME_BYTES for part in parts) else ""

@@ -1,0 +1,240 @@
+"""Changes keys of a frontmatter and leaves every other byte as it is, by splicing at the marks of YAML's nodes."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from vault_index.errors import UsageError
+from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.lines import split_lines
+from vault_index.memories.file.file_parts import ended, lay_out
+from vault_index.memories.file.yaml_values import DATES, KEYS, block_value, entry, flow_value
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BLANK = " \t\r\n"
+_DASH = re.compile(r"(?:^|(?<=[\r\n])) *(-)(?=\s)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
+
+Pair = tuple[yaml.Node, yaml.Node]
+
+
+def with_changes(text: str, changes: Mapping[str, Any]) -> str:
+    """The file with these keys set to a value, or with None taken away. A file without frontmatter gets one.
+
+    Values are strings, numbers and lists of them. A list in block style stays in it, and its items that stay keep
+    their comments. UsageError for a frontmatter that cannot be read, or cannot be changed so.
+    """
+    layout = lay_out(text)
+    if layout.closing and layout.faults:
+        fault = layout.faults[0]
+        raise UsageError(
+            f"Line {fault.line}: {fault.message}. Nothing was written.", "Mend that line of the file, and try again."
+        )
+    inside = layout.inside
+    for key in sorted(changes, key=_rank):
+        value = list(changes[key]) if isinstance(changes[key], tuple) else changes[key]
+        inside = _with_change(inside, key, value, layout.newline)
+    if inside == layout.inside:
+        return text
+    if layout.closing:
+        return layout.opening + inside + layout.closing + layout.body
+    return f"{layout.opening}---{layout.newline}{inside}---{layout.newline}{layout.body}"
+
+
+def _rank(key: str) -> int:
+    return KEYS.index(key) if key in KEYS else len(KEYS)
+
+
+def _with_change(inside: str, key: str, value: Any, newline: str) -> str:
+    """The YAML with one key changed. What the marks promise is verified: the other values must be the same."""
+    before = _values(inside)
+    if before is not None and (key not in before if value is None else before.get(key) == value):
+        return inside
+    for candidate in _attempts(inside, key, value, newline):
+        if _did(before, _values(candidate), key, value):
+            return candidate
+    raise UsageError(
+        f"{key} cannot be changed in a frontmatter written like this one. Nothing was written.",
+        "Write the frontmatter in plain lines of `key: value`, or change it in an editor.",
+    )
+
+
+def _values(inside: str) -> Mapping[str, Any] | None:
+    """What it says; None where it cannot be read. The blank line ends a block scalar that is the last value."""
+    front = read_frontmatter(["---", *split_lines(inside), "", "---"])
+    return None if front.faults else front.values
+
+
+def _did(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, key: str, value: Any) -> bool:
+    if before is None or after is None:
+        return False
+    others = {name: said for name, said in before.items() if name != key}
+    if {name: said for name, said in after.items() if name != key} != others:
+        return False
+    if value is None:
+        return key not in after
+    # A time may be read in another spelling.
+    return key in after and (after[key] == value or (key in DATES and isinstance(value, str)))
+
+
+def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
+    """Ways to make the change, the gentlest first."""
+    root = yaml.compose(inside, Loader=_LOADER)
+    pairs: list[Pair] = root.value if isinstance(root, yaml.MappingNode) else []
+    found = [number for number, (name, _) in enumerate(pairs) if _is_key(name, key)]
+    flow = isinstance(root, yaml.MappingNode) and bool(root.flow_style)
+    if value is None:
+        for reach in (False, True):
+            changed = inside
+            for number in reversed(found):
+                changed = _without(changed, pairs, number, flow=flow, reach=reach)
+            yield changed
+        return
+    line = (_margin(inside, pairs[0][0]) if pairs else "") + entry(key, value, newline)
+    if found:
+        name, node = pairs[found[-1]]  # of a key that stands twice the last one counts
+        if not flow and value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
+            yield _with_items(inside, node, value, newline)
+        yield _replaced(inside, name, node, _rendered(key, value, node, flow=flow))
+        yield _added(_without(inside, pairs, found[-1], flow=flow, reach=True), None, line, newline)
+    elif flow and root is not None:
+        yield _added_in_braces(inside, root, f"{key}: {flow_value(value)}")
+    else:
+        if key == KEYS[0] and pairs:
+            top = _line_start(inside, _start(pairs[0][0]))
+            yield inside[:top] + line + inside[top:]
+        yield _added(inside, _predecessor(pairs, key), line, newline)
+        yield _added(inside, None, line, newline)
+
+
+# --- where things stand ----------------------------------------------------------------------------------------
+
+
+def _is_key(node: yaml.Node, key: str) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.value == key
+
+
+def _start(node: yaml.Node) -> int:
+    return int(node.start_mark.index)
+
+
+def _end(inside: str, node: yaml.Node) -> int:
+    """Behind the last character of a value: the end mark of a block stands at the next key, beyond any comment."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return max(_end(inside, part) for part in (last if isinstance(last, tuple) else (last,)))
+    start, end = _start(node), int(node.end_mark.index)
+    return start + len(inside[start:end].rstrip(_BLANK))
+
+
+def _line_start(inside: str, position: int) -> int:
+    return max(inside.rfind("\n", 0, position), inside.rfind("\r", 0, position)) + 1
+
+
+def _line_end(inside: str, position: int, *, with_break: bool = True) -> int:
+    match = _LINE.match(inside, position)
+    end = match.end() if match else position
+    return end if with_break else position + len(inside[position:end].rstrip("\r\n"))
+
+
+def _margin(inside: str, node: yaml.Node) -> str:
+    line = inside[_line_start(inside, _start(node)) : _start(node)]
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
+def _predecessor(pairs: list[Pair], key: str) -> Pair | None:
+    """The entry that a new one follows: of the known keys there are, the one that comes before it in a new file."""
+    known = {pair[0].value: pair for pair in pairs if isinstance(pair[0], yaml.ScalarNode)}
+    before = [name for name in KEYS[: _rank(key)] if name in known] if key in KEYS else []
+    return known[before[-1]] if before else None
+
+
+# --- splices ---------------------------------------------------------------------------------------------------
+
+
+def _rendered(key: str, value: Any, node: yaml.Node, *, flow: bool) -> str:
+    quote = node.style if isinstance(node, yaml.ScalarNode) else None
+    return flow_value(value, quote) if flow else block_value(key, value, quote)
+
+
+def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> str:
+    colon = inside.find(":", int(name.end_mark.index)) + 1
+    start, end = _start(node), _end(inside, node)
+    if not colon:
+        return inside  # `? key` and nothing else
+    line_end = _line_end(inside, colon, with_break=False)
+    if start <= line_end:
+        space = "" if start > colon else " "
+        return inside[:start] + space + rendered + inside[end:]
+    # The value stood below its key, where a comment may stand.
+    return f"{inside[:colon]} {rendered}{inside[colon:line_end]}{inside[end:]}"
+
+
+def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline: str) -> str:
+    """A list in its own style; what stays is copied as it is written."""
+    if node.flow_style:
+        kept = {item.value: inside[_start(item) : _end(inside, item)] for item in node.value if _plain(item)}
+        parts = [kept.get(item) or flow_value(item) for item in items]
+        return f"{inside[: _start(node)]}[{', '.join(parts)}]{inside[_end(inside, node) :]}"
+    starts = list(_dashes(inside, node))
+    if len(starts) != len(node.value):
+        return inside
+    end = _line_end(inside, _end(inside, node))
+    margin = inside[_line_start(inside, starts[0]) : starts[0]]
+    lines = {
+        item.value: margin + inside[start:stop].rstrip(_BLANK) + newline
+        for item, start, stop in zip(node.value, starts, [*starts[1:], end], strict=True)
+        if _plain(item)
+    }
+    new = "".join(lines.get(item) or f"{margin}- {block_value('', item)}{newline}" for item in items)
+    return inside[: starts[0] - len(margin)] + new + inside[end:]
+
+
+def _dashes(inside: str, node: yaml.SequenceNode) -> Iterator[int]:
+    """Where the items of a block list begin."""
+    position = _line_start(inside, _start(node))
+    for item in node.value:
+        # The last one before the item: a comment may stand in between.
+        dashes = [match.start(1) for match in _DASH.finditer(inside, position, _start(item) + 1)]
+        yield from dashes[-1:]
+        position = max(position, _end(inside, item))
+
+
+def _plain(item: yaml.Node) -> bool:
+    return isinstance(item, yaml.ScalarNode) and bool(item.value)
+
+
+def _without(inside: str, pairs: list[Pair], number: int, *, flow: bool, reach: bool) -> str:
+    """Without an entry. With `reach` the comments behind it go as well: they could become part of a text above."""
+    name, node = pairs[number]
+    if flow:
+        start, end = _start(name), max(_end(inside, node), int(name.end_mark.index))
+        if number + 1 < len(pairs):
+            end = _start(pairs[number + 1][0])
+        elif number:
+            before = pairs[number - 1]
+            start = max(_end(inside, before[1]), int(before[0].end_mark.index))
+        return inside[:start] + inside[end:]
+    start = _line_start(inside, _start(name))
+    end = _line_end(inside, max(_end(inside, node), int(name.end_mark.index)))
+    if reach and number + 1 < len(pairs):
+        end = _line_start(inside, _start(pairs[number + 1][0]))
+    return inside[:start] + inside[end:]
+
+
+def _added(inside: str, behind: Pair | None, line: str, newline: str) -> str:
+    if behind is None:
+        return ended(inside, newline) + line
+    end = _line_end(inside, max(_end(inside, behind[1]), int(behind[0].end_mark.index)))
+    return ended(inside[:end], newline) + line + inside[end:]
+
+
+def _added_in_braces(inside: str, root: yaml.Node, item: str) -> str:
+    if not root.value:
+        start = _start(root) + 1
+        return inside[:start] + item + inside[start:]
+    name, node = root.value[-1]
+    end = max(_end(inside, node), int(name.end_mark.index))
+    return f"{inside[:end]}, {item}{inside[end:]}"

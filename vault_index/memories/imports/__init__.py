@@ -1,1 +1,0 @@
-"""Memories as other programs keep them, read into `Carried`: one module for each shape, pure functions all."""

@@ -1,0 +1,141 @@
+"""JSON: what we exported, and arrays as LLMemory, agmem, mem0 and OpenCodeKit's table of observations have them."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from vault_index.errors import UsageError
+from vault_index.memories.file.file_parts import without_blank_edges
+from vault_index.memories.transfer.coerce import (
+    confidence_of,
+    in_order,
+    sentences,
+    strings,
+    tags_of,
+    text_of,
+    time_of,
+    type_of,
+)
+from vault_index.memories.transfer.import_record import OLD_ID, Batch, Carried, as_uuid, gather
+from vault_index.memories.transfer.json_record import from_record, is_own
+from vault_index.surrogates import has_surrogates, mended
+
+# What an array is wrapped in: `results` by mem0's API, `data` by its command line.
+_WRAPPERS = ("results", "memories", "observations", "data")
+_CONTENT = ("content", "memory", "text", "narrative", "body")
+# What belongs to the place it came from, or follows from the rest.
+_DROPPED = frozenset({"hash", "content_hash", "embedding", "vector", "score", "distance", "created_at_epoch"})
+_HINT = "an array of records is wanted, each with `content`"
+
+
+def read_json(text: str, name: str) -> Batch:
+    """The memories of a JSON file. Raises UsageError for what is no JSON, or holds no records."""
+    try:
+        data = json.loads(text.removeprefix("\ufeff"))
+        if not has_surrogates(text):  # else they are the bytes that are no UTF-8, which nobody mends
+            data = mended(data)
+    except ValueError as error:
+        raise UsageError(f"{name} is no JSON: {error}", _HINT) from error
+    except RecursionError as error:
+        raise UsageError(f"{name} is nested too deeply", _HINT) from error
+    records = _records(data, name)
+    return gather((f"record {number}", partial(_read, record, number)) for number, record in enumerate(records, 1))
+
+
+def _records(data: object, name: str) -> list[Any]:
+    if isinstance(data, list):
+        return data
+    if isinstance(data, dict):
+        inside: list[Any] | None = next((data[key] for key in _WRAPPERS if isinstance(data.get(key), list)), None)
+        if inside is not None:
+            return inside
+        if any(key in data for key in _CONTENT):
+            return [data]
+    raise UsageError(f"{name} holds no records", _HINT)
+
+
+def _read(record: object, number: int) -> Carried:
+    position = f"record {number}"
+    if not isinstance(record, dict):
+        raise UsageError(f"not a record but {type(record).__name__}", _HINT)
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("it is not valid UTF-8", _HINT) from error
+    if is_own(record):
+        return from_record(record, position)
+    return _foreign(record, position)
+
+
+def _foreign(record: Mapping[str, Any], position: str) -> Carried:
+    rest = dict(record)
+    take = partial(_take, rest)
+    content = take(*_CONTENT)
+    if content is not None and not isinstance(content, str):
+        raise UsageError("its content is no text", _HINT)
+    body = without_blank_edges(content or "")
+    old, file = take("id", "memory_id", "uuid"), text_of(take("markdown_file"))
+    digest = text_of(take("digest", "summary"))
+    head = {
+        "id": as_uuid(old),
+        **type_of(take("type")),
+        "title": text_of(take("title")),
+        "subtitle": text_of(take("subtitle")),
+        "digest": digest if digest != body else "",
+        "tags": tags_of(take("tags", "categories")),
+        "project": text_of(take("project")),
+        "created": _time(take, "created_at", "createdAt", "created", "timestamp", "created_at_epoch"),
+        "updated": _time(take, "updated_at", "updatedAt", "updated", "updated_at_epoch"),
+        "entered_by": text_of(take("entered_by", "enteredBy", "agent_id", "author")),
+        "expires": _time(take, "expires_at", "expiresAt", "expires", "expiration_date"),
+        "valid_until": _time(take, "valid_until", "validUntil"),
+        **confidence_of(take("confidence")),
+        "supersedes": strings(take("supersedes")),
+        "superseded_by": text_of(take("superseded_by", "supersededBy")),
+        "facts": sentences(take("facts")),
+        "concepts": strings(take("concepts")),
+        "files_read": strings(take("files_read", "filesRead", "files")),
+        "files_modified": strings(take("files_modified", "filesModified")),
+        "bead_id": text_of(take("bead_id", "beadId", "bead")),
+    }
+    if not body and not any(head[key] for key in ("title", "digest", "facts")):
+        raise UsageError("it has no content", _HINT)
+    accesses, accessed = _usage(take)
+    if old is not None and not head["id"]:
+        head[OLD_ID] = old if isinstance(old, int) else text_of(old)
+    unknown = {key: value for key, value in rest.items() if key not in _DROPPED}
+    return Carried(
+        position,
+        in_order(head | {key: value for key, value in unknown.items() if key not in head}),
+        body,
+        names=_names(old, file),
+        accesses=accesses,
+        accessed=accessed,
+    )
+
+
+def _take(record: dict[str, Any], *keys: str) -> Any:
+    """The first of the keys that says something, taken out of the record."""
+    found = next((key for key in keys if record.get(key) is not None), None)
+    value = record.pop(found) if found else None
+    for key in keys:
+        if record.get(key, 0) is None:
+            del record[key]
+    return value
+
+
+def _time(take: Callable[..., Any], *keys: str) -> str | None:
+    return time_of(take(*keys), keys[0])
+
+
+def _usage(take: Callable[..., Any]) -> tuple[int, str | None]:
+    count = take("accessCount", "access_count", "accesses")
+    last = _time(take, "last_accessed", "lastAccessed", "last_accessed_at", "lastAccessedAt", "accessed")
+    return (count if isinstance(count, int) and count > 0 else 0), last
+
+
+def _names(old: object, file: str) -> tuple[str, ...]:
+    called = text_of(old)
+    named = (called, f"#{called}") if called else ()
+    return (*named, *((file, file.removesuffix(".md")) if file else ()))

@@ -1,0 +1,269 @@
+"""A query as tokens, each with its place: words, phrases, prefixes, filters, operators and parentheses."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+from vault_index.query.language.filters import ALTERNATIVE_KEYS, QUERY_KEYS
+from vault_index.query.language.stopwords import is_stopword
+
+TermKind = Literal["word", "phrase", "prefix"]
+TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]
+
+_OPERATORS: dict[str, TokenKind] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
+_CURLY_QUOTES = str.maketrans("“”„", '"""')
+# A letter or digit: what makes a word to SQLite, too; punctuation and `_` alone do not.
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_MINUS = re.compile(r'-(?=[\w"(\[])')
+_PHRASE = re.compile(r'"([^"]*)"')
+# `title::x` is an inline field and `file://x` an address: neither is a filter.
+_FILTER = re.compile(r'([A-Za-z]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?=[\s)]|$)")
+_PROPERTY = re.compile(r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?:"([^"]+)"|([^"]*[^"\s])))?')
+_PREFIX = re.compile(r"[^*]*[^\W_]\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: TokenKind
+    text: str
+    """A word, phrase or prefix without its marks, or the value of a filter."""
+    start: int
+    """Where a word, phrase or prefix begins in the query, or the whole of a filter; from 0."""
+    key: str = ""
+    """The key of a filter: one of `QUERY_KEYS`, or `property`."""
+    written: str = ""
+    """A filter as it was typed."""
+
+
+def tokens(query: str) -> Iterator[Token]:
+    """The tokens of `query`; what says nothing (`?!`, `*`, a quote without its partner) is left out.
+
+    `-x` comes as NOT and x. Operators are told from words by their capitals alone; whether they have something to
+    join is for the grammar to see.
+    """
+    query = query.translate(_CURLY_QUOTES)
+    at = 0
+    while at < len(query):
+        if query[at].isspace():
+            at += 1
+            continue
+        minus = _MINUS.match(query, at)
+        at += bool(minus)
+        if query[at] in "()":
+            if minus:
+                yield Token("NOT", "-", at - 1)
+            yield Token("(" if query[at] == "(" else ")", query[at], at)
+            at += 1
+            continue
+        start = at
+        token, at = _operand(query, start)
+        if token is None:
+            continue
+        if minus:
+            yield Token("NOT", "-", start - 1)
+        elif token.kind == "word":
+            token = replace(token, kind=_OPERATORS.get(token.text, "word"))
+        yield token
+
+
+def _operand(query: str, start: int) -> tuple[Token | None, int]:
+    """The word, phrase or filter at `start`, if it says something, and where the rest begins."""
+    if query[start] == '"':
+        phrase = _PHRASE.match(query, start)
+        if phrase is None:
+            return None, start + 1
+        return (_said("phrase", phrase[1], start + 1), phrase.end())
+    if query[start] == "[":
+        brackets = _BRACKETS.match(query, start)
+        value = _property(brackets[1].strip()) if brackets else None
+        if brackets and value:
+            return Token("filter", value, start, "property", brackets[0]), brackets.end()
+    named = _FILTER.match(query, start)
+    if named and named[1].lower() in QUERY_KEYS:
+        end = named.end() if named[2] is not None else _word_end(query, named.end())
+        value = named[2] if named[2] is not None else query[named.end() : end].rstrip(",;")
+        if value.strip():
+            return Token("filter", value, start, named[1].lower(), query[start:end]), end
+    end = _word_end(query, start)
+    word = query[start:end]
+    if _PREFIX.fullmatch(word):
+        return Token("prefix", word[:-1], start), end
+    return _said("word", word, start), end
+
+
+def _said(kind: TokenKind, text: str, start: int) -> Token | None:
+    return Token(kind, text, start) if _SAYS_SOMETHING.search(text) else None
+
+
+def _word_end(query: str, start: int) -> int:
+    """The end of a word: a space, or a closing parenthesis that the word did not open (`f(x)` is one word)."""
+    depth = 0
+    for at in range(start, len(query)):
+        depth += (query[at] == "(") - (query[at] == ")")
+        if depth < 0 or query[at].isspace():
+            return at
+    return len(query)
+
+
+def _property(inside: str) -> str | None:
+    """What stands in brackets as `key:value` or `key`, if it is a property."""
+    found = _PROPERTY.fullmatch(inside)
+    if found is None:
+        return None
+    key, value = found[1] or found[2], found[3] or found[4]
+    if value:
+        return f"{key}:{value}"
+    # `[x]` is a ticked box and `[ERROR]` a line of a log.
+    return None if len(key) == 1 or key.isupper() else key
+
+
+_DEEPEST = 8  # parentheses in each other; the parser of FTS5 has a stack of 100, and each takes up to nine of it
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something to look for."""
+
+    text: str
+    """As it was typed, without quotes or `*`."""
+    kind: TermKind
+    start: int
+    """Where it stands in the query, from 0."""
+    stop: bool = False
+    """A word that carries no topic: it matches, but does not decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterTerm:
+    """A filter, or several of one key of which any may hold."""
+
+    choices: tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    child: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Two or more nodes, joined by an operator or standing beside each other."""
+
+    join: Literal["AND", "OR", "beside"]
+    children: tuple["Node", ...]
+
+
+Node = Term | FilterTerm | Not | Group
+
+
+def read_tree(tokens: Iterable[Token]) -> Node | None:
+    """The tree of a query; None where nothing was said. A query of nothing but operators asks for these words."""
+    found = list(tokens)
+    tree = _Grammar(_balanced(found)).query()
+    if tree is None:
+        words = [replace(token, kind="word") for token in found if token.text in ("AND", "OR", "NOT")]
+        tree = _Grammar(words).query()
+    return tree
+
+
+def group(join: Literal["AND", "OR", "beside"], nodes: Iterable[Node | None]) -> Node | None:
+    """What is there of `nodes` as one node. Groups of things beside each other dissolve in each other."""
+    children: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Group) and node.join == join == "beside":
+            children += node.children
+        elif node is not None:
+            children.append(node)
+    return Group(join, tuple(children)) if len(children) > 1 else children[0] if children else None
+
+
+class _Grammar:
+    """Recursive descent; each method reads one rule, and answers None where it finds nothing."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._shouted = not any(token.text != token.text.upper() for token in tokens if token.kind == "word")
+
+    def query(self) -> Node | None:
+        return group("OR", self._joined_by("OR"))
+
+    def _joined_by(self, operator: Literal["AND", "OR"]) -> Iterator[Node | None]:
+        while True:
+            if operator == "OR":
+                yield group("AND", self._joined_by("AND"))
+            else:
+                yield group("beside", self._beside())
+            if not self._take(operator):
+                return
+
+    def _beside(self) -> Iterator[Node | None]:
+        while (token := self._peek()) and token.kind not in ("AND", "OR", ")"):
+            negated = False
+            while self._take("NOT"):
+                negated = not negated
+            node = self._operand()
+            yield Not(node) if negated and node else node
+
+    def _operand(self) -> Node | None:
+        token = self._peek()
+        if token is None or token.kind in ("AND", "OR", ")"):
+            return None
+        self._at += 1
+        if token.kind == "(":
+            inside = self.query()
+            self._take(")")
+            return inside
+        if token.kind == "filter":
+            return self._alternatives(token)
+        stop = token.kind == "word" and is_stopword(token.text, shouted=self._shouted)
+        return Term(token.text, cast(TermKind, token.kind), token.start, stop)
+
+    def _alternatives(self, first: Token) -> Node:
+        choices = [first]
+        negated = self._at > 1 and self._tokens[self._at - 2].kind == "NOT"
+        while not negated and (other := self._same_filter(first)):
+            choices.append(other)
+            self._at += 2
+        return FilterTerm(tuple(choices))
+
+    def _same_filter(self, first: Token) -> Token | None:
+        """The filter of the same key after an OR."""
+        following = self._tokens[self._at : self._at + 2]
+        if first.key not in ALTERNATIVE_KEYS or [token.kind for token in following] != ["OR", "filter"]:
+            return None
+        return following[1] if _field(following[1]) == _field(first) else None
+
+    def _peek(self) -> Token | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def _take(self, kind: str) -> bool:
+        token = self._peek()
+        taken = token is not None and token.kind == kind
+        self._at += taken
+        return taken
+
+
+def _field(token: Token) -> tuple[str, str]:
+    """What a filter is about: its key, and of a property its name."""
+    return token.key, token.text.partition(":")[0].casefold() if token.key == "property" else ""
+
+
+def _balanced(tokens: Sequence[Token]) -> list[Token]:
+    """Without parentheses that have no partner, or stand too deep."""
+    opened: list[int] = []
+    dropped: set[int] = set()
+    for number, token in enumerate(tokens):
+        if token.kind == "(":
+            opened.append(number)
+        elif token.kind == ")":
+            if not opened:
+                dropped.add(number)
+            elif len(opened) > _DEEPEST:
+                dropped |= {opened.pop(), number}
+            else:
+                opened.pop()
+    dropped.update(opened)
+    return [token for number, token in enumerate(tokens) if number not in dropped]

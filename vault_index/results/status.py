@@ -1,0 +1,173 @@
+"""The state of an index: the answers of `status`, `status --privacy` and `doctor`."""
+
+from dataclasses import dataclass, field
+
+from vault_index.results.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class SentRecord:
+    """One line of the privacy ledger: what went to which server, never its text."""
+
+    day: str
+    endpoint: str
+    model: str
+    source: str
+    path: str
+    """The document, or `(queries)`."""
+    texts: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    results: tuple[SentRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpentDay:
+    """What was sent to remote embedders on one day."""
+
+    day: str
+    texts: int
+    tokens: int
+    price: float | None
+    """US dollars, estimated; null where the price of a model is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkStatus:
+    """A long piece of work of the daemon."""
+
+    stage: str
+    """`text` while documents are read, `embed` while vectors are filled."""
+    done: int
+    total: int
+    """0 where it is not known."""
+    rate: float
+    """Documents or chunks a second."""
+    seconds_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonStatus:
+    running: bool = False
+    pid: int | None = None
+    since: str | None = None
+    work: WorkStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    name: str
+    kind: str
+    path: str
+    documents: int
+    chunks: int
+    failed: int
+    found: int | None = None
+    """Documents there now, in the index or not; null where the source is gone."""
+    current: int = 0
+    """Those of them that are indexed as they are now."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    documents: int
+    chunks: int
+    vectors: int
+    pending: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderStatus:
+    provider: str
+    model: str
+    dimensions: int
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatus:
+    backend: str | None = None
+    last_event: str | None = None
+    last_reconcile: str | None = None
+    missed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """One document or file: whether it is indexed, and as what."""
+
+    state: str
+    """`indexed`, `behind` (as it was before), `gone` (indexed, but no longer there), or `not_indexed`."""
+    source: str
+    path: str
+    id: str | None
+    kind: str | None
+    title: str | None
+    lines: int
+    chunks: int
+    vectors: int
+    pending: int
+    """Chunks whose vector is still to come."""
+    problems: tuple[Problem, ...]
+    """What is wrong with it, or why it is not indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    version: str
+    daemon: DaemonStatus
+    sources: tuple[SourceStatus, ...]
+    index: IndexStatus
+    embedder: EmbedderStatus
+    watch: WatchStatus
+    spent: tuple[SpentDay, ...] = ()
+    """The last days on which something was sent, newest first."""
+    problems: tuple[Problem, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOfClass:
+    """Questions made of one class of names, and the share whose note is among the first five hits."""
+
+    named_by: str
+    queries: int
+    recall_5: float
+
+
+@dataclass(frozen=True, slots=True)
+class HardToFind:
+    """A note that is not among the first five hits for one of its own names."""
+
+    query: str
+    named_by: str
+    """`title`, `alias`, `link` (the words another note links to it with) or `heading`."""
+    path: str
+    rank: int | None
+    """Null: not among the first twenty either."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReport:
+    """How well notes are found by what they are called."""
+
+    documents: int
+    queries: int
+    recall_5: float
+    classes: tuple[RecallOfClass, ...]
+    hard: tuple[HardToFind, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    healthy: bool
+    """Whether there are no problems."""
+    problems: tuple[Problem, ...]
+    recall: RecallReport | None = None
+    fixed: tuple[Problem, ...] = ()
+    """What was wrong before it was mended."""
