@@ -26,10 +26,15 @@ from vault_index.api.stats import bytes_of, pending
 from vault_index.api.surroundings import surrounding_problems
 from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
-from vault_index.models import Fault, FileStamp
+from vault_index.indexer.reading import as_indexed
+from vault_index.models import Fault
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.reader import IndexReader
+
+TYPE_CHECKING = False  # spares the import of what embeds; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.indexer.outbound import Now
 
 _SHOWN_REDACTED = 10
 _SPENT_DAYS = 7
@@ -54,6 +59,7 @@ def status(
     home: Home,
     config: Config,
     sources: Sequence[Source],
+    now: "Now",
     daemon: DaemonStatus,
     watch: WatchStatus,
 ) -> Status:
@@ -68,7 +74,7 @@ def status(
     try:
         with pool.lend() as connections, connections.reader.snapshot():
             reader = connections.reader
-            index, embedder = _index(reader, home), _embedder(config, reader)
+            index, embedder = _index(reader, home, now), _embedder(config, reader)
             source_rows = _source_rows(reader, sources)
             spent = _spent(connections.cache, config)
             problems += [*_embedding_problems(reader, config), *_fault_problems(reader.faults())]
@@ -101,11 +107,11 @@ def privacy(home: Home) -> Privacy:
     return Privacy(tuple(records), len(records))
 
 
-def embed_plan(connections: Connections, config: Config, embedders: Embedders) -> EmbedPlan:
+def embed_plan(connections: Connections, config: Config, embedders: Embedders, now: "Now") -> EmbedPlan:
     """Counts what filling the vectors would send, without sending it."""
     from vault_index import tokens
     from vault_index.embeddings.prices import price_per_million
-    from vault_index.indexer.vectors import local_day
+    from vault_index.indexer.outbound import local_day
 
     embedder = embedders.configured()
     spent = connections.cache.tokens_sent(local_day(time.time()))
@@ -115,9 +121,13 @@ def embed_plan(connections: Connections, config: Config, embedders: Embedders) -
     space = embedder.space
     with connections.reader.snapshot():
         wanted = next((row for row in connections.reader.spaces() if row.space == space), None)
-        pending = connections.reader.pending(wanted.id if wanted else None, may_leave=embedder.remote)
-        in_all = connections.reader.pending(wanted.id if wanted else None, may_leave=False)
-    cached = connections.cache.embeddings(space, [chunk.embed_key for chunk in pending])
+        lacking = connections.reader.pending(wanted.id if wanted else None)
+    cached = connections.cache.embeddings(space, [chunk.embed_key for chunk in lacking])
+    free = pending = lacking
+    if embedder.remote:
+        leaving, kept = now().sort({chunk.document for chunk in lacking})
+        free = [chunk for chunk in lacking if chunk.document.id not in kept]
+        pending = [chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached]
     missing = {chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached}
     count = sum(tokens.count(text) for text in missing.values())
     known_price = config.embedding.price_per_million or price_per_million(space.model)
@@ -128,25 +138,25 @@ def embed_plan(connections: Connections, config: Config, embedders: Embedders) -
         endpoint=space.endpoint,
         chunks=len(pending),
         cached=sum(chunk.embed_key in cached for chunk in pending),
-        kept_local=len(in_all) - len(pending),
+        kept_local=len(lacking) - len(free),
         tokens=count,
         price=price,
         spent_today=spent,
         daily_token_limit=limit,
+        unread=len(free) - len(pending),
     )
 
 
-def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatus:
+def embed_status(connections: Connections, daily_token_limit: int, now: "Now") -> EmbedStatus:
+    from vault_index.indexer.outbound import waiting
+
     reader = connections.reader
     with reader.snapshot():
         rows = reader.spaces()
         serving = next((row for row in rows if row.serving), None)
         building = next((row for row in rows if not row.serving), None)
         chunks = reader.count("chunk")
-        kept = in_all = 0
-        if serving is not None:
-            in_all = reader.count_pending(serving.id, may_leave=False)
-            kept = in_all - reader.count_pending(serving.id, may_leave=serving.space.provider != "local")
+        lacking, kept = waiting(reader, serving, now) if serving is not None else (0, 0)
     space = serving.space if serving else None
     return EmbedStatus(
         provider=space.provider if space else "none",
@@ -154,8 +164,8 @@ def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatu
         endpoint=space.endpoint if space else "",
         dimensions=space.dimensions if space else 0,
         chunks=chunks,
-        vectors=chunks - in_all if space else 0,
-        pending=in_all - kept,
+        vectors=chunks - lacking - kept if space else 0,
+        pending=lacking,
         kept_local=kept,
         spent_today=connections.cache.tokens_sent(time.strftime("%Y-%m-%d")),
         daily_token_limit=daily_token_limit,
@@ -163,11 +173,11 @@ def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatu
     )
 
 
-def _index(reader: IndexReader, home: Home) -> IndexStatus:
+def _index(reader: IndexReader, home: Home, now: "Now") -> IndexStatus:
     chunks = reader.count("chunk")
     space = reader.serving_space()
-    lacking = reader.count_pending(space.id, may_leave=False) if space else chunks
-    return IndexStatus(reader.count("document"), chunks, chunks - lacking, pending(reader), bytes_of(home))
+    lacking = reader.count_pending(space.id) if space else chunks
+    return IndexStatus(reader.count("document"), chunks, chunks - lacking, pending(reader, now), bytes_of(home))
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
@@ -204,13 +214,6 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
         return None, 0
     stamps = reader.stamps(source.config.name)
     return len(scan.refs), sum(as_indexed(stamps.get(ref.path), ref.stamp) for ref in scan.refs)
-
-
-def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
-    """Whether a document was read in its present state. A stamp that was too fresh to be believed has no ctime."""
-    return (
-        was is not None and (was.size, was.mtime_ns) == (now.size, now.mtime_ns) and was.ctime_ns in (0, now.ctime_ns)
-    )
 
 
 def _spent(cache: Cache, config: Config) -> tuple[SpentDay, ...]:

@@ -10,10 +10,11 @@ TYPE_CHECKING = False  # spares the import of what is only named here; type chec
 if TYPE_CHECKING:
     from vault_index.api.pool import Connections
     from vault_index.config import Home
+    from vault_index.indexer.outbound import Now
     from vault_index.store.reader import IndexReader
 
 
-def stats(connections: Connections, home: Home) -> Stats:
+def stats(connections: Connections, home: Home, now: Now) -> Stats:
     reader = connections.reader
     with reader.snapshot():
         kinds = reader.kind_counts()
@@ -28,16 +29,22 @@ def stats(connections: Connections, home: Home) -> Stats:
             tags=reader.count("tag"),
             agents=reader.count("author"),
             indexed=iso_time(float(synced)) if synced else None,
-            pending=pending(reader),
+            pending=pending(reader, now),
             model=space.space.model if space else "none",
             bytes=bytes_of(home),
         )
 
 
-def pending(reader: IndexReader) -> int:
+def pending(reader: IndexReader, now: Now) -> int:
     """Chunks that will get a vector: of the space being built where there is one."""
-    rows = sorted(reader.spaces(), key=lambda row: row.serving)
-    return reader.count_pending(rows[0].id, may_leave=rows[0].space.provider != "local") if rows else 0
+    row = min(reader.spaces(), key=lambda row: row.serving, default=None)
+    if row is None:
+        return 0
+    if row.space.provider == "local":
+        return reader.count_pending(row.id)
+    from vault_index.indexer.outbound import waiting  # late: it knows the sources, and what embeds
+
+    return waiting(reader, row, now)[0]
 
 
 def bytes_of(home: Home) -> int:

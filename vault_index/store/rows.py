@@ -43,7 +43,6 @@ class DocumentRow:
     valid_until: float | None
     confidence: str | None
     superseded_by: str | None
-    stays_home: bool
     frontmatter: Mapping[str, Any]
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
