@@ -271,20 +271,6 @@ def test_what_is_broken_or_redacted_is_named_with_its_file(client: Client, tmp_p
         assert redacted.message.startswith("1 session holds credentials")
 
 
-def test_local_only_projects_stay_home_as_files_too(client: Client, tmp_path: Path) -> None:
-    client.session("ses_s", "Secret", project_id="global", directory="/home/user/secret/deep")
-    client.user("Hush", session="ses_s")
-    client.session("ses_p", "Public", project_id="global", directory="/srv/public")
-    client.user("Hello", session="ses_p")
-    write(tmp_path / "vault", {"note.md": "A note.\n"})
-    names = ("note.md", "sessions/2026-11-18 Secret.md", "sessions/2026-11-18 Public.md")
-    for setting, home in (("/home/user/secret", [False, True, False]), ("true", [False, True, True])):
-        with opened(tmp_path, local_only=setting) as index:
-            index.sync()
-            vault = index.sources[0]
-            assert [vault.stays_home(name) for name in names] == home
-
-
 @pytest.mark.parametrize("folder", ["80-memory", "80-memory/sessions", "../elsewhere", "/abs", ".hidden", "."])
 def test_folders_that_cannot_be(client: Client, tmp_path: Path, folder: str) -> None:
     with open_index(tmp_path), pytest.raises(ConfigError, match="mirror"):

@@ -36,7 +36,6 @@ def document_row(
     title: str = "T",
     tags: Sequence[str] = (),
     created: float = 0.0,
-    stays_home: bool = False,
 ) -> DocumentRow:
     return DocumentRow(
         uid=hashlib.sha256(path.encode()).hexdigest()[:32],
@@ -59,7 +58,6 @@ def document_row(
         valid_until=None,
         confidence=None,
         superseded_by=None,
-        stays_home=stays_home,
         frontmatter={},
         tags=tuple(tags),
         aliases=(),

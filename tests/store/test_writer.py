@@ -45,13 +45,13 @@ def test_what_was_written_is_found_and_what_was_replaced_is_not(
 def test_a_chunk_that_stays_keeps_its_row_and_vector(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
     space = writer.add_space(SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one", "two"]), (), None, {space.id: {}})
-    pending = writer.pending(space.id, 0, 10, may_leave=False)
+    pending = writer.pending(space.id, 0, 10)
     known = {chunk.embed_key: vector(1, number, 0, 0) for number, chunk in enumerate(pending)}
     assert writer.put_vectors(space.id, known, pending) == 2
     # A line above, another title, another path: the same embedded texts.
     row = replace(document_row("b.md", ["new", "one", "two"]), title="Other")
     writer.put_document(row, (), only_id(writer, "a.md"), {space.id: {}})
-    assert [chunk.embed_text for chunk in writer.pending(space.id, 0, 10, may_leave=False)] == ["T\nnew"]
+    assert [chunk.embed_text for chunk in writer.pending(space.id, 0, 10)] == ["T\nnew"]
     assert reader.vectors_work()
     nearest = reader.vector_candidates(space.id, vector(1, 0, 0, 0), 10, ALL)
     assert [reader.chunks([id_])[id_].text for id_, _ in nearest] == ["one", "two"]
@@ -71,7 +71,7 @@ def test_removing_a_document_removes_all_of_it(writer: IndexWriter, reader: Inde
     writer.put_document(document_row("a.md", ["one"], tags=["x"]), (), None, {space.id: {}})
     writer.remove_document(only_id(writer, "a.md"))
     assert reader.count("document") == reader.count("chunk") == reader.count("tag") == 0
-    assert writer.count_pending(space.id, may_leave=False) == 0
+    assert writer.count_pending(space.id) == 0
     check_integrity(tmp_path)
 
 
@@ -86,38 +86,38 @@ def test_a_failing_write_leaves_the_old_rows(writer: IndexWriter, reader: IndexR
 def test_vectors_of_changed_chunks_are_not_stored(writer: IndexWriter) -> None:
     space = writer.add_space(SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one"]), (), None, {space.id: {}})
-    pending = writer.pending(space.id, 0, 10, may_leave=False)
+    pending = writer.pending(space.id, 0, 10)
     writer.put_document(document_row("a.md", ["two"]), (), only_id(writer, "a.md"), {space.id: {}})
     assert writer.put_vectors(space.id, {pending[0].embed_key: vector(1, 0, 0, 0)}, pending) == 0
-    assert writer.count_pending(space.id, may_leave=False) == 1
+    assert writer.count_pending(space.id) == 1
 
 
 def test_a_new_space_is_built_beside_the_serving_one(writer: IndexWriter, reader: IndexReader) -> None:
     old = writer.add_space(SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one"]), (), None, {old.id: {}})
-    chunks = writer.pending(old.id, 0, 10, may_leave=False)
+    chunks = writer.pending(old.id, 0, 10)
     writer.put_vectors(old.id, {chunks[0].embed_key: vector(1, 0, 0, 0)}, chunks)
     new = writer.add_space(SpaceRow(0, replace(SPACE, model="other"), False, False))
     serving = reader.serving_space()
     assert serving is not None
     assert serving.space == SPACE
-    assert writer.count_pending(new.id, may_leave=False) == 1
-    writer.put_vectors(
-        new.id, {chunks[0].embed_key: vector(0, 1, 0, 0)}, writer.pending(new.id, 0, 10, may_leave=False)
-    )
+    assert writer.count_pending(new.id) == 1
+    writer.put_vectors(new.id, {chunks[0].embed_key: vector(0, 1, 0, 0)}, writer.pending(new.id, 0, 10))
     writer.serve_space(new.id)
     assert [row.space.model for row in reader.spaces()] == ["other"]
     assert reader.vectors_work()
     assert reader.vector_candidates(new.id, vector(0, 1, 0, 0), 5, ALL)[0][1] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_what_stays_home_is_not_offered_to_a_remote_embedder(writer: IndexWriter) -> None:
+def test_what_is_pending_is_told_by_document(writer: IndexWriter) -> None:
     space = writer.add_space(SpaceRow(0, SPACE, True, False))
-    writer.put_document(document_row("private/a.md", ["secret"], stays_home=True), (), None, {space.id: {}})
+    writer.put_document(document_row("private/a.md", ["secret", "hidden"]), (), None, {space.id: {}})
     writer.put_document(document_row("b.md", ["public"]), (), None, {space.id: {}})
-    assert [c.path for c in writer.pending(space.id, 0, 10, may_leave=True)] == ["b.md"]
-    assert writer.count_pending(space.id, may_leave=True) == 1
-    assert writer.count_pending(space.id, may_leave=False) == 2
+    lacking = {document.path: (document.id, chunks) for document, chunks in writer.lacking(space.id).items()}
+    private, two = lacking["private/a.md"]
+    assert (two, lacking["b.md"][1], writer.count_pending(space.id)) == (2, 1, 3)
+    assert writer.lacking(None) == writer.lacking(space.id)
+    assert [chunk.document.path for chunk in writer.pending(space.id, 0, 10, [private])] == ["b.md"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_filters(writer: IndexWriter, reader: IndexReader, filters: Filters, pat
     writer.put_document(
         document_row("notes/b.md", ["word two"], tags=["area/sub"], created=10.0), (), None, {space.id: {}}
     )
-    chunks = writer.pending(space.id, 0, 10, may_leave=False)
+    chunks = writer.pending(space.id, 0, 10)
     writer.put_vectors(space.id, {chunk.embed_key: vector(1, 0, 0, 0) for chunk in chunks}, chunks)
     assert reader.vectors_work()
     for candidates in (

@@ -229,7 +229,7 @@ class Questions(Core):
         from vault_index.health.status import stats
 
         with self._pool.lend() as connections:
-            return stats(connections, self.home)
+            return stats(connections, self.home, self._moments)
 
     def agents(self) -> results.AgentList:
         """Who entered documents, and how many."""

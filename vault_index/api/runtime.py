@@ -10,19 +10,18 @@ from vault_index.api.options import FILTER_KEYS, LISTS, FilterOptions, Names, na
 from vault_index.config import find_home, load_config
 from vault_index.config.home import Home
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of
 from vault_index.indexer.embedders import Embedders
 from vault_index.models import Filters
-from vault_index.sources.vault import VaultSource
 from vault_index.store.read_pool import Connections, ReadPool
 
 TYPE_CHECKING = False  # spares the import of what most questions do not need; type checkers know the name
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
-    from vault_index.config import Config, SourceConfig
+    from vault_index.config import Config
     from vault_index.indexer.index_writer import WriteSide
     from vault_index.models import RawDocument
     from vault_index.query.listing import Records
@@ -39,12 +38,13 @@ class Core:
         self.home = home
         self._pool = ReadPool(home)
         self._making = threading.Lock()
+        self._moments = Moments(home)
         self._wire(config)
 
     def _wire(self, config: Config) -> None:
         self.config = config
-        self._vaults = {source.name: _vault(config, source) for source in config.sources}
-        self.sources: tuple[Source, ...] = (*self._vaults.values(), *_sessions(config, self._vaults))
+        self._vaults = vaults_of(config)
+        self.sources: tuple[Source, ...] = (*self._vaults.values(), *sessions_of(config, self._vaults))
         self._by_name = {source.config.name: source for source in self.sources}
         self._embedders = Embedders(config.embedding)
         self._write_side: WriteSide | None = None
@@ -56,7 +56,7 @@ class Core:
             if self._write_side is None:
                 from vault_index.indexer.index_writer import WriteSide
 
-                self._write_side = WriteSide(self.home, self.config, self.sources, self._embedders)
+                self._write_side = WriteSide(self.home, self.config, self.sources, self._embedders, self._moments)
             return self._write_side
 
     @classmethod
@@ -164,25 +164,3 @@ class Core:
             for value in names(values) if option in LISTS else whole(values):
                 filters = add_filter(filters, FILTER_KEYS.get(option, option), value)
         return filters
-
-
-def _vault(config: Config, source: SourceConfig) -> VaultSource:
-    opencode = config.opencode
-    if not (opencode.enabled and opencode.mirror and source == config.memory_source()):
-        return VaultSource(source)
-    from vault_index.mirroring.vault import VaultWithSessions
-
-    return VaultWithSessions(source, opencode)
-
-
-def _sessions(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
-    if not config.opencode.enabled:
-        return ()
-    vault = config.memory_source()
-    if config.opencode.mirror and vault is not None:
-        from vault_index.mirroring.mirror import MirroredSessions
-
-        return (MirroredSessions(config.opencode, vaults[vault.name]),)
-    from vault_index.sources.opencode.source import OpenCodeSource
-
-    return (OpenCodeSource(config.opencode),)

@@ -51,14 +51,14 @@ class Upkeep(Questions):
         from vault_index.health.status import embed_plan
 
         with self._pool.lend() as connections:
-            return embed_plan(connections, self.config, self._embedders)
+            return embed_plan(connections, self.config, self._embedders, self._moments)
 
     def embed_status(self) -> results.EmbedStatus:
         """How far the vectors are."""
         from vault_index.health.status import embed_status
 
         with self._pool.lend() as connections:
-            return embed_status(connections, self.config.embedding.daily_token_limit)
+            return embed_status(connections, self.config.embedding.daily_token_limit, self._moments)
 
     def embed_step(self) -> results.EmbedReport:
         """Fill the vectors of one small batch."""
@@ -75,6 +75,7 @@ class Upkeep(Questions):
             self.home,
             self.config,
             self.sources,
+            self._moments,
             daemon or results.DaemonStatus(),
             watch or results.WatchStatus(),
         )
@@ -141,7 +142,8 @@ class Upkeep(Questions):
         with self._pool.lend() as connections:
             space = connections.reader.serving_space()
             remote = space is not None and space.space.provider != "local"
-            documents = connections.reader.document_names(time.time(), may_leave=remote)
+            leaving = self._moments().sort(connections.reader.lacking(None)).leaving if remote else None
+            documents = connections.reader.document_names(time.time(), leaving)
         return self_test(
             documents,
             lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],

@@ -1,6 +1,6 @@
 """Text to vectors: the local model, or any server that speaks OpenAI's embeddings API, behind one Protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from vault_index.errors import ConfigError, EmbedderRefused
@@ -29,8 +29,11 @@ class Embedder(Protocol):
     @property
     def batch_texts(self) -> int: ...
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector for each text, in their order. Raises EmbedderError, and TextTooLong where a single text is."""
+    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
+        """One vector for each text, in their order. Raises EmbedderError, and TextTooLong where a single text is.
+
+        `before` is called right before anything is sent, also for the second time, and keeps it back by raising.
+        """
         ...
 
     def embed_query(self, text: str) -> Vector:

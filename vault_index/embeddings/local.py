@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import as_file, files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ class LocalEmbedder:
         self._used_at = 0.0
         self._lock = threading.Lock()
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
         model = self._loaded()
         return [model.embed(text) for text in texts]
 

@@ -60,14 +60,14 @@ class OpenAIEmbedder:
         if not self.space.dimensions:
             self.space = VectorSpace("openai", model, self._natural_dimensions(model), self.space.endpoint)
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
         """One request; a server that finds it too long is asked for the halves.
 
         Raises TextTooLong where a single text is. What came before it was paid for: the next call takes it from here.
         """
         missing = [text for text in dict.fromkeys(texts) if text not in self._paid]
         if missing:
-            self._fill(missing)
+            self._fill(missing, before)
         vectors = [self._paid[text] for text in texts]
         for text in texts:
             self._paid.pop(text, None)
@@ -85,15 +85,15 @@ class OpenAIEmbedder:
         self._closed.set()
         self._client.close()
 
-    def _fill(self, texts: list[str]) -> None:
+    def _fill(self, texts: list[str], before: Callable[[], object] | None) -> None:
         try:
-            vectors = self._ask(texts, self._patience, self._timeout, self.space.dimensions)
+            vectors = self._ask(texts, self._patience, self._timeout, self.space.dimensions, before)
         except TextTooLong:
             if len(texts) == 1:
                 raise
             half = len(texts) // 2
-            self._fill(texts[:half])
-            self._fill(texts[half:])
+            self._fill(texts[:half], before)
+            self._fill(texts[half:], before)
             return
         self._paid.update(zip(texts, vectors, strict=True))
 
@@ -108,10 +108,23 @@ class OpenAIEmbedder:
             raise
         return len(vector) // 4
 
-    def _ask(self, texts: Sequence[str], patience: Patience, timeout: float, dimensions: int | None) -> list[Vector]:
+    def _ask(
+        self,
+        texts: Sequence[str],
+        patience: Patience,
+        timeout: float,
+        dimensions: int | None,
+        before: Callable[[], object] | None = None,
+    ) -> list[Vector]:
         sent = [_sendable(text) for text in texts]
         asked = Asked(self.space.endpoint, self.space.model, timeout, self._key, sent)
-        body = patience.keep_trying(lambda: self._request(asked), self._sleep)
+
+        def request() -> bytes:
+            if before is not None:
+                before()
+            return self._request(asked)
+
+        body = patience.keep_trying(request, self._sleep)
         return parse_vectors(body, len(texts), dimensions)
 
     def _request(self, asked: Asked) -> bytes:

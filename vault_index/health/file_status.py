@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from vault_index.errors import NotFoundError
-from vault_index.health.status import as_indexed
+from vault_index.indexer.reading import as_indexed
 from vault_index.models import Fault
 from vault_index.query.references import Place
 from vault_index.query.search import SearchOptions

@@ -12,7 +12,8 @@ from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
 from vault_index.health.environment import surrounding_problems
 from vault_index.indexer.embedders import Embedders
-from vault_index.models import Fault, FileStamp
+from vault_index.indexer.reading import as_indexed
+from vault_index.models import Fault
 from vault_index.query.present import iso_time
 from vault_index.results import (
     DaemonStatus,
@@ -34,9 +35,10 @@ from vault_index.store.meta_keys import EMBED_PROBLEM, SYNCED_AT
 from vault_index.store.read_pool import Connections, ReadPool
 from vault_index.store.reader import IndexReader
 
-TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
+TYPE_CHECKING = False  # spares the import of what embeds; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Home
+    from vault_index.indexer.outbound import Now
     from vault_index.store.read_pool import Connections
     from vault_index.store.reader import IndexReader
 
@@ -63,6 +65,7 @@ def status(
     home: Home,
     config: Config,
     sources: Sequence[Source],
+    now: Now,
     daemon: DaemonStatus,
     watch: WatchStatus,
 ) -> Status:
@@ -77,7 +80,7 @@ def status(
     try:
         with pool.lend() as connections, connections.reader.snapshot():
             reader = connections.reader
-            index, embedder = _index(reader, home), _embedder(config, reader)
+            index, embedder = _index(reader, home, now), _embedder(config, reader)
             source_rows = _source_rows(reader, sources)
             spent = _spent(connections.cache, config)
             problems += [*_embedding_problems(reader, config), *_fault_problems(reader.faults())]
@@ -110,11 +113,11 @@ def privacy(home: Home) -> Privacy:
     return Privacy(tuple(records), len(records))
 
 
-def embed_plan(connections: Connections, config: Config, embedders: Embedders) -> EmbedPlan:
+def embed_plan(connections: Connections, config: Config, embedders: Embedders, now: Now) -> EmbedPlan:
     """Counts what filling the vectors would send, without sending it."""
     from vault_index import tokens
     from vault_index.embeddings.prices import price_per_million
-    from vault_index.indexer.vectors import local_day
+    from vault_index.indexer.outbound import local_day
 
     embedder = embedders.configured()
     spent = connections.cache.tokens_sent(local_day(time.time()))
@@ -124,9 +127,13 @@ def embed_plan(connections: Connections, config: Config, embedders: Embedders) -
     space = embedder.space
     with connections.reader.snapshot():
         wanted = next((row for row in connections.reader.spaces() if row.space == space), None)
-        pending = connections.reader.pending(wanted.id if wanted else None, may_leave=embedder.remote)
-        in_all = connections.reader.pending(wanted.id if wanted else None, may_leave=False)
-    cached = connections.cache.embeddings(space, [chunk.embed_key for chunk in pending])
+        lacking = connections.reader.pending(wanted.id if wanted else None)
+    cached = connections.cache.embeddings(space, [chunk.embed_key for chunk in lacking])
+    free = pending = lacking
+    if embedder.remote:
+        leaving, kept = now().sort({chunk.document for chunk in lacking})
+        free = [chunk for chunk in lacking if chunk.document.id not in kept]
+        pending = [chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached]
     missing = {chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached}
     count = sum(tokens.count(text) for text in missing.values())
     known_price = config.embedding.price_per_million or price_per_million(space.model)
@@ -137,25 +144,25 @@ def embed_plan(connections: Connections, config: Config, embedders: Embedders) -
         endpoint=space.endpoint,
         chunks=len(pending),
         cached=sum(chunk.embed_key in cached for chunk in pending),
-        kept_local=len(in_all) - len(pending),
+        kept_local=len(lacking) - len(free),
         tokens=count,
         price=price,
         spent_today=spent,
         daily_token_limit=limit,
+        unread=len(free) - len(pending),
     )
 
 
-def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatus:
+def embed_status(connections: Connections, daily_token_limit: int, now: Now) -> EmbedStatus:
+    from vault_index.indexer.outbound import waiting
+
     reader = connections.reader
     with reader.snapshot():
         rows = reader.spaces()
         serving = next((row for row in rows if row.serving), None)
         building = next((row for row in rows if not row.serving), None)
         chunks = reader.count("chunk")
-        kept = in_all = 0
-        if serving is not None:
-            in_all = reader.count_pending(serving.id, may_leave=False)
-            kept = in_all - reader.count_pending(serving.id, may_leave=serving.space.provider != "local")
+        lacking, kept = waiting(reader, serving, now) if serving is not None else (0, 0)
     space = serving.space if serving else None
     return EmbedStatus(
         provider=space.provider if space else "none",
@@ -163,8 +170,8 @@ def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatu
         endpoint=space.endpoint if space else "",
         dimensions=space.dimensions if space else 0,
         chunks=chunks,
-        vectors=chunks - in_all if space else 0,
-        pending=in_all - kept,
+        vectors=chunks - lacking - kept if space else 0,
+        pending=lacking,
         kept_local=kept,
         spent_today=connections.cache.tokens_sent(time.strftime("%Y-%m-%d")),
         daily_token_limit=daily_token_limit,
@@ -172,11 +179,11 @@ def embed_status(connections: Connections, daily_token_limit: int) -> EmbedStatu
     )
 
 
-def _index(reader: IndexReader, home: Home) -> IndexStatus:
+def _index(reader: IndexReader, home: Home, now: Now) -> IndexStatus:
     chunks = reader.count("chunk")
     space = reader.serving_space()
-    lacking = reader.count_pending(space.id, may_leave=False) if space else chunks
-    return IndexStatus(reader.count("document"), chunks, chunks - lacking, pending(reader), bytes_of(home))
+    lacking = reader.count_pending(space.id) if space else chunks
+    return IndexStatus(reader.count("document"), chunks, chunks - lacking, pending(reader, now), bytes_of(home))
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
@@ -213,13 +220,6 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
         return None, 0
     stamps = reader.stamps(source.config.name)
     return len(scan.refs), sum(as_indexed(stamps.get(ref.path), ref.stamp) for ref in scan.refs)
-
-
-def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
-    """Whether a document was read in its present state. A stamp that was too fresh to be believed has no ctime."""
-    return (
-        was is not None and (was.size, was.mtime_ns) == (now.size, now.mtime_ns) and was.ctime_ns in (0, now.ctime_ns)
-    )
 
 
 def _spent(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
@@ -279,7 +279,7 @@ def fault_problem(fault: Fault) -> Problem:
     )
 
 
-def stats(connections: Connections, home: Home) -> Stats:
+def stats(connections: Connections, home: Home, now: Now) -> Stats:
     reader = connections.reader
     with reader.snapshot():
         kinds = reader.kind_counts()
@@ -294,16 +294,22 @@ def stats(connections: Connections, home: Home) -> Stats:
             tags=reader.count("tag"),
             agents=reader.count("author"),
             indexed=iso_time(float(synced)) if synced else None,
-            pending=pending(reader),
+            pending=pending(reader, now),
             model=space.space.model if space else "none",
             bytes=bytes_of(home),
         )
 
 
-def pending(reader: IndexReader) -> int:
+def pending(reader: IndexReader, now: Now) -> int:
     """Chunks that will get a vector: of the space being built where there is one."""
-    rows = sorted(reader.spaces(), key=lambda row: row.serving)
-    return reader.count_pending(rows[0].id, may_leave=rows[0].space.provider != "local") if rows else 0
+    row = min(reader.spaces(), key=lambda row: row.serving, default=None)
+    if row is None:
+        return 0
+    if row.space.provider == "local":
+        return reader.count_pending(row.id)
+    from vault_index.indexer.outbound import waiting  # late: it knows the sources, and what embeds
+
+    return waiting(reader, row, now)[0]
 
 
 def bytes_of(home: Home) -> int:

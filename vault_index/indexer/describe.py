@@ -34,7 +34,6 @@ def describe(
     chunks: Sequence[Chunk],
     *,
     memory_dir: str,
-    stays_home: bool,
     made_with: str,
 ) -> DocumentRow:
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
@@ -66,7 +65,6 @@ def describe(
         valid_until=last_moment(front.get("valid_until")) if memory else None,
         confidence=_text(front.get("confidence")) if memory else None,
         superseded_by=_text(front.get("superseded_by")) if memory else None,
-        stays_home=stays_home,
         frontmatter=front,
         tags=parsed.tags,
         aliases=parsed.aliases,

@@ -83,7 +83,7 @@ class Embedders:
 
     def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
         from vault_index import tokens
-        from vault_index.indexer.vectors import check_daily_limit, local_day
+        from vault_index.indexer.outbound import check_daily_limit, local_day
         from vault_index.results import SentRecord
 
         today, cost = local_day(time.time()), tokens.count(text)

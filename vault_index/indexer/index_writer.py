@@ -22,6 +22,10 @@ from vault_index.store.lock import WriteLock
 from vault_index.store.meta_keys import EMBED_PROBLEM, SYNCED_AT
 from vault_index.store.writer import IndexWriter
 
+TYPE_CHECKING = False  # spares an `add` the import of what embeds; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.indexer.outbound import Now
+
 log = logging.getLogger(__name__)
 
 LOCK_TIMEOUT = 30.0
@@ -34,11 +38,12 @@ EMBEDDED_AT_ONCE = 16
 class WriteSide:
     """Owns the writing connections. One call at a time; several processes take turns by the write lock."""
 
-    def __init__(self, home: Home, config: Config, sources: Sequence[Source], embedders: Embedders) -> None:
+    def __init__(self, home: Home, config: Config, sources: Sequence[Source], embedders: Embedders, now: "Now") -> None:
         self._home = home
         self._config = config
         self._sources = sources
         self._embedders = embedders
+        self._now = now
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
@@ -203,7 +208,7 @@ class WriteSide:
                     embedder,
                     space,
                     lambda: self._held("embed"),
-                    daily_token_limit=self._config.embedding.daily_token_limit,
+                    now=self._now,
                     after=self._cursors.pop(space.id, 0) if steps else 0,
                 )
                 pending = total = builder.remaining()
@@ -226,11 +231,13 @@ class WriteSide:
         return EmbedReport(0, 0, self._count_pending(), 0.0)
 
     def _count_pending(self) -> int:
+        from vault_index.indexer.outbound import waiting
+
         writer = self._open_writer()
         spaces = writer.spaces()
         target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
         if target is not None:
-            return writer.count_pending(target.id, may_leave=target.space.provider != "local")
+            return waiting(writer, target, self._now)[0]
         return writer.count_chunks() if self._config.embedding.provider != "none" else 0
 
     def _remember_problem(self, problems: Sequence[Problem]) -> None:

@@ -25,8 +25,7 @@ class RowSettings:
 
     def made_with(self, source: Source) -> str:
         """A fingerprint: rows made with another one are made again."""
-        home = source.config.local_only
-        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
+        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}"
         return f"{made}/{source.shape}" if source.shape else made
 
 
@@ -55,10 +54,18 @@ def read_document(source: Source, ref: DocumentRef, settings: RowSettings) -> Re
         parsed,
         chunks,
         memory_dir=settings.memory_dir,
-        stays_home=source.stays_home(raw.ref.path),
         made_with=settings.made_with(source),
     )
     return Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
+
+
+def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
+    """Whether a document was read in its present state."""
+    return (
+        was is not None
+        and (was.size, was.mtime_ns) == (now.size, now.mtime_ns)
+        and was.ctime_ns in (_NOT_BELIEVED, now.ctime_ns)
+    )
 
 
 def _settled(stamp: FileStamp) -> FileStamp:

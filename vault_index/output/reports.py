@@ -94,6 +94,7 @@ def _embed_plan(page: Page, plan: Record) -> None:
             ("without vector", counted(plan["chunks"], "chunk")),
             ("cached", f"{plan['cached']:,}, free of cost" if plan["cached"] else ""),
             ("kept local", f"{plan['kept_local']:,}, never sent" if plan["kept_local"] else ""),
+            ("changed", f"{plan['unread']:,}, for the next sync to read again" if plan["unread"] else ""),
             ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
             ("price", _price(plan["price"], plan["provider"])),
             ("today", _today(plan)),

@@ -39,6 +39,8 @@ class EmbedPlan:
     """US dollars, None where the model has no known price."""
     spent_today: int
     daily_token_limit: int
+    unread: int = 0
+    """Chunks of documents that are gone, left out or changed since they were read: the next sync sees to them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class Source(Protocol):
         ...
 
     def stays_home(self, path: str) -> bool:
-        """Whether the text of a document must not leave the machine."""
+        """Whether the text of a document must not leave the machine. VaultIndexError where that cannot be told."""
         ...
 
     def link(self, path: str) -> str:

@@ -179,7 +179,10 @@ class VaultSource:
         if self._local.covers(path):
             return True
         # A link must not carry a private note out under a harmless name.
-        real = os.path.realpath(f"{self._root}/{path}")
+        written = f"{self._root}/{path}"
+        real = os.path.realpath(written)
+        if real == written:
+            return False
         root = os.path.realpath(self._root)
         return is_under(root, real) and self._local.covers(real[len(root) :].strip("/"))
 

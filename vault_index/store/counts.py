@@ -5,7 +5,7 @@ from vault_index.store import spaces
 from vault_index.store.connection import translated
 from vault_index.store.filters import document_condition
 from vault_index.store.reading import Reading
-from vault_index.store.records import PendingChunk
+from vault_index.store.records import DocumentState, PendingChunk
 
 
 class CountReader(Reading):
@@ -36,16 +36,21 @@ class CountReader(Reading):
         }[what]
         return int(self._all(sql)[0][0])
 
-    def count_pending(self, space_id: int, *, may_leave: bool) -> int:
+    def count_pending(self, space_id: int) -> int:
         with translated(self._path):
-            return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
+            return spaces.count_pending(self._connection, space_id)
 
-    def pending(self, space_id: int | None, *, may_leave: bool) -> list[PendingChunk]:
+    def lacking(self, space_id: int | None) -> dict[DocumentState, int]:
+        """The documents with chunks that lack a vector, and how many; all for a space that does not exist yet."""
+        with translated(self._path):
+            return spaces.lacking(self._connection, space_id)
+
+    def pending(self, space_id: int | None) -> list[PendingChunk]:
         """Every chunk that lacks a vector in a space; all chunks for a space that does not exist yet."""
         with translated(self._path):
             if space_id is None:
-                return spaces.pending_in_new_space(self._connection, may_leave=may_leave)
-            return spaces.pending(self._connection, space_id, 0, -1, may_leave=may_leave)
+                return spaces.pending_in_new_space(self._connection)
+            return spaces.pending(self._connection, space_id, 0, -1, ())
 
     def source_counts(self) -> dict[str, tuple[int, int]]:
         """Documents and chunks by source."""

@@ -2,13 +2,13 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
 
 from vault_index.models import Link
-from vault_index.store.connection import fetch_all
+from vault_index.store.connection import ANY_OF, any_of, fetch_all
 from vault_index.terms import index_text
 
 
@@ -30,18 +30,18 @@ class _Document:
     title: str
 
 
-def document_names(connection: apsw.Connection, now: float, *, may_leave: bool) -> list[DocumentNames]:
-    """Of every document a search finds at `now`; with `may_leave` nothing that stands in documents that stay home."""
-    home = " AND NOT document.stays_home" if may_leave else ""
+def document_names(connection: apsw.Connection, now: float, only: Collection[int] | None = None) -> list[DocumentNames]:
+    """Of every document a search finds at `now`; with `only` nothing that stands in others than these."""
+    among, values = ("", ()) if only is None else (f" AND document.id {ANY_OF}", (any_of(only),))
     rows = fetch_all(
         connection,
         "SELECT id, path, name, title FROM document WHERE id IN (SELECT document_id FROM chunk)"
-        f" AND superseded_by IS NULL AND (expires IS NULL OR expires > ?){home} ORDER BY source, path",
-        (now,),
+        f" AND superseded_by IS NULL AND (expires IS NULL OR expires > ?){among} ORDER BY source, path",
+        (now, *values),
     )
     documents = [_Document(*row) for row in rows]
     aliases = _gathered(fetch_all(connection, "SELECT document_id, alias FROM alias ORDER BY rowid"))
-    links = _links(connection, documents, aliases, home)
+    links = _links(connection, documents, aliases, among, values)
     headings = _gathered(
         (document_id, heading)
         for document_id, path in fetch_all(connection, "SELECT document_id, headings FROM chunk ORDER BY id")
@@ -60,14 +60,19 @@ def document_names(connection: apsw.Connection, now: float, *, may_leave: bool) 
 
 
 def _links(
-    connection: apsw.Connection, documents: Iterable[_Document], aliases: Mapping[int, Iterable[str]], home: str
+    connection: apsw.Connection,
+    documents: Iterable[_Document],
+    aliases: Mapping[int, Iterable[str]],
+    among: str,
+    values: Sequence[object],
 ) -> dict[int, list[str]]:
     """Link texts by the document they may mean: by its file name or an alias, and by its folder where that is named."""
     texts: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name, target, text in fetch_all(
         connection,
         "SELECT DISTINCT target_name, target, text FROM link JOIN document ON document.id = link.document_id"
-        f" WHERE text <> '' AND NOT embed{home} ORDER BY target_name, target, text",
+        f" WHERE text <> '' AND NOT embed{among} ORDER BY target_name, target, text",
+        values,
     ):
         texts[name.removesuffix(".md")].append((target.casefold().removesuffix(".md"), text))
     return _gathered(

@@ -125,12 +125,12 @@ class DocumentReader(Reading):
     def aliases_of(self, document_id: int) -> list[str]:
         return [alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
 
-    def document_names(self, now: float, *, may_leave: bool) -> list[DocumentNames]:
-        """What every document that can be found is called; with `may_leave` only what may leave the machine."""
+    def document_names(self, now: float, only: Collection[int] | None = None) -> list[DocumentNames]:
+        """What every document that can be found is called; with `only` as these documents alone say it."""
         from vault_index.store.document_names import document_names
 
         with self.snapshot():
-            return document_names(self._connection, now, may_leave=may_leave)
+            return document_names(self._connection, now, only)
 
     def links_of(self, document_id: int) -> list[Link]:
         from vault_index.models import Link

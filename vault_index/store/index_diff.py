@@ -7,7 +7,7 @@ from vault_index.store.connection import connect, fetch_all, translated
 
 _ROWS = {
     "document": "SELECT source, path, name, uid, kind, title, made_with, line_count, tokens, type, digest, project,"
-    " entered_by, expires, valid_until, confidence, superseded_by, stays_home, frontmatter, called, identity"
+    " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity"
     " FROM {db}.document",
     "chunk": "SELECT source, path, ordinal, start_line, end_line, headings, context, text, c.tokens, embed_key,"
     " terms_hash"

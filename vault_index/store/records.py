@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_index.models import FileStamp, Kind, Link, VectorSpace
 
@@ -15,13 +15,32 @@ class SpaceRow:
     renewed: bool
 
 
+class DocumentState(NamedTuple):
+    """A document as it was read: enough to tell whether it still is so, and whether its text may leave the machine.
+
+    A named tuple: of all documents together they are made again and again.
+    """
+
+    id: int
+    source: str
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    transcript: str
+    """The frontmatter as JSON, where it names a directory as that of a session does; else empty."""
+
+    @property
+    def stamp(self) -> FileStamp:
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class PendingChunk:
     """A chunk that still lacks its vector."""
 
     chunk_id: int
-    source: str
-    path: str
+    document: DocumentState
     embed_key: bytes
     embed_text: str
     tokens: int
@@ -116,7 +135,6 @@ class DocumentRow:
     valid_until: float | None
     confidence: str | None
     superseded_by: str | None
-    stays_home: bool
     frontmatter: Mapping[str, Any]
     tags: tuple[str, ...]
     aliases: tuple[str, ...]

@@ -4,16 +4,19 @@ Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import apsw
 
 from vault_index.models import Vector, VectorSpace
-from vault_index.store.connection import fetch_all
-from vault_index.store.records import PendingChunk, SpaceRow
+from vault_index.store.connection import ANY_OF, any_of, fetch_all
+from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
 
 MAX_K = 4096  # vec0 refuses more
-_MAY_LEAVE = " AND NOT document.stays_home"
+_STATE = (
+    "document.id, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
+    " CASE WHEN instr(document.frontmatter, '\"directory\"') THEN document.frontmatter ELSE '' END"
+)
 
 
 def read_spaces(connection: apsw.Connection) -> list[SpaceRow]:
@@ -123,15 +126,15 @@ def _cosine(distance: float) -> float:
 
 
 def pending(
-    connection: apsw.Connection, space_id: int, after: int, limit: int, *, may_leave: bool
+    connection: apsw.Connection, space_id: int, after: int, limit: int, without: Collection[int]
 ) -> list[PendingChunk]:
-    """The next chunks over id `after` that the space lacks; with `may_leave` without those that stay home."""
+    """The next chunks over id `after` that the space lacks, but for those of the documents `without`."""
     return _pending_chunks(
         connection,
         "pending JOIN chunk ON chunk.id = pending.chunk_id",
-        f"pending.space_id = ? AND pending.chunk_id > ?{_MAY_LEAVE if may_leave else ''}"
+        f"pending.space_id = ? AND pending.chunk_id > ? AND NOT chunk.document_id {ANY_OF}"
         " ORDER BY pending.chunk_id LIMIT ?",
-        (space_id, after, limit),
+        (space_id, after, any_of(without), limit),
     )
 
 
@@ -145,9 +148,9 @@ def pending_in(connection: apsw.Connection, space_id: int, source: str, path: st
     )
 
 
-def pending_in_new_space(connection: apsw.Connection, *, may_leave: bool) -> list[PendingChunk]:
+def pending_in_new_space(connection: apsw.Connection) -> list[PendingChunk]:
     """What a space that does not exist yet would lack: everything."""
-    return _pending_chunks(connection, "chunk", f"true{_MAY_LEAVE if may_leave else ''} ORDER BY chunk.id", ())
+    return _pending_chunks(connection, "chunk", "true ORDER BY chunk.id", ())
 
 
 def _pending_chunks(
@@ -155,25 +158,39 @@ def _pending_chunks(
 ) -> list[PendingChunk]:
     rows = fetch_all(
         connection,
-        "SELECT chunk.id, document.source, document.path, chunk.embed_key, chunk.context, chunk.text, chunk.tokens"
+        f"SELECT chunk.id, chunk.embed_key, chunk.context, chunk.text, chunk.tokens, {_STATE}"
         f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
         values,
     )
+    documents: dict[int, DocumentState] = {}
     return [
-        PendingChunk(chunk_id, source, path, key, embed_text(context, text), tokens)
-        for chunk_id, source, path, key, context, text, tokens in rows
+        PendingChunk(
+            chunk_id,
+            documents.get(state[0]) or documents.setdefault(state[0], DocumentState(*state)),
+            key,
+            embed_text(context, text),
+            tokens,
+        )
+        for chunk_id, key, context, text, tokens, *state in rows
     ]
 
 
-def count_pending(connection: apsw.Connection, space_id: int, *, may_leave: bool) -> int:
-    if not may_leave:
-        sql = "SELECT count(*) FROM pending WHERE space_id = ?"
-    else:
-        sql = (
-            "SELECT count(*) FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
-            f" JOIN document ON document.id = chunk.document_id WHERE pending.space_id = ?{_MAY_LEAVE}"
-        )
-    return int(fetch_all(connection, sql, (space_id,))[0][0])
+def lacking(connection: apsw.Connection, space_id: int | None) -> dict[DocumentState, int]:
+    """The documents of which a space lacks something, and how many chunks; of a space that does not exist yet, all."""
+    table, where, values = ("chunk", "true", ()) if space_id is None else (
+        "pending JOIN chunk ON chunk.id = pending.chunk_id", "pending.space_id = ?", (space_id,)
+    )  # fmt: skip
+    rows = fetch_all(
+        connection,
+        f"SELECT lacking.chunks, {_STATE} FROM (SELECT chunk.document_id, count(*) AS chunks FROM {table}"
+        f" WHERE {where} GROUP BY chunk.document_id) AS lacking JOIN document ON document.id = lacking.document_id",
+        values,
+    )
+    return {DocumentState._make(row[1:]): row[0] for row in rows}
+
+
+def count_pending(connection: apsw.Connection, space_id: int) -> int:
+    return int(fetch_all(connection, "SELECT count(*) FROM pending WHERE space_id = ?", (space_id,))[0][0])
 
 
 def put_vectors(

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import apsw
@@ -10,16 +10,17 @@ import apsw
 from vault_index.models import Fault, FileStamp, Vector
 from vault_index.store import document_names, spaces, vocabulary
 from vault_index.store.connection import begin_anew, connect, fetch_all, load_vec0, transaction, translated
-from vault_index.store.records import ChunkRow, DocumentRow, KnownDocument, PendingChunk, SpaceRow
+from vault_index.store.records import ChunkRow, DocumentRow, DocumentState, KnownDocument, PendingChunk, SpaceRow
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
 
+# `stays_home` is asked no more: what may leave is judged when it leaves. By 1 a program that still asks sends nothing.
 _PUT_DOCUMENT = """
 INSERT INTO document (
     id, uid, source, path, name, kind, title, content_hash, size, mtime_ns, ctime_ns, made_with, line_count, tokens,
     created, updated, type, digest, project, entered_by, expires, valid_until, confidence, superseded_by, stays_home,
     frontmatter, identity)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     uid = excluded.uid, source = excluded.source, path = excluded.path, name = excluded.name, kind = excluded.kind,
     title = excluded.title, content_hash = excluded.content_hash, size = excluded.size, mtime_ns = excluded.mtime_ns,
@@ -189,22 +190,24 @@ class IndexWriter:
         with transaction(self._connection, self._path) as connection:
             spaces.serve_space(connection, space_id)
 
-    def pending(self, space_id: int, after: int, limit: int, *, may_leave: bool) -> list[PendingChunk]:
-        """The next chunks with an id over `after` that lack a vector.
-
-        `may_leave`: only those whose text may be sent to a remote embedder.
-        """
+    def pending(self, space_id: int, after: int, limit: int, without: Collection[int] = ()) -> list[PendingChunk]:
+        """The next chunks with an id over `after` that lack a vector, but for those of the documents `without`."""
         with translated(self._path):
-            return spaces.pending(self._connection, space_id, after, limit, may_leave=may_leave)
+            return spaces.pending(self._connection, space_id, after, limit, without)
+
+    def lacking(self, space_id: int | None) -> dict[DocumentState, int]:
+        """The documents with chunks that lack a vector, and how many."""
+        with translated(self._path):
+            return spaces.lacking(self._connection, space_id)
 
     def pending_in(self, space_id: int, source: str, path: str) -> list[PendingChunk]:
         """The chunks of one document that lack a vector."""
         with translated(self._path):
             return spaces.pending_in(self._connection, space_id, source, path)
 
-    def count_pending(self, space_id: int, *, may_leave: bool) -> int:
+    def count_pending(self, space_id: int) -> int:
         with translated(self._path):
-            return spaces.count_pending(self._connection, space_id, may_leave=may_leave)
+            return spaces.count_pending(self._connection, space_id)
 
     def put_vectors(self, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
         """Give the chunks their vectors, as far as they still are what was embedded. Returns how many got one."""
@@ -217,7 +220,7 @@ def _document_values(row: DocumentRow, replaces: int | None) -> tuple[object, ..
         replaces, row.uid, row.source, row.path, row.name, row.kind, row.title, row.content_hash, row.stamp.size,
         row.stamp.mtime_ns, row.stamp.ctime_ns, row.made_with, row.line_count, sum(c.tokens for c in row.chunks),
         row.created, row.updated, row.type, row.digest, row.project, row.entered_by, row.expires, row.valid_until,
-        row.confidence, row.superseded_by, row.stays_home, json.dumps(dict(row.frontmatter), ensure_ascii=False),
+        row.confidence, row.superseded_by, json.dumps(dict(row.frontmatter), ensure_ascii=False),
         row.identity,
     )  # fmt: skip
 

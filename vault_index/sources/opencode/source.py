@@ -4,9 +4,10 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 from vault_index.config import OpencodeConfig, SourceConfig
 from vault_index.errors import NotFoundError, VaultIndexError
@@ -24,6 +25,7 @@ RENDERED = 1
 _NAMED_FAULTS = 10
 _UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\:#|\[\]^]")
+_ID = re.compile(r"ses_\w+")
 _DATABASE = re.compile(r"opencode[^/]*\.db(-wal)?$")
 
 
@@ -53,9 +55,12 @@ class OpenCodeSource:
         if reason:
             return Scan(vanished=True, reason=reason)
         listing = self._stores.listing()
-        wanted = [place.strip("/") for place in places]
-        found = [self._ref(held) for held in listing.sessions.values() if self._wanted(held.listed)]
-        refs = [ref for ref in found if any(is_under(place, ref.path) for place in wanted)]
+        wanted = {place.strip("/") for place in places}
+        refs = [
+            self._ref(held)
+            for held in listing.sessions.values()
+            if self._wanted(held.listed) and not wanted.isdisjoint(_places_of(path_of(held.listed.session)))
+        ]
         faults = [Fault(fault.code, fault.message) for fault in listing.faults]
         return Scan(
             tuple(sorted(refs, key=lambda ref: ref.path)),
@@ -115,6 +120,16 @@ class OpenCodeSource:
         if self.config.local_only is True:
             return True
         held = self._held(path) if self.config.local_only else None
+        return held is not None and _covers(self._local, held.listed.session)
+
+    def keeps(self, front: Mapping[str, Any]) -> bool:
+        """The same of a file that a session was written into, by its frontmatter and what is known of the session."""
+        if self.config.local_only is True:
+            return True
+        if self._local.covers(str(front.get("project")), str(front.get("directory"))):
+            return True
+        session = str(front.get("session"))
+        held = self._stores.session(session) if _ID.fullmatch(session) else None
         return held is not None and _covers(self._local, held.listed.session)
 
     def link(self, path: str) -> str:
@@ -197,6 +212,11 @@ def _covers(projects: Projects, session: Session) -> bool:
 def path_of(session: Session) -> str:
     project = _NOT_IN_NAMES.sub("-", project_of(session)).strip(". ") or "elsewhere"
     return f"{project}/{session.id}.md"
+
+
+def _places_of(path: str) -> tuple[str, str, str]:
+    """All, its project, itself."""
+    return "", path.partition("/")[0], path
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:

@@ -1,0 +1,293 @@
+"""What leaves for a remote embedder is judged when it leaves: by the settings and the files of that moment."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.test_sessions import open_index
+from tests.api.test_vectors import codes, server as server, use
+from tests.api.vaults import opened, write
+from tests.embeddings.failures import server_error
+from tests.embeddings.replies import Reply, Request
+from tests.embeddings.server import EmbeddingServer
+from tests.sources.opencode.stores import Client
+from vault_index import VaultIndex
+from vault_index.config.edit import set_value
+
+PUBLIC = {f"{n}.md": f"# Note {n}\n\nThe {word} is described here.\n" for n, word in enumerate(("oak", "elm", "ash"))}
+PRIVATE = {f"private/{n}.md": f"The secret number {n} is purple.\n" for n in range(3)}
+
+
+@pytest.fixture
+def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
+    """Everything is read, with nothing that stays home; nothing is sent yet."""
+    with opened(tmp_path) as opened_index:
+        write(tmp_path / "vault", {**PUBLIC, **PRIVATE})
+        use(opened_index, server)
+        opened_index.sync(embed=False)
+        yield opened_index
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "opencode").mkdir()
+    running = Client(tmp_path / "opencode" / "opencode.db")
+    yield running
+    running.close()
+
+
+def keep_private(index: VaultIndex) -> None:
+    """On the disk alone: whoever has the index open knows nothing of it."""
+    set_value(index.home, "local_only", '["private/"]', source="vault")
+
+
+def exclude_private(index: VaultIndex) -> None:
+    set_value(index.home, "exclude", '["private/"]', source="vault")
+
+
+def ignore_private(index: VaultIndex) -> None:
+    write(index.config.sources[0].path, {".vaultignore": "private/\n"})
+
+
+def remove_source(index: VaultIndex) -> None:
+    text = index.home.config_file.read_text("utf-8")
+    index.home.config_file.write_text(text.replace("[sources.vault]", "[sources.other]"), "utf-8")
+
+
+def delete_private(index: VaultIndex) -> None:
+    for path in PRIVATE:
+        (index.config.sources[0].path / path).unlink()
+
+
+def change_private(index: VaultIndex) -> None:
+    write(index.config.sources[0].path, dict.fromkeys(PRIVATE, "It is nothing.\n"))
+
+
+def damage_settings(index: VaultIndex) -> None:
+    index.home.config_file.write_text("[sources", "utf-8")
+
+
+def use_none(index: VaultIndex) -> None:
+    set_value(index.home, "embedding.provider", "none")
+
+
+def use_other_server(index: VaultIndex) -> None:
+    set_value(index.home, "embedding.base_url", "http://127.0.0.1:9/v1")
+
+
+SOME_LEAVE = [keep_private, exclude_private, ignore_private, delete_private, change_private]
+NOTHING_LEAVES = [remove_source, damage_settings, use_none, use_other_server]
+CHANGES = [*SOME_LEAVE, *NOTHING_LEAVES]
+
+
+def secrets_in(server: EmbeddingServer) -> list[str]:
+    return [text for text in server.texts if "secret" in text]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_since_it_was_read_holds_for_what_is_sent(
+    index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
+) -> None:
+    change(index)
+    report = index.embed()
+    assert secrets_in(server) == []
+    assert len(server.texts) == (0 if change in NOTHING_LEAVES else 3)
+    assert report.pending == (0 if change is keep_private else 6 - len(server.texts))
+    assert not [record for record in index.privacy().results if record.path in PRIVATE]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_holds_in_the_middle_of_a_run(
+    index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
+) -> None:
+    use(index, server, batch_texts="1")
+
+    def after_the_first(request: Request, reply: Reply) -> Reply:
+        change(index)
+        return reply
+
+    server.fail_next(after_the_first)
+    index.embed()
+    assert secrets_in(server) == []
+    assert len(server.texts) == (1 if change in NOTHING_LEAVES else 3)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_holds_for_the_next_try(
+    index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
+) -> None:
+    use(index, server, max_retries="2")
+
+    def unavailable(request: Request, reply: Reply) -> Reply:
+        change(index)
+        return server_error(request, reply)
+
+    server.fail_next(unavailable)
+    index.embed()
+    assert len(server.requests[0].texts) == 6
+    again = [text for request in server.requests[1:] for text in request.texts]
+    assert len(again) == (0 if change in NOTHING_LEAVES else 3)
+    assert not any("secret" in text for text in again)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_plan_and_counts_say_what_will_be_done(
+    index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
+) -> None:
+    index.embed_step()
+    write(index.config.sources[0].path, {f"private/new {n}.md": f"Another secret: {n}.\n" for n in range(2)})
+    index.sync(embed=False)
+    sent = len(server.texts)
+    change(index)
+    for path in index.config.sources[0].path.glob("private/new *.md"):
+        if change in (delete_private, change_private):
+            path.unlink()
+    status, stats = index.status(), index.stats()
+    kept = 2 if change is keep_private else 0
+    assert status.index.pending == stats.pending == index.embed_status().pending == 2 - kept
+    assert index.embed_status().kept_local == kept
+    if change is not damage_settings:
+        plan = index.embed_plan()
+        left = 0 if change in (keep_private, use_none, use_other_server) else 2
+        if change in (*SOME_LEAVE, remove_source):
+            assert (plan.chunks, plan.kept_local, plan.unread, plan.tokens) == (0, kept, left, 0)
+    assert index.embed().pending == 2 - kept
+    assert len(server.texts) == sent
+
+
+def test_what_changed_is_sent_as_it_is_after_the_next_sync(index: VaultIndex, server: EmbeddingServer) -> None:
+    change_private(index)
+    assert index.embed_plan().unread == 3
+    assert index.embed().pending == 3
+    assert index.sync().pending == 0
+    assert server.texts.count("It is nothing.") == 1
+    assert secrets_in(server) == []
+
+
+def test_notes_that_were_moved_among_private_ones_stay_home(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    keep_private(index)
+    (tmp_path / "vault/0.md").rename(tmp_path / "vault/private/0 was public.md")
+    assert (index.embed_plan().chunks, index.embed_plan().unread) == (2, 1)
+    index.embed()
+    index.sync([tmp_path / "vault/2.md"])
+    index.reload()
+    index.sync()
+    assert not any("oak" in text for text in server.texts)
+    assert index.embed_status().kept_local == 4
+
+
+def test_a_folder_that_becomes_a_link_to_a_private_one(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    write(tmp_path / "vault", {"open/a.md": "The secret of the sea.\n"})
+    index.sync(embed=False)
+    keep_private(index)
+    (tmp_path / "vault/open").rename(tmp_path / "vault/private/open")
+    (tmp_path / "vault/open").symlink_to(tmp_path / "vault/private/open")
+    index.embed()
+    assert secrets_in(server) == []
+
+
+def test_a_sync_of_one_path_sends_nothing_private_of_others(index: VaultIndex, server: EmbeddingServer) -> None:
+    keep_private(index)
+    assert index.sync([index.config.sources[0].path / "1.md"]).pending == 0
+    assert secrets_in(server) == []
+    assert len(server.texts) == 3
+
+
+def test_an_import_sends_nothing_private(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+    keep_private(index)
+    write(tmp_path / "memories", {"a.md": "---\ntype: decision\n---\nWe use WAL.\n"})
+    index.import_(tmp_path / "memories")
+    assert any("WAL" in text for text in server.texts)
+    assert secrets_in(server) == []
+
+
+def test_a_text_that_is_public_as_well_goes_in_the_public_name(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    write(tmp_path / "vault", {"private/a.md": "The very same words.\n", "z.md": "The very same words.\n"})
+    index.sync(embed=False)
+    keep_private(index)
+    index.embed()
+    assert server.texts.count("The very same words.") == 1
+    named = {record.path for record in index.privacy().results}
+    assert "z.md" in named
+    assert "private/a.md" not in named
+
+
+def test_what_waits_to_be_read_again_keeps_nothing_else_back(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    use(index, server, batch_texts="1")
+    write(tmp_path / "vault", {"0.md": "Changed.\n", "1.md": "Changed, too.\n"})
+    steps = [index.embed_step() for _ in range(5)]
+    assert [step.embedded for step in steps] == [1, 1, 1, 1, 0]
+    assert steps[-1].pending == 2
+
+
+def test_a_model_is_swapped_when_only_private_notes_lack_vectors(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.embed()
+    keep_private(index)
+    use(index, server, model="other")
+    index.embed()
+    status = index.embed_status()
+    assert (status.model, status.building, status.kept_local) == ("other", None, 3)
+
+
+def test_the_reason_is_told(index: VaultIndex, server: EmbeddingServer) -> None:
+    damage_settings(index)
+    (problem,) = index.embed().problems
+    assert problem.code == "embedder"
+    assert "nothing is sent while the settings cannot be read" in problem.message
+
+
+def test_a_limit_that_was_lowered_meanwhile_holds(index: VaultIndex, server: EmbeddingServer) -> None:
+    set_value(index.home, "embedding.daily_token_limit", "1")
+    assert codes(index.embed().problems) == ["embedder"]
+    assert server.texts == []
+
+
+@pytest.mark.parametrize("setting", ["true", "secret", "/home/user/secret"])
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+def test_sessions_of_projects_that_are_named_later(
+    client: Client, server: EmbeddingServer, tmp_path: Path, mirror: str, setting: str
+) -> None:
+    client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
+    client.user("The secret heron", session="ses_s")
+    client.session("ses_p", "Open", project_id="global", directory="/srv/public")
+    client.user("An egret for everybody", session="ses_p")
+    with open_index(tmp_path, mirror=mirror) as index:
+        use(index, server)
+        index.sync(embed=False)
+        set_value(index.home, "opencode.local_only", setting)
+        assert index.embed_plan().kept_local == (2 if setting == "true" else 1)
+        assert index.embed().pending == 0
+    assert secrets_in(server) == []
+    assert any("egret" in text for text in server.texts) is (setting != "true")
+    assert any("compares passwords" in text for text in server.texts)
+
+
+def test_sessions_written_as_files_stay_home_when_no_more_are_written(
+    client: Client, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    client.run("UPDATE project SET worktree = '/home/user/secret' WHERE id = 'p1'")
+    client.session("ses_s", "Hidden", directory="/elsewhere/checkout")
+    client.user("The secret heron", session="ses_s")
+    with open_index(tmp_path, mirror="sessions", local_only="/home/user/secret") as index:
+        use(index, server)
+        index.sync()
+        file = tmp_path / "vault/sessions/2026-11-18 Hidden.md"
+        set_value(index.home, "opencode.enabled", "false")
+        set_value(index.home, "opencode.mirror", "")
+        index.reload()
+        index.sync()
+        set_value(index.home, "opencode.mirror", "sessions")
+        file.write_text(file.read_text("utf-8").replace("title: Hidden", "title: [Hidden"), "utf-8")
+        index.reload()
+        index.sync()
+    assert secrets_in(server) == []
+    assert any("compares passwords" in text for text in server.texts)

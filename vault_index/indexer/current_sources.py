@@ -1,0 +1,65 @@
+"""The sources that a configuration describes."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from vault_index.sources.vault import VaultSource
+
+TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vault_index.config import Config, Home, SourceConfig
+    from vault_index.indexer.outbound import Moment
+    from vault_index.sources.source import Source
+
+
+def vaults_of(config: Config) -> dict[str, VaultSource]:
+    """By name."""
+    return {source.name: _vault(config, source) for source in config.sources}
+
+
+def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
+    if not config.opencode.enabled:
+        return ()
+    vault = config.memory_source()
+    if config.opencode.mirror and vault is not None:
+        from vault_index.mirroring.mirror import MirroredSessions
+
+        return (MirroredSessions(config.opencode, vaults[vault.name]),)
+    from vault_index.sources.opencode.source import OpenCodeSource
+
+    return (OpenCodeSource(config.opencode),)
+
+
+def _vault(config: Config, source: SourceConfig) -> VaultSource:
+    opencode = config.opencode
+    if not (opencode.enabled and opencode.mirror and source == config.memory_source()):
+        return VaultSource(source)
+    from vault_index.mirroring.vault import VaultWithSessions
+
+    return VaultWithSessions(source, opencode)
+
+
+class Moments:
+    """Reads the file each time, and what it says where that is new; safe for several threads."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._lock = threading.Lock()
+        self._known: tuple[str, Moment] | None = None
+
+    def __call__(self) -> Moment:
+        """Raises NotSetUpError, ConfigError where the settings cannot be read."""
+        from vault_index.config.load import parse_config, read_text
+        from vault_index.indexer.outbound import Moment
+
+        text = read_text(self._home)
+        with self._lock:
+            if self._known is None or self._known[0] != text:
+                config = parse_config(text, self._home, os.environ)
+                vaults = vaults_of(config)
+                self._known = text, Moment(config, [*vaults.values(), *sessions_of(config, vaults)])
+            return self._known[1]
