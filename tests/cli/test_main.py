@@ -28,7 +28,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
             return answer
 
         # All are imported before the first is patched: a module imported later would keep what it found.
-        names = ("browse", "carry", "doctor", "indexing", "call")
+        names = ("listing", "transfer", "doctor", "indexing", "client")
         modules = [import_module(f"vault_index.cli.{name}") for name in names]
         for module in modules:
             monkeypatch.setattr(module, "call", call)

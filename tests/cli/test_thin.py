@@ -26,8 +26,8 @@ THIN = HEAVY | {
 
 WITHOUT_A_DAEMON = HEAVY | {
     "tiktoken", "toon_format", "frontmatter", "rapidfuzz", "tenacity", "logging", "shutil", "subprocess", "socket",
-    "vault_index.indexer.index_writer", "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer",
-    "vault_index.query.search", "vault_index.store.related", "vault_index.store.records",
+    "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer.index_writer", "vault_index.indexer.sync",
+    "vault_index.indexer.reading", "vault_index.query.search", "vault_index.store.related",
     "vault_index.store.vocabulary", "vault_index.terms",
 }  # fmt: skip
 
@@ -64,7 +64,7 @@ def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None
 
 @pytest.mark.parametrize(
     ("command", "answer"),
-    [(["list"], "documents"), (["tags"], "counts"), (["stats"], "counts"), (["get", "note.md"], "texts")],
+    [(["list"], "documents"), (["tags"], "counts"), (["stats"], "counts"), (["get", "note.md"], "documents")],
 )
 def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, command: list[str], answer: str) -> None:
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")

@@ -193,8 +193,8 @@ def test_it_ends_in_the_middle_of_work(place: Place) -> None:
 
 
 EAGER = """
-from vault_index.daemon import pace, run
-pace._SHORT, run._TELL_SECONDS = 0.1, 0.0
+from vault_index.daemon import progress_rate, run
+progress_rate._SHORT, run._TELL_SECONDS = 0.1, 0.0
 """
 
 

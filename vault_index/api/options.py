@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from vault_index.config.schema import SearchConfig
 from vault_index.errors import UsageError
-from vault_index.models import Filters
-from vault_index.query.language.filters import parse_day
-from vault_index.query.search import SearchOptions
 
-TYPE_CHECKING = False  # spares the import of the sources; type checkers know the name
+TYPE_CHECKING = False  # spares the import of the sources and of the search; type checkers know the name
 if TYPE_CHECKING:
+    from vault_index.config.schema import SearchConfig
+    from vault_index.models import Filters
+    from vault_index.query.search import SearchOptions
     from vault_index.sources.source import Source
 
 Names = str | Sequence[str] | None
@@ -171,6 +170,9 @@ def places_in(sources: Sequence[Source], paths: Sequence[str | Path]) -> dict[st
 
 def search_options(asked: AskOptions, settings: SearchConfig, filters: Filters) -> SearchOptions:
     """Raises UsageError for what is no such option, or out of range."""
+    from vault_index.query.language.filters import parse_day
+    from vault_index.query.search import SearchOptions
+
     day, fuzzy = asked.get("as_of"), asked.get("fuzzy")
     return SearchOptions(
         limit=settings.limit,

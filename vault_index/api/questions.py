@@ -156,7 +156,7 @@ class Questions(Core):
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
         """
-        from vault_index.query.listing import timeline_around
+        from vault_index.query.timeline import timeline_around
 
         if (ref is None) == (query is None):
             raise UsageError(
@@ -226,7 +226,7 @@ class Questions(Core):
 
     def stats(self) -> results.Stats:
         """What there is, in numbers."""
-        from vault_index.health.status import stats
+        from vault_index.health.stats import stats
 
         with self._pool.lend() as connections:
             return stats(connections, self.home, self._moments)

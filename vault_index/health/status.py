@@ -11,10 +11,11 @@ from vault_index import __version__
 from vault_index.config import Config, Home
 from vault_index.errors import VaultIndexError
 from vault_index.health.environment import surrounding_problems
+from vault_index.health.stats import bytes_of, pending
 from vault_index.indexer.embedders import Embedders
+from vault_index.indexer.outbound import Now
 from vault_index.indexer.reading import as_indexed
 from vault_index.models import Fault
-from vault_index.query.present import iso_time
 from vault_index.results import (
     DaemonStatus,
     EmbedderStatus,
@@ -28,19 +29,11 @@ from vault_index.results import (
     Status,
     WatchStatus,
 )
-from vault_index.results.counts import Stats
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.meta_keys import EMBED_PROBLEM, SYNCED_AT
+from vault_index.store.meta_keys import EMBED_PROBLEM
 from vault_index.store.read_pool import Connections, ReadPool
 from vault_index.store.reader import IndexReader
-
-TYPE_CHECKING = False  # spares the import of what embeds; type checkers know the name
-if TYPE_CHECKING:
-    from vault_index.config import Home
-    from vault_index.indexer.outbound import Now
-    from vault_index.store.read_pool import Connections
-    from vault_index.store.reader import IndexReader
 
 _SHOWN_REDACTED = 10
 _SPENT_DAYS = 7
@@ -277,48 +270,3 @@ def fault_problem(fault: Fault) -> Problem:
     return Problem(
         fault.code, f"{place}: {fault.message}" if place else fault.message, _HINTS.get(fault.code, "mend the file")
     )
-
-
-def stats(connections: Connections, home: Home, now: Now) -> Stats:
-    reader = connections.reader
-    with reader.snapshot():
-        kinds = reader.kind_counts()
-        synced = reader.meta(SYNCED_AT)
-        space = reader.serving_space()
-        return Stats(
-            documents=sum(kinds.values()),
-            memories=kinds.get("memory", 0),
-            sessions=kinds.get("session", 0),
-            notes=kinds.get("note", 0),
-            chunks=reader.count("chunk"),
-            tags=reader.count("tag"),
-            agents=reader.count("author"),
-            indexed=iso_time(float(synced)) if synced else None,
-            pending=pending(reader, now),
-            model=space.space.model if space else "none",
-            bytes=bytes_of(home),
-        )
-
-
-def pending(reader: IndexReader, now: Now) -> int:
-    """Chunks that will get a vector: of the space being built where there is one."""
-    row = min(reader.spaces(), key=lambda row: row.serving, default=None)
-    if row is None:
-        return 0
-    if row.space.provider == "local":
-        return reader.count_pending(row.id)
-    from vault_index.indexer.outbound import waiting  # late: it knows the sources, and what embeds
-
-    return waiting(reader, row, now)[0]
-
-
-def bytes_of(home: Home) -> int:
-    """Both databases with their logs, as they stand on disk."""
-    total = 0
-    for database in (home.index_db, home.cache_db):
-        for suffix in ("", "-wal"):
-            try:
-                total += database.with_name(database.name + suffix).stat().st_size
-            except OSError:
-                continue
-    return total

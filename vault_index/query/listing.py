@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from vault_index import results
 from vault_index.errors import UsageError
-from vault_index.models import Filters
 from vault_index.query.present import to_record
-from vault_index.results import Timeline
 from vault_index.store.documents import Order
-from vault_index.store.reader import IndexReader
-from vault_index.store.records import StoredDocument
-from vault_index.store.related import Others
 
 TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
 if TYPE_CHECKING:
@@ -93,24 +88,3 @@ def list_tags(reader: IndexReader, filters: Filters) -> results.TagList:
 def list_agents(reader: IndexReader) -> results.AgentList:
     counts = [results.AgentCount(agent, count) for agent, count in reader.author_counts()]
     return results.AgentList(tuple(counts), len(counts))
-
-
-def timeline_around(
-    reader: IndexReader,
-    records: Records,
-    anchor: StoredDocument,
-    filters: Filters,
-    *,
-    now: float,
-    before: int,
-    after: int,
-) -> Timeline:
-    """The documents created next to `anchor`, oldest first; equal times in the order of paths. `filters` concern them,
-    not the anchor."""
-    with reader.snapshot():
-        position = (anchor.created, anchor.path, anchor.source)
-        earlier, later = reader.in_time(Others(anchor.id, filters, now), position, before=before, after=after)
-        documents = reader.documents_by_key([*earlier, *later])
-        listed = records.of([anchor, *(documents[id_] for id_ in (*earlier, *later))])
-    split = 1 + len(earlier)
-    return Timeline(listed[0], listed[1:split], listed[split:])
