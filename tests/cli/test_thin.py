@@ -26,7 +26,8 @@ THIN = HEAVY | {
 
 WITHOUT_A_DAEMON = HEAVY | {
     "tiktoken", "toon_format", "frontmatter", "rapidfuzz", "tenacity", "logging", "shutil", "subprocess", "socket",
-    "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer.index_writer", "vault_index.indexer.sync",
+    "vault_index.daemon.client", "vault_index.embeddings", "vault_index.indexer.index_writer",
+    "vault_index.indexer.sync",
     "vault_index.indexer.reading", "vault_index.query.search", "vault_index.store.related",
     "vault_index.store.vocabulary", "vault_index.terms",
 }  # fmt: skip
