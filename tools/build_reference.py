@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vault_index.cli.commands import COMMANDS
+from vault_index.cli.commands import COMMANDS, SECTIONS, Command
 from vault_index.cli.options import add_options
 from vault_index.cli.parser import build_parser
 from vault_index.errors import VaultIndexError
@@ -55,8 +55,12 @@ def reference() -> str:
 
 
 def _contents() -> str:
-    rows = [f"| [`{command.name}`](#{command.name.replace(' ', '-')}) | {command.summary} |" for command in COMMANDS]
-    return "\n".join(["| command | what it does |", "|---|---|", *rows, ""])
+    return "\n".join(f"**{title}**\n\n{_links(commands)}\n" for title, commands in SECTIONS.items())
+
+
+def _links(commands: Iterable[Command]) -> str:
+    rows = [f"| [`{command.name}`](#{command.name.replace(' ', '-')}) | {command.summary} |" for command in commands]
+    return "\n".join(["| command | what it does |", "|---|---|", *rows])
 
 
 def _global_options() -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from vault_index.cli.commands import COMMANDS
 from vault_index.cli.options import Options
-from vault_index.cli.parser import build_parser, find_command, parse, unknown_command
+from vault_index.cli.parser import build_parser, find_command, overview, parse, unknown_command
 from vault_index.errors import UsageError
 
 
@@ -119,3 +119,11 @@ def test_every_option_of_every_command_is_explained(command: Any) -> None:
     assert all(action.help for action in parser._actions)
     text = parser.format_help()
     assert text.startswith(f"usage: vault-index {command.name} [OPTION…]")
+
+
+def test_the_help_of_the_program_names_every_command_once() -> None:
+    first_words = {command.name.split()[0] for command in COMMANDS}
+    _, *sections = overview().split("\n\n")[2:-1]
+    assert [section.splitlines()[0] for section in sections] == ["Set up", "Ask", "Memories", "Keep it running"]
+    listed = [line.split()[0] for section in sections for line in section.splitlines()[1:]]
+    assert sorted(listed) == sorted(first_words)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, Command
+from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, SECTIONS, Command
 from vault_index.cli.options import WITH_VALUE, Options, add_options
 from vault_index.errors import UsageError
 
@@ -136,15 +136,24 @@ def nearest(word: str, names: Sequence[str]) -> str:
 
 def overview() -> str:
     """The help of the whole program."""
-    shown = [(command.name, command.summary) for command in COMMANDS if " " not in command.name]
-    shown += [(f"{name} …", summary) for name, summary in GROUPS.items()]
-    rows = "\n".join(f"  {name:<13}  {summary}" for name, summary in shown)
+    sections = "\n\n".join(f"{title}\n{_rows(commands)}" for title, commands in SECTIONS.items())
     return (
-        f"usage: {PROGRAM} COMMAND [OPTION…]\n\nKeeps markdown searchable. Start with: {PROGRAM} init ~/Vault\n\n"
-        f"{rows}\n\n`{PROGRAM} COMMAND --help` explains one; vx is short for {PROGRAM}.\n"
+        f"usage: {PROGRAM} COMMAND [OPTION…]\n\n"
+        "Searches the markdown of your vaults, your sessions with agents, and what agents remember.\n\n"
+        f"Begin with\n  {PROGRAM} init ~/Vault         index your notes\n"
+        f'  {PROGRAM} search "a question"  ask them\n'
+        f"  {PROGRAM} service install      keep the index up to date\n\n"
+        f"{sections}\n\n`{PROGRAM} COMMAND --help` explains one; vx is short for {PROGRAM}.\n"
         "Every command takes --home DIR, --config PATH, --format FORMAT (or --json, --toon, --markdown, --human),\n"
         "--source NAME, --quiet, --verbose, --version and --help."
     )
+
+
+def _rows(commands: Sequence[Command]) -> str:
+    """A line for each command; the commands of a group share one."""
+    firsts = {command.name.split()[0]: command.summary for command in commands}
+    shown = {f"{name} …" if name in GROUPS else name: GROUPS.get(name, text) for name, text in firsts.items()}
+    return "\n".join(f"  {name:<13}  {summary}" for name, summary in shown.items())
 
 
 def group_overview(group: str) -> str:
