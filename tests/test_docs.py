@@ -16,7 +16,7 @@ from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
 from vault_index.health.status import _HINTS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_the_configuration_reference_is_up_to_date() -> None:
@@ -38,8 +38,29 @@ def test_the_sample_configuration_is_the_default_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_the_documents_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+    for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", _without_code(page)):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        assert not anchor or anchor in _anchors(target), f"{path}#{anchor}"
+
+
+def _without_code(page: Path) -> str:
+    return re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def _anchors(page: Path) -> list[str]:
+    """What GitHub calls the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", _without_code(page), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+@pytest.mark.parametrize("folder", ["vault_index", "tools", "nix", "systemd"])
+def test_the_pages_that_the_code_names_are_there(folder: str) -> None:
+    files = [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".toml", ".ts", ".nix", ".service")]
+    assert files
+    for path in files:
+        for page in re.findall(r"docs/[a-z-]+\.md", path.read_text(encoding="utf-8")):
+            assert (ROOT / page).exists(), f"{path}: {page}"
 
 
 def test_the_python_of_the_readme_runs(
@@ -71,7 +92,8 @@ _WORDS = re.compile(r"\"([^\"]*)\"|'([^']*)'|(\S+)")
 
 def test_every_code_of_a_problem_is_explained() -> None:
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    explained = set(re.findall(r"^\| `([a-z_0-9]+)` \|", page, re.MULTILINE))
+    names = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
+    explained = {code for cell in names for code in re.findall(r"`([a-z_0-9]+)`", cell)}
     assert sorted(_problem_codes() - explained) == []
 
 

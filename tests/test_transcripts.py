@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["agents-day.md"])
+@pytest.mark.parametrize("page", ["agents.md"])
 def test_the_commands_print_what_the_page_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG"):
         monkeypatch.delenv(name, raising=False)

@@ -1,4 +1,4 @@
-"""Writes the tools and the transcript in docs/mcp.md from a real session: `python tools/build_mcp.py`.
+"""Writes docs/mcp.md from a real session: `python tools/build_mcp.py`.
 
 The official SDK's client starts `vault-index mcp` on a small vault, lists the tools and calls each of them, rightly and
 wrongly. What differs from run to run (ids, dates, tokens of marks) is replaced.
@@ -24,7 +24,13 @@ from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config, set_value
 
 FILE = Path(__file__).parent.parent / "docs" / "mcp.md"
-BEGIN = "<!-- Made by tools/build_mcp.py; edit that. -->"
+HEAD = """\
+# The MCP tools
+
+<!-- Made by tools/build_mcp.py; edit that. -->
+
+How to set up a client, and what holds for every call: [agents.md](agents.md#mcp).
+"""
 
 _MEMORY = """\
 ---
@@ -82,18 +88,13 @@ Call = tuple[str, dict[str, Any], types.CallToolResult]
 
 
 def page() -> str:
-    """docs/mcp.md with its generated part renewed."""
-    return FILE.read_text(encoding="utf-8").partition(BEGIN)[0] + generated()
-
-
-def generated() -> str:
-    """The part of the page that a session tells."""
+    """docs/mcp.md as a session tells it."""
     tools, calls = anyio.run(_session)
     rows = [f"| `{tool.name}` | {_kind(tool)} | {tool.description} |" for tool in tools]
     told = [_shown(*call) for call in _stable(calls)]
     parts = [
-        BEGIN,
-        "\n## The tools\n\n| tool | | what an agent is told |\n|---|---|---|",
+        HEAD,
+        "## The tools\n\n| tool | | what an agent is told |\n|---|---|---|",
         "\n".join(rows),
         "\n## A session\n\nThe client of the SDK calls each tool; what it gets as text stands below the call. The "
         "vault of this session has no embedder.\n",

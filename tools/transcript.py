@@ -1,4 +1,4 @@
-"""Plays the commands of a page again in a vault of its own; `python tools/transcript.py docs/agents-day.md` records it.
+"""Plays the commands of a page again in a vault of its own; `python tools/transcript.py docs/agents.md` records it.
 
 In a ```console block, a line after `$ ` is a command and what follows is its output. `vx` runs in this process, as in a
 pipe; anything else in a shell, in the folder that holds the vault `notes`. Ids of the page mean what stands in the same

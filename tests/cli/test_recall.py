@@ -10,8 +10,6 @@ from tests.cli.process import vx
 from vault_index import tokens
 from vault_index.cli import main
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture
 def ready(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,12 +77,6 @@ def test_the_guide_as_a_skill(capsys: pytest.CaptureFixture[str]) -> None:
     assert front["name"] == "vault-index"
     assert len(front["description"]) <= 1024
     assert guide.strip() == said(capsys, "agent-context").strip()
-
-
-def test_the_page_for_agents_begins_with_the_guide(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    quoted = page.split("````markdown\n", 1)[1].split("````", 1)[0]
-    assert quoted.strip() == said(capsys, "agent-context").strip()
 
 
 def test_the_guide_needs_no_index() -> None:

@@ -15,7 +15,7 @@ from vault_index.terms import index_words, mostly_cjk
 _RAREST = 8
 _CANDIDATES = 20
 _SHOWN = 3
-# Measured on 58 pairs (docs/memories.md): the same fact in other words has a cosine from .69 to .95, all but one of 26
+# Measured on 58 pairs (docs/recall.md): the same fact in other words has a cosine from .69 to .95, all but one of 26
 # at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name alone (.94).
 # Words are less sure: 19 of the 26 share half of theirs, and so do 2 of the 32.
 _NEAR_COSINE = 0.72

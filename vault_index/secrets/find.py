@@ -2,7 +2,7 @@
 
 A table of our own, because detect-secrets 1.5 costs more and finds less: its keyed detectors import in 190 ms, take
 4 MB (it brings requests along) and read 2 MB/s as the library calls them, line by line; their bare patterns 8 MB/s, its
-keyword detector 0.7. This reads 20 to 35. docs/privacy.md says what is found, and how often it errs.
+keyword detector 0.7. This reads 20 to 35. docs/privacy.md says what is found, docs/recall.md how often it errs.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Two things speak for an answer: how much of the question its best passages say (`coverage`), and how near they come in
 meaning (the cosine). Both are compared with what chance gives: of more chunks the best one says more and comes nearer,
-whatever is asked, about with the logarithm of their number. docs/confidence.md has the measurements.
+whatever is asked, about with the logarithm of their number. docs/recall.md has the measurements.
 """
 
 import math
