@@ -26,6 +26,7 @@ def note(path: str, title: str, **names: tuple[str, ...]) -> DocumentNames:
         ("味噌汁", "味噌汁"),
         ("C#", "C#"),
         ("***", ""),
+        ("*-0", "0"),
         ("🍕", ""),
     ],
 )

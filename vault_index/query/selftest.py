@@ -23,7 +23,8 @@ _NAMES_EACH = 3  # aliases, link texts and headings of one document, at most
 _CLASSES = ("title", "alias", "link", "heading")
 
 # What the query language would read as more than words.
-_SYNTAX = re.compile(r'["“”„`*()\[\]{}<>:|~^\\]|(?<!\S)[-+!]+')
+_SYNTAX = re.compile(r'["“”„`*()\[\]{}<>:|~^\\]')
+_SIGNS = re.compile(r"(?<!\S)[-+!]+")
 _OPERATOR = re.compile(r"(?<!\S)(?:AND|OR|NOT)(?!\S)")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")
 
@@ -78,7 +79,9 @@ def self_test(documents: Sequence[DocumentNames], search: Search, sample: int = 
 
 def plain_words(name: str) -> str:
     """A name as somebody would type it who knows nothing of the query language; empty where no word is left."""
-    words = _OPERATOR.sub(lambda operator: operator[0].lower(), " ".join(_SYNTAX.sub(" ", name).split()))
+    # One after the other: what stood behind a bracket begins a word once the bracket is gone.
+    plain = " ".join(_SIGNS.sub(" ", _SYNTAX.sub(" ", name)).split())
+    words = _OPERATOR.sub(lambda operator: operator[0].lower(), plain)
     return words if _SAYS_SOMETHING.search(words) else ""
 
 
