@@ -14,7 +14,6 @@ mkShell {
       import-linter
       mypy
       pytest
-      pytest-rerunfailures
       types-dateparser
       types-pyyaml
     ]))
