@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.indexing import Bench
 from benchmarks.machine import describe, summary
 
-_COMMANDS = (
+COMMANDS = (
     ("search, hybrid, TOON", ["search", "how do I link to a heading"]),
     ("search, hybrid, JSON", ["search", "how do I link to a heading", "--json"]),
     ("search, hybrid, human", ["search", "how do I link to a heading", "--human"]),
@@ -30,7 +30,7 @@ _COMMANDS = (
 def time_commands(environment: dict[str, str], runs: int) -> None:
     command = Path(sys.executable).with_name("vault-index")
     start = [str(command)] if command.exists() else [sys.executable, "-m", "vault_index"]
-    for name, arguments in _COMMANDS:
+    for name, arguments in COMMANDS:
         seconds = []
         for _ in range(runs + 1):
             started = time.perf_counter()
