@@ -9,8 +9,7 @@ from datetime import datetime, time
 from typing import Any
 
 from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
-from vault_index.markdown.identity import identity
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import identity, split_lines
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.records import ChunkRow, DocumentRow
 from vault_index.terms import index_text

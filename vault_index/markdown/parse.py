@@ -4,11 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.markdown.blocks import Structure, read_lines, read_structure
-from vault_index.markdown.comments import without_comments
 from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
-from vault_index.markdown.lines import split_lines
-from vault_index.markdown.obsidian import Inline, read_inline, wikilinks
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.normalize import normalize_tag, split_lines
+from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.models import Block, Link, ParsedDocument
 
 _NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))

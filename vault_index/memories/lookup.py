@@ -9,7 +9,7 @@ from typing import Any
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.describe import document_uid, last_moment, memory_identity
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse
 from vault_index.memories.file.file_parts import BOM
 from vault_index.memories.file.files import MemoryFiles, Seen

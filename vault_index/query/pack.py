@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vault_index import tokens
+from vault_index.markdown.chunk import LONGEST_TOKEN, pieces
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
 from vault_index.markdown.sanitize import harmless
-from vault_index.markdown.split_long import LONGEST_TOKEN, pieces
 from vault_index.results import RecalledSource
 
 _SHARE = 8

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import read_body
 from vault_index.markdown.words import plain_words
 from vault_index.memories.file.fields import Fields, changes_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.models import Fault
 
 BOM = "\ufeff"

@@ -8,7 +8,7 @@ import yaml
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.file_parts import ended, lay_out
 from vault_index.memories.file.yaml_values import DATES, KEYS, block_value, entry, flow_value
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vault_index.errors import UsageError
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import read_body
 from vault_index.markdown.words import plain_words
 from vault_index.memories.file.file_parts import (

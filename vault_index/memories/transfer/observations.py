@@ -7,7 +7,7 @@ from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.file_parts import without_blank_edges
 from vault_index.memories.file.yaml_values import KEYS
