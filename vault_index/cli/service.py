@@ -121,7 +121,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
     reads a database by way of a file beside it."""
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
     if config.opencode.enabled:
-        from vault_index.sources.opencode.places import data_folder
+        from vault_index.sources.opencode.stores import data_folder
 
         data = config.opencode.data
         folders.append(data_folder(Path(data).expanduser() if data else None, os.environ))

@@ -13,9 +13,8 @@ from tomlkit.items import Table
 from vault_index.config.home import Home
 from vault_index.config.load import from_environment, load_config, parse_config, read_text
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
-from vault_index.config.template import first_config
 from vault_index.config.values import BadValueError, check, from_text, keys, nearest, plain
-from vault_index.config.write import write_text
+from vault_index.config.write import first_config, write_text
 from vault_index.errors import ConfigError, NotSetUpError, UsageError
 
 Origin = Literal["default", "file", "environment"]

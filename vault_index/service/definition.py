@@ -38,3 +38,22 @@ def daemon_command(arguments: Sequence[str] = (), program: str | None = None) ->
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables the service must have to find the same index; made absolute, because it starts elsewhere."""
     return {name: os.path.abspath(os.path.expanduser(environ[name])) for name in PLACES if environ.get(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    file: str
+    installed: bool
+    enabled: bool
+    """Whether it starts with the next session."""
+    active: str
+    """`active`, `inactive`, `failed`, `activating`, … in systemd's words."""
+    since: str | None = None
+    pid: int | None = None
+    said: str = ""
+    """What the daemon tells the service manager of itself."""
+    result: str = ""
+    """How it ended, or goes on: `success`, `exit-code`, `watchdog`, `oom-kill`, … in systemd's words."""
+    restarts: int = 0
+    memory: int | None = None
+    """Bytes, mapped files included."""

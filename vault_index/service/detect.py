@@ -5,8 +5,7 @@ import sys
 from typing import Protocol
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import Definition
-from vault_index.service.state import State
+from vault_index.service.definition import Definition, State
 
 
 class Service(Protocol):

@@ -6,10 +6,8 @@ import re
 from pathlib import Path
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition
-from vault_index.service.managed_file import is_ours, write_ours
-from vault_index.service.process import run, said
-from vault_index.service.state import State
+from vault_index.service.backend import is_ours, run, said, write_ours
+from vault_index.service.definition import MARK, Definition, State
 
 LABEL = "vault-index.daemon"
 

@@ -21,9 +21,8 @@ from vault_index.sources.names import (
     same_name,
     shown_name,
 )
-from vault_index.sources.obsidian import SETTINGS
 from vault_index.sources.reading import decode, read_regular, stamp_of
-from vault_index.sources.rulebook import IGNORE_FILE, RuleBook, configured_rules
+from vault_index.sources.rulebook import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
 from vault_index.sources.walk import KEPT, Scan as Scan, Walk, is_under, judge, placeholder_fault, unreadable_fault
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 from vault_index.markdown.nest import inset
 from vault_index.markdown.recalled import drop_recalled
-from vault_index.secrets.redact import drop_private, redact
+from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.model import (
     Attachment,
     Message,
