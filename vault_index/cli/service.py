@@ -40,8 +40,8 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     answer = {"installed": True, "changed": changed, "file": state.file, "active": state.active, "pid": state.pid}
     done = "installed" if changed else "already installed"
     show_value(options, "service_install", answer, f"{done} and {state.active}: {state.file}")
-    if lasts := service.lasts():
-        remark(options, lasts)
+    if note := service.lifetime_note():
+        remark(options, note)
     remark(options, "See: vault-index service status, vault-index service logs")
     return 0
 

@@ -1,4 +1,4 @@
-"""What is to run: the command by its absolute path, and what of the environment decides where the index lies."""
+"""What a service runs and what its manager reports: the values that systemd and launchd have in common."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PLACES = ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-"""Set in a shell, these are not known to who starts the service."""
+"""Variables that decide where the index lies. A service does not know what a shell has set."""
 
 MARK = "Written by `vault-index service install`, which replaces it; `vault-index service uninstall` removes it."
 
@@ -42,6 +42,8 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class State:
+    """What the manager reports of the service."""
+
     file: str
     installed: bool
     enabled: bool
