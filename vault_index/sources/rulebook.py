@@ -122,9 +122,7 @@ def configured_rules(patterns: tuple[str, ...], key: str) -> Rules | None:
     rules = Rules(patterns)
     if rules.bad_lines:
         bad = patterns[rules.bad_lines[0] - 1]
-        raise ConfigError(
-            f"{key}: {bad!r} is no valid pattern.", "Write it as in .gitignore, as Archive/ or *.draft.md"
-        )
+        raise ConfigError(f"{key}: {bad!r} is no valid pattern", "write it as in .gitignore, as Archive/ or *.draft.md")
     return rules
 
 
@@ -134,7 +132,7 @@ def _read_rules(path: str, shown: str) -> tuple[Rules, tuple[Fault, ...]]:
     except VaultIndexError as error:
         raise OSError(error.message) from error
     rules = Rules(data.decode("utf-8-sig", "replace").splitlines())
-    return rules, tuple(Fault("ignore_rule", "This line is no valid pattern.", shown, line) for line in rules.bad_lines)
+    return rules, tuple(Fault("ignore_rule", "this line is no valid pattern", shown, line) for line in rules.bad_lines)
 
 
 def _state(path: str) -> _State:
@@ -188,7 +186,7 @@ def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:
             try:
                 patterns.append(re.compile(text[1:-1]))
             except re.error as error:
-                faults.append(Fault("ignore_rule", f"Excluded files: {text!r} cannot be understood: {error}.", APP))
+                faults.append(Fault("ignore_rule", f"Excluded files: {text!r} cannot be understood: {error}", APP))
         else:
             prefixes.append(text)
     for folder in (templates.get("folder"), templater.get("templates_folder")):
@@ -204,6 +202,6 @@ def _settings(root: str, name: str, faults: list[Fault]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError, VaultIndexError) as error:
-        faults.append(Fault("ignore_rule", f"Obsidian's settings cannot be read: {error}.", name))
+        faults.append(Fault("ignore_rule", f"Obsidian's settings cannot be read: {error}", name))
         return {}
     return settings if isinstance(settings, dict) else {}

@@ -88,7 +88,7 @@ class VaultSource:
             return unreadable_fault(path, error)
         if status is None:
             if reason := self.missing():
-                return Fault("unreadable", f"The vault is gone: {reason}.", path)
+                return Fault("unreadable", f"the vault is gone: {reason}", path)
             return self._deferred(parts)
         if stat.S_ISLNK(status.st_mode):
             return _one(self._walk().result(path), path)
@@ -105,9 +105,9 @@ class VaultSource:
         found = self.examine(path)
         if isinstance(found, Fault):
             if found.code == "placeholder":
-                raise VaultIndexError(f"{path}: {found.message}", "Open it once to have it downloaded.")
+                raise VaultIndexError(f"{path}: {found.message}", "open it once to have it downloaded")
             if found.code == "unreadable":
-                raise VaultIndexError(f"{path}: {found.message}", "Check its permissions and that its disk is there.")
+                raise VaultIndexError(f"{path}: {found.message}", "check its permissions and that its disk is there")
             return None
         return found
 
@@ -120,9 +120,9 @@ class VaultSource:
         try:
             data, status = read_regular(path, self.config.max_file_bytes)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise NotFoundError(f"{path} is gone.", "Run: vault-index sync") from error
+            raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         except OSError as error:
-            raise VaultIndexError(f"Cannot read {path}: {error.strerror}.", "Check its permissions.") from error
+            raise VaultIndexError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
         text, bad_line = decode(data)
         faults: tuple[Fault, ...] = ()
         if bad_line is not None:
@@ -148,7 +148,7 @@ class VaultSource:
         """Where a document lies. UsageError for a path that leaves the vault, by `..` or through a link."""
         if parts_of(path) is not None and self._stays_inside(path):
             return Path(f"{self._root}/{path}")
-        raise UsageError(f"{path!r} leads out of the vault {self._root}.", "Give a path inside the vault.")
+        raise UsageError(f"{path!r} leads out of the vault {self._root}", "give a path inside the vault")
 
     def changes_rules(self, path: str) -> bool:
         """Whether a change of this path may change which other documents there are, so that a scan is due."""
@@ -220,9 +220,7 @@ class VaultSource:
     def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
         parts = parts_of(place)
         if parts is None:
-            raise UsageError(
-                f"{place!r} is no path inside the vault {self._root}.", "Give a path relative to the vault."
-            )
+            raise UsageError(f"{place!r} is no path inside the vault {self._root}", "give a path relative to the vault")
         try:
             status = self._status(parts)
             if status is None:

@@ -161,9 +161,7 @@ class Walk:
     def _readable(self, name: str, path: str) -> bool:
         if is_readable_name(name):
             return True
-        self.faults.append(
-            Fault("name", "The name is not valid UTF-8; rename it to have it indexed.", shown_name(path))
-        )
+        self.faults.append(Fault("name", "the name is not valid UTF-8; rename it to have it indexed", shown_name(path)))
         return False
 
     def _cannot_read(self, path: str, error: OSError) -> None:
@@ -224,7 +222,7 @@ def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRe
     size = status.st_size
     if size > source.max_file_bytes:
         limit = source.max_file_bytes
-        return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source.", path)
+        return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source", path)
     return DocumentRef(source.name, path, FileStamp(size, status.st_mtime_ns, status.st_ctime_ns))
 
 
@@ -250,10 +248,10 @@ KEPT = frozenset({"unreadable", "placeholder"})
 
 def placeholder_fault(path: str) -> Fault:
     """The fault for a file whose content is not on this machine; reading it would download it."""
-    return Fault("placeholder", "It is in the cloud, not on this machine; what was indexed of it is kept.", path)
+    return Fault("placeholder", "it is in the cloud, not on this machine; what was indexed of it is kept", path)
 
 
 def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:
     """The fault for something that is there but cannot be looked at."""
     reason = error.strerror if isinstance(error, OSError) else None
-    return Fault("unreadable", f"It cannot be read: {reason or error}.", path)
+    return Fault("unreadable", f"it cannot be read: {reason or error}", path)

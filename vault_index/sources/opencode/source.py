@@ -100,7 +100,7 @@ class OpenCodeSource:
 
         held = self._held(ref.path)
         if held is None:
-            raise NotFoundError(f"{ref.path} is gone.", "Run: vault-index sync")
+            raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
         seen = self._ref(held)
         session, problems = held.listed.session, list[str]()
         origin = self._origin(held)
