@@ -1,11 +1,34 @@
-"""What everything above the sources asks of one, whether it is a folder of notes or the sessions of OpenCode."""
+"""The interface of a source, whether it is a folder of notes or the sessions of OpenCode, and what a scan returns."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from vault_index.config import SourceConfig
-from vault_index.models import DocumentRef, FileStamp, RawDocument
-from vault_index.sources.walk import Scan
+from vault_index.disk import is_under
+from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.results import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The documents of a source, or of some places in it, at one moment."""
+
+    refs: tuple[DocumentRef, ...] = ()
+    """By path, in the order of plain strings."""
+    faults: tuple[Fault, ...] = ()
+    vanished: bool = False
+    """The source is gone as a whole (unmounted, empty): what is known of it must be kept."""
+    unreadable: tuple[str, ...] = ()
+    """Folders and files that are there but gave no answer: what is known of them must be kept."""
+    reason: str = ""
+    """Why it counts as vanished."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps a whole part of the source from being read, to be said at once."""
+
+    def knows(self, path: str) -> bool:
+        """Whether a path that is not among the refs is really gone."""
+        return not self.vanished and not any(is_under(folder, path) for folder in self.unreadable)
 
 
 class Source(Protocol):
@@ -18,7 +41,7 @@ class Source(Protocol):
 
     @property
     def shape(self) -> str:
-        """What else of its settings shapes the texts: where it changes, every document is read again."""
+        """Fingerprint of the settings that affect the text; a change forces re-reading."""
         ...
 
     def scan_places(self, places: Iterable[str]) -> Scan:
@@ -50,7 +73,7 @@ class Source(Protocol):
         ...
 
     def missing(self) -> str:
-        """Why the source counts as gone as a whole; empty while it is there."""
+        """Why the whole source counts as gone (unmounted, empty folder); empty while it is there."""
         ...
 
     @property

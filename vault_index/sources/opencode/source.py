@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.config import OpencodeConfig, SourceConfig
+from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, project_of
 from vault_index.sources.opencode.stores import Held, Places, Stores, data_folder, find_places
-from vault_index.sources.walk import Scan, is_under
+from vault_index.sources.source import Scan
 
 SOURCE_NAME = "opencode"
 RENDERED = 1
@@ -40,12 +41,11 @@ class Projects:
     def covers(self, project: str, *held_in: str) -> bool:
         """A project by its name, or by one of the folders its session was held in."""
         return any(fnmatchcase(project, name) for name in self._names) or any(
-            _inside(folder, pattern) for pattern in self._folders for folder in held_in if folder
+            is_under(pattern, folder) or fnmatchcase(folder, pattern)
+            for pattern in self._folders
+            for folder in held_in
+            if folder
         )
-
-
-def _inside(folder: str, pattern: str) -> bool:
-    return folder == pattern or folder.startswith(f"{pattern.rstrip('/')}/") or fnmatchcase(folder, pattern)
 
 
 class OpenCodeSource:
@@ -70,8 +70,7 @@ class OpenCodeSource:
         return f"{RENDERED}/{','.join(sorted(self._include))}"
 
     def scan_places(self, places: Iterable[str]) -> Scan:
-        reason = self.missing()
-        if reason:
+        if reason := self.missing():
             return Scan(vanished=True, reason=reason)
         listing = self._stores.listing()
         wanted = {place.strip("/") for place in places}

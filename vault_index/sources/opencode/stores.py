@@ -2,15 +2,17 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.results import Problem
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.model import Listed, Store
 from vault_index.sources.opencode.tree import Tree
+from vault_index.sources.walk import identity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,8 @@ def find_places(setting: Path | None = None, environ: Mapping[str, str] = os.env
     else:
         databases = [path for path in (folder / "opencode.db", *sorted(folder.glob("opencode-*.db"))) if path.is_file()]
     trees = [folder / "storage"] if (folder / "storage/session").is_dir() else []
-    return Places(tuple(databases), tuple(trees), tuple(_old_trees(folder)))
-
-
-def _old_trees(folder: Path) -> Iterator[Path]:
-    for info in sorted(folder.glob("project/*/storage/session/info")):
-        yield info.parent
+    old_trees = [info.parent for info in sorted(folder.glob("project/*/storage/session/info"))]
+    return Places(tuple(databases), tuple(trees), tuple(old_trees))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +191,8 @@ class Stores:
             return object()  # never the same: it is tried again
 
     def _database(self, path: Path) -> Database:
-        try:
-            status = os.stat(path)
-        except OSError as error:
-            raise VaultIndexError(f"{path} cannot be read ({error.strerror})", "check its permissions") from error
-        identity = (status.st_dev, status.st_ino)
+        with os_errors_as(f"{path} cannot be read", "check its permissions"):
+            identity = identity_of(os.stat(path))
         known = self._opened.databases.get(path)
         if known is not None and known[0] == identity:
             return known[1]
