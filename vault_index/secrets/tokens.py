@@ -7,9 +7,10 @@ where something must follow, so that no text makes it slow.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
-from vault_index.secrets.placeholders import compiled, stands_for_another
+from vault_index.secrets.placeholders import compiled, positions, stands_for_another
 
 # A token begins where a word does, or after a line break that is written `\n`, as in JSON.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
@@ -160,17 +161,15 @@ def _matches(form: Form, literal: str, text: str) -> Iterator[re.Match[str]]:
 
 def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
     """Kind, start and end of each private key. A mark without a key behind it, as in prose, is none."""
-    start = text.find(_KEY_MARK)
-    while start >= 0:
-        following = text.find(_KEY_MARK, start + len(_KEY_MARK))
+    starts = [*positions(_KEY_MARK, text), len(text)]
+    for start, following in pairwise(starts):
         if begin := compiled(_KEY_BEGIN).match(text, start):
-            limit = min(len(text) if following < 0 else following, start + _LONGEST_KEY)
+            limit = min(following, start + _LONGEST_KEY)
             if end := compiled(_KEY_END).search(text, begin.end(), limit):
                 if compiled(_KEY_BODY).search(text, begin.end(), end.start()):
                     yield "a private key", start, end.end()
             elif lines := compiled(_KEY_LINES).match(text, begin.end()):
                 yield "a private key", start, lines.end()
-        start = following
     if "Private-Lines: " in text:
         for match in compiled(_PUTTY).finditer(text):
             yield "a private key", *match.span(1)
