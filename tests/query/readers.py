@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.api.vaults import opened, write
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.query_terms import Needle, read_needles
+from vault_index.query.ranking.retrieval import Needle, read_needles
 from vault_index.query.ranking.spelling import mend
 from vault_index.store.reader import IndexReader
 

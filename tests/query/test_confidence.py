@@ -10,7 +10,8 @@ from tests.api.vaults import opened, write
 from vault_index import VaultIndex
 from vault_index.query.ranking.confidence import above_chance, above_chance_by_words
 from vault_index.query.ranking.passages import Passage
-from vault_index.query.ranking.rank import Evidence, Parts, Ranked
+from vault_index.query.ranking.rank import Parts, Ranked
+from vault_index.query.ranking.retrieval import Evidence
 from vault_index.query.search import Mode
 from vault_index.store.records import ChunkRecord
 

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
-from vault_index.query.ranking.boosts import Factors
+from vault_index.query.ranking.rank import Factors
 
 DAY = 86_400.0
 NOW = 1_000 * DAY

@@ -2,7 +2,7 @@ from hypothesis import given, strategies as st
 
 from vault_index.query.highlight import focus, snippet
 from vault_index.query.ranking.passages import Spotter, split
-from vault_index.query.ranking.query_terms import Needle
+from vault_index.query.ranking.retrieval import Needle
 
 
 def spotter(*words: str) -> Spotter:

@@ -5,7 +5,7 @@ import pytest
 from tests.query.readers import needles, reader_of
 from vault_index.models import Filters
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.query_terms import ranking_expression, rarest
+from vault_index.query.ranking.retrieval import ranking_expression, rarest
 from vault_index.store.reader import IndexReader
 
 WORDS = "amber basil cedar delta ember fjord grove heron inlet jetty knoll larch maple"

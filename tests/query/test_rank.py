@@ -5,10 +5,9 @@ from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
-from vault_index.query.ranking.boosts import Factors
 from vault_index.query.ranking.passages import Spotter
-from vault_index.query.ranking.query_terms import Needle
-from vault_index.query.ranking.rank import Evidence, Ranked, order, rank, weights, with_best_texts
+from vault_index.query.ranking.rank import Factors, Ranked, order, rank, weights, with_best_texts
+from vault_index.query.ranking.retrieval import Evidence, Needle
 from vault_index.store.records import ChunkRecord
 
 NOW = 1e9

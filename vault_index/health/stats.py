@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_index.query.present import iso_time
+from vault_index.query.documents import iso_time
 from vault_index.results.counts import Stats
 from vault_index.store.meta_keys import SYNCED_AT
 

@@ -8,10 +8,10 @@ from typing import Literal
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.disk_state import Disk
+from vault_index.query.documents import iso_time
 from vault_index.query.highlight import focus
+from vault_index.query.hits import Disk
 from vault_index.query.pack import Candidate, Groups, pack
-from vault_index.query.present import iso_time
 from vault_index.query.ranking.passages import Spotter
 from vault_index.query.search import Asked, Chosen, Searcher, SearchOptions
 from vault_index.results import Recall, RecalledSource

@@ -9,17 +9,21 @@ from typing import Literal
 from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
-from vault_index.query.disk_state import Disk, Source
-from vault_index.query.explain import explanation, reading
 from vault_index.query.highlight import SNIPPET_CHARACTERS, focus
+from vault_index.query.hits import Disk, Source, explanation, reading, to_hit
 from vault_index.query.language.parse import ParsedQuery, parse_query
-from vault_index.query.present import to_hit
-from vault_index.query.ranking.boosts import Factors
-from vault_index.query.ranking.candidates import Question, candidates
 from vault_index.query.ranking.confidence import confidence
 from vault_index.query.ranking.passages import Spotter
-from vault_index.query.ranking.query_terms import Needle, ranking_expression, rarest, read_needles
-from vault_index.query.ranking.rank import Evidence, Ranked, Ranking, order, rank, weights, with_best_texts
+from vault_index.query.ranking.rank import Factors, Ranked, Ranking, order, rank, weights, with_best_texts
+from vault_index.query.ranking.retrieval import (
+    Evidence,
+    Needle,
+    Question,
+    candidates,
+    ranking_expression,
+    rarest,
+    read_needles,
+)
 from vault_index.query.ranking.spelling import AS_TYPED, Spelling, mend
 from vault_index.results import Hit, SearchResult
 from vault_index.store.cache import Cache

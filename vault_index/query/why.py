@@ -8,9 +8,9 @@ from typing import Protocol
 
 from vault_index.config.schema import SourceConfig
 from vault_index.models import DocumentRef, Fault, FileStamp
-from vault_index.query.explain import as_words, reading
+from vault_index.query.documents import iso_time
+from vault_index.query.hits import as_words, in_file, reading
 from vault_index.query.language.filters import single_filters
-from vault_index.query.present import in_file, iso_time
 from vault_index.query.ranking.rank import Ranked
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Asked, Chosen, Searcher, SearchOptions

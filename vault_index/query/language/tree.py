@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from vault_index.query.language.filters import ALTERNATIVE_KEYS, QUERY_KEYS
-from vault_index.query.language.stopwords import is_stopword
+from vault_index.terms import is_stopword
 
 TermKind = Literal["word", "phrase", "prefix"]
 TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]

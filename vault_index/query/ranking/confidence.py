@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from vault_index.models import Filters
-from vault_index.query.language.match import conditions, term_expression
-from vault_index.query.language.parse import ParsedQuery
+from vault_index.query.language.parse import ParsedQuery, conditions, term_expression
 from vault_index.query.language.tree import group
-from vault_index.query.ranking.candidates import Question
-from vault_index.query.ranking.query_terms import Needle
 from vault_index.query.ranking.rank import Ranked
+from vault_index.query.ranking.retrieval import Needle, Question
 from vault_index.store.reader import IndexReader
 
 Confidence = Literal["high", "low", "none"]

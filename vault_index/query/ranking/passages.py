@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_index.query.ranking.query_terms import Needle
+from vault_index.query.ranking.retrieval import Needle
 from vault_index.terms import index_text_in_place
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))

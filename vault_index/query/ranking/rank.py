@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from vault_index.query.ranking.boosts import Factors
+from vault_index.config.schema import RankingConfig
 from vault_index.query.ranking.passages import Passage, Said, Spotter, split, together, worth
+from vault_index.query.ranking.retrieval import Evidence
 from vault_index.store.records import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
@@ -21,18 +22,10 @@ _MEANING_GAIN = 2.0
 _TELLING_NAME = 0.3
 """The best name counts in full if its BM25 is so much of the best text's: many may be called by one common word."""
 _BEST_TEXTS = 3
+_DAY = 86_400.0
 _SECOND = 0.4
 """Another passage of the same chunk is a hit of its own if it says something itself, and with what stands around it
 more than so much of what the best one says."""
-
-
-class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
-    """What the channels say of one chunk; None where a channel was not asked or did not name it."""
-
-    bm25: float | None = None
-    cosine: float | None = None
-    name: float | None = None
-    """BM25 over what its document is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +87,47 @@ def weights(*, text: bool, vector: bool, coverage: float = 1.0) -> Weights:
         return Weights(0.0, 1.0, 0.0, 0.0)
     meaning = VECTOR * (1.0 + _MEANING_GAIN * (1.0 - coverage)) if vector else 0.0
     return Weights(TEXT, meaning, NAME, PASSAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The factors of documents, as they are at `now` (seconds since the epoch)."""
+
+    config: RankingConfig
+    now: float
+    accesses: Mapping[str, int]
+    """How often documents were opened, by id; empty where that does not count."""
+    backlinks: Mapping[int, int]
+    """How many notes link to documents, by their key; empty where that does not count."""
+
+    def of(self, chunk: ChunkRecord) -> dict[str, float]:
+        """The factors that differ from 1.0, by name."""
+        found = {
+            "recency": self._recency(chunk),
+            "outdated": 1.0 - self.config.outdated if _over(chunk.valid_until, self.now) else 1.0,
+            "usage": _growing(self.config.usage, self.accesses.get(chunk.uid, 0)),
+            "backlinks": _growing(self.config.backlinks, self.backlinks.get(chunk.document_id, 0)),
+        }
+        return {name: factor for name, factor in found.items() if factor != 1.0}
+
+    def _recency(self, chunk: ChunkRecord) -> float:
+        """One half of the weight is gone after each half-life."""
+        weight = {"memory": self.config.recency_memories, "session": self.config.recency_sessions}.get(
+            chunk.kind, self.config.recency_notes
+        )
+        if not weight:
+            return 1.0
+        age_days = max(self.now - max(chunk.updated, chunk.created), 0.0) / _DAY
+        return 1.0 - weight * (1.0 - math.exp2(-age_days / self.config.half_life_days))
+
+
+def _over(moment: float | None, now: float) -> bool:
+    return moment is not None and moment <= now
+
+
+def _growing(weight: float, count: int) -> float:
+    """From 1 - weight, where there is none, towards 1."""
+    return 1.0 - weight / (1.0 + count) if weight else 1.0
 
 
 class Scorer:

@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_index.embeddings.vocabulary import is_english
-from vault_index.query.language.stopwords import is_stopword
 from vault_index.query.language.tree import Term
 from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import Vocabulary, plain
-from vault_index.terms import index_words
+from vault_index.terms import index_words, is_stopword
 
 # Notes hold errors, too. A word that one text in so many holds is taken for one where a word that is one edit away is
 # so much more common. A tenth as common, and hundreds of good words would be corrected.
