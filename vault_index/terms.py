@@ -1,4 +1,5 @@
-"""Words as the index knows them, where they differ from words as written: CJK text and compound identifiers.
+"""Words as the index knows them, where they differ from words as written (CJK text and compound identifiers), and
+stopwords.
 
 SQLite takes a run of Han, Kana or Hangul for one word, and `useEffect` too. So the indexed text and the question are
 both rewritten first. CJK runs become their overlapping 2-grams, the usual remedy where there is no dictionary
@@ -132,6 +133,9 @@ def _grams(run: str) -> list[str]:
     return list(map(add, run, run[1:])) or [run]
 
 
+# Stopwords of the languages notes are most often written in: they match, but do not decide. A word that is a topic in
+# another of these languages is left out (German `war` and `man`, French `ai`, Dutch `door`): a common word that counts
+# does little harm, a topic that does not count does much.
 _ENGLISH = """
 a about after all also am an and any are aren't as at be because been before being both but by can can't could did
 didn't do does doesn't doing don't down each few for from further had has hasn't have haven't having he her here hers
@@ -175,10 +179,10 @@ STOPWORDS = frozenset(f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH} {_ITALIAN} {_P
 _CONTRACTED = ("'s", "'re", "'ll", "'d", "'m", "'ve")
 
 
-def is_stopword(word: str, *, shouted: bool = False) -> bool:
-    """Whether a word of a question carries no topic. Capitals do (`WHO` is a name), unless all is `shouted`."""
+def is_stopword(word: str, *, all_caps: bool = False) -> bool:
+    """Whether a word of a query is a stopword. `WHO` in capitals is a name, unless the whole query is `all_caps`."""
     bare = word.strip("?!.,;:'’()[]…").replace("’", "'")
-    if len(bare) > 1 and bare.isupper() and not shouted:
+    if len(bare) > 1 and bare.isupper() and not all_caps:
         return False
     folded = bare.casefold()
     stem = next((folded.removesuffix(end) for end in _CONTRACTED if folded.endswith(end)), folded)

@@ -199,7 +199,7 @@ class Questions(Core):
         from secrets import token_hex
 
         from vault_index.markdown.recalled import is_token
-        from vault_index.query.hits import Disk
+        from vault_index.query.hits import DiskState
         from vault_index.query.projects import project_of
         from vault_index.query.recall import RecallOptions, recall
 
@@ -215,7 +215,7 @@ class Questions(Core):
             now=time.time(),
         )
         with self._pool.lend() as connections:
-            return recall(self._searcher(connections), connections.reader, Disk(self._by_name), options)
+            return recall(self._searcher(connections), connections.reader, DiskState(self._by_name), options)
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> results.TagList:
         """Tags with how many documents carry them, most frequent first."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from vault_index.query.ranking.passages import Passage, Spotter
+from vault_index.query.ranking.passages import Passage, TermMatcher
 
 _MOST_LINES = 3
 _LONG_LINE = 240
@@ -19,24 +19,24 @@ class Focus(NamedTuple):
     column: int
 
 
-def focus(text: str, passage: Passage, spotter: Spotter) -> Focus:
+def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
     """The lines of `passage`, a part of `text`, that say most of the question."""
     lines = text.split("\n")
     first, last = passage.first, passage.last
     if last - first >= _MOST_LINES:
-        first += spotter.best_run(lines[first : last + 1], _MOST_LINES)
+        first += matcher.best_window(lines[first : last + 1], _MOST_LINES)
         last = first + _MOST_LINES - 1
-        said = [bool(one) for one in spotter.found(lines[first : last + 1])]
+        said = [bool(one) for one in matcher.match_lines(lines[first : last + 1])]
         if any(said):  # lines around it that say nothing are not the answer
             first, last = first + said.index(True), last - said[::-1].index(True)
-    return Focus(first, last, _column(lines[first], spotter) if len(lines[first]) > _LONG_LINE else 0)
+    return Focus(first, last, _column(lines[first], matcher) if len(lines[first]) > _LONG_LINE else 0)
 
 
-def _column(line: str, spotter: Spotter) -> int:
+def _column(line: str, matcher: TermMatcher) -> int:
     """Where the sentence begins that says most."""
     starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
     sentences = [line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
-    return starts[spotter.best_run(sentences, 1)]
+    return starts[matcher.best_window(sentences, 1)]
 
 
 _HEADING = re.compile(r"#{1,6}\s")

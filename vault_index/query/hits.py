@@ -1,26 +1,29 @@
-"""Hits as they are answered: whether their files changed, what a hit shows, and why it is where it is."""
+"""Hits: which ranked passages are shown, what each shows, and why it is where it is."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from vault_index import results
 from vault_index.models import FileStamp
 from vault_index.query.documents import date_or_none, iso_time
-from vault_index.query.highlight import Focus, snippet
+from vault_index.query.highlight import SNIPPET_CHARACTERS, Focus, snippet
 from vault_index.query.language.filters import single_filters
-from vault_index.query.language.parse import ParsedQuery
 from vault_index.query.language.tree import Term
-from vault_index.query.ranking.rank import Ranked, Ranking
-from vault_index.query.ranking.retrieval import Needle, ranking_expression
-from vault_index.query.ranking.spelling import Spelling
+from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results import Explanation, Hit
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
 
+_GAP = 2  # lines between passages that stand together: with a blank one between
+_ONE_WORD = re.compile(r'"(\w+)"')
+
 
 class Source(Protocol):
-    """What the freshness check needs of a source."""
+    """What a source is asked about the file of a hit."""
 
     def stamp(self, path: str) -> FileStamp | None: ...
 
@@ -29,8 +32,8 @@ class Source(Protocol):
     def missing(self) -> str: ...
 
 
-class Disk:
-    """The files behind the hits of one answer."""
+class DiskState:
+    """The state of the files behind the hits of one answer: one `stat` a document."""
 
     def __init__(self, sources: Mapping[str, Source]) -> None:
         self._sources = sources
@@ -40,10 +43,10 @@ class Disk:
     def changed(self, record: ChunkRecord) -> bool | None:
         """Whether the file changed since it was indexed; None where it is gone, and its vault is there."""
         if record.document_id not in self._changed:
-            self._changed[record.document_id] = self._look(record)
+            self._changed[record.document_id] = self._compare(record)
         return self._changed[record.document_id]
 
-    def _look(self, record: ChunkRecord) -> bool | None:
+    def _compare(self, record: ChunkRecord) -> bool | None:
         source = self._sources.get(record.source)
         if source is None:
             return False
@@ -60,30 +63,71 @@ class Disk:
         return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
 
 
-TYPE_CHECKING = False  # spares a list the import of what makes hits; type checkers know the name
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+@dataclass(frozen=True, slots=True)
+class SelectedHit:
+    """A ranked passage that is shown."""
 
-    from vault_index.query.highlight import Focus
-    from vault_index.query.ranking.rank import Ranked
-    from vault_index.results import Explanation, Hit
-    from vault_index.store.records import ChunkRecord
+    hit: RankedPassage
+    changed: bool
+    """Whether its file changed since it was indexed."""
+    also: list[str]
+    """Paths of other documents with the same text."""
+
+    def same_text(self, other: RankedPassage) -> bool:
+        return (self.hit.chunk.text, self.hit.passage.first) == (other.chunk.text, other.passage.first)
+
+    def shows(self, other: RankedPassage) -> bool:
+        """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
+        chunk, passage = self.hit.chunk, self.hit.passage
+        gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
+        return other.chunk.chunk_id == chunk.chunk_id and gap <= _GAP and len(chunk.text) <= SNIPPET_CHARACTERS
+
+
+def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskState) -> list[SelectedHit]:
+    """The hits to show, best first: of files that are there, at most `per_document` of each document, each text and
+    each line once, and none that the snippet of a better one shows."""
+    selected: list[SelectedHit] = []
+    by_text: dict[tuple[str, int], SelectedHit] = {}
+    lines: set[tuple[int, int]] = set()
+    of_chunk: dict[int, list[SelectedHit]] = {}
+    counts: Counter[int] = Counter()
+    for hit in ranked:
+        chunk = hit.chunk
+        changed = disk.changed(chunk)
+        if changed is None:
+            continue
+        same = by_text.get((chunk.text, hit.passage.first))
+        if same is not None:
+            same.also.append(chunk.path)
+            continue
+        line = (chunk.document_id, chunk.start_line + hit.passage.first)
+        part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
+        if (line in lines and not part) or counts[chunk.document_id] >= per_document:
+            continue
+        others = of_chunk.setdefault(chunk.chunk_id, [])
+        if any(other.shows(hit) for other in others):
+            continue
+        lines.add(line)
+        counts[chunk.document_id] += 1
+        one = SelectedHit(hit, changed, [])
+        selected.append(one)
+        others.append(one)
+        by_text[chunk.text, hit.passage.first] = one
+    return selected
 
 
 def to_hit(
-    hit: Ranked,
+    selected: SelectedHit,
     place: Focus,
     *,
     better: Collection[int],
     tags: tuple[str, ...],
     link: str,
     accesses: int,
-    changed: bool,
-    also: tuple[str, ...],
     explain: Explanation | None,
 ) -> Hit:
-    """`better` are the lines of the file that better hits point at: what two hits show is not the same."""
-    chunk = hit.chunk
+    """`better` are the lines of the file that better hits point at: two hits do not show the same."""
+    chunk = selected.hit.chunk
     others = {line - chunk.start_line for line in better}
     return Hit(
         id=chunk.uid,
@@ -93,7 +137,7 @@ def to_hit(
         title=chunk.title,
         headings=chunk.headings,
         lines=(chunk.start_line, chunk.end_line),
-        score=round(hit.score, 4),
+        score=round(selected.hit.score, 4),
         tags=tags,
         type=chunk.type,
         digest=chunk.digest,
@@ -108,8 +152,8 @@ def to_hit(
         valid_until=date_or_none(chunk.valid_until),
         confidence=chunk.confidence,
         accesses=accesses,
-        changed_since_index=changed,
-        also=also,
+        changed_since_index=selected.changed,
+        also=tuple(dict.fromkeys(path for path in selected.also if path != chunk.path)),
         link=link,
         explain=explain,
     )
@@ -120,50 +164,39 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
     return min(chunk.start_line + first, chunk.end_line), min(chunk.start_line + last, chunk.end_line)
 
 
-_ONE_WORD = re.compile(r'"(\w+)"')
-
-
-def explanation(hit: Ranked, needles: Sequence[Needle], ranking: Ranking) -> results.Explanation:
-    said = {needles[number].text: weight for number, weight in hit.matched.items()}
+def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]) -> Explanation:
+    """Why a hit is where it is. `evidence` is that of all chunks that were found."""
+    matched = {terms[number].text: weight for number, weight in hit.matched.items()}
+    scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=True)
     return results.Explanation(
-        channels=_channels(hit, ranking),
+        channels={
+            channel: results.ChannelEvidence(
+                1 + sum(other > own for other in others if other is not None), round(own, 4)
+            )
+            for channel, own, others in scores
+            if own is not None
+        },
         coverage=round(hit.coverage, 3),
-        matched=tuple(word for word, weight in said.items() if weight == 1.0),
-        corrected=tuple(word for word, weight in said.items() if weight < 1.0),
-        missing=tuple(needle.text for number, needle in enumerate(needles) if number not in hit.matched),
+        matched=tuple(word for word, weight in matched.items() if weight == 1.0),
+        corrected=tuple(word for word, weight in matched.items() if weight < 1.0),
+        missing=tuple(term.text for number, term in enumerate(terms) if number not in hit.matched),
         parts={
             "text": round(hit.parts.text, 4),
             "vector": round(hit.parts.vector, 4),
             "path": round(hit.parts.name, 4),
             "passage": round(hit.parts.passage, 4),
         },
-        factors={name: round(factor, 4) for name, factor in hit.factors.items()},
+        factors={name: round(factor, 4) for name, factor in hit.boosts.items()},
     )
 
 
-def _channels(hit: Ranked, ranking: Ranking) -> Mapping[str, results.ChannelEvidence]:
-    """The score of its chunk in each channel that named it, and its rank among the chunks named."""
-    scores = {
-        "text": {chunk_id: one.bm25 for chunk_id, one in ranking.evidence.items() if one.bm25 is not None},
-        "vector": {chunk_id: one.cosine for chunk_id, one in ranking.evidence.items() if one.cosine is not None},
-        "path": {chunk_id: one.name for chunk_id, one in ranking.evidence.items() if one.name is not None},
-    }
-    return {
-        channel: results.ChannelEvidence(1 + sum(score > own for score in named.values()), round(own, 4))
-        for channel, named in scores.items()
-        if (own := named.get(hit.chunk.chunk_id)) is not None
-    }
-
-
-def reading(
-    reader: IndexReader, query: ParsedQuery, needles: Sequence[Needle], spelling: Spelling
-) -> results.QueryReading:
+def query_reading(reader: IndexReader, query: Query) -> results.QueryReading:
     """How a query was read, with what the index says of its words."""
     return results.QueryReading(
-        words=tuple(_word(reader, needle, spelling.forms.get(needle.text, {})) for needle in needles),
-        required=as_words(query.required),
-        excluded=as_words(query.excluded),
-        filters=tuple(written for written, _ in single_filters(query.filters)),
+        words=tuple(_word(reader, term, query.spelling.forms.get(term.text, {})) for term in query.terms),
+        required=as_words(query.parsed.required),
+        excluded=as_words(query.parsed.excluded),
+        filters=tuple(written for written, _ in single_filters(query.parsed.filters)),
     )
 
 
@@ -172,11 +205,11 @@ def as_words(expression: str) -> str:
     return _ONE_WORD.sub(r"\1", expression)
 
 
-def _word(reader: IndexReader, needle: Needle, meant: Mapping[str, float]) -> results.WordReading:
-    term = Term(needle.text, "prefix" if needle.prefix else "word", 0)
+def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> results.WordReading:
+    term = Term(word.text, "prefix" if word.prefix else "word", 0)
     return results.WordReading(
-        text=needle.text,
-        rarity=round(needle.weight, 2),
-        texts=reader.count_matches(ranking_expression([term], {needle.text: meant})),
+        text=word.text,
+        rarity=round(word.weight, 2),
+        texts=reader.count_matches(ranking_expression([term], {word.text: meant})),
         meant=tuple(sorted(meant, key=lambda form: -meant[form])),
     )

@@ -3,17 +3,17 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from vault_index.config.schema import SourceConfig
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.query.documents import iso_time
-from vault_index.query.hits import as_words, in_file, reading
+from vault_index.query.hits import SelectedHit, as_words, in_file, query_reading
 from vault_index.query.language.filters import single_filters
-from vault_index.query.ranking.rank import Ranked
+from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.references import Place
-from vault_index.query.search import Answer, Asked, Chosen, Searcher, SearchOptions
+from vault_index.query.search import Answer, Searcher, SearchOptions
 from vault_index.results import Reason, Why
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
@@ -36,14 +36,12 @@ class Examined(Protocol):
 def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions) -> Why:
     """What `search` does with the passage at `place`, and why. Raises UsageError as `search` does."""
     with reader.snapshot():
-        asked, answer = searcher.ask(text, options)
-        everything = searcher.everything(asked, options, answer)
-        case = _Case(reader, asked, options, place, answer, everything)
-        chosen, rank, reasons = case.verdict()
-        ranking = answer.ranking if rank is not None and rank <= len(answer.chosen) else everything.ranking
-        hits = searcher.present(asked, ranking, [chosen] if chosen else [], replace(options, explain=True))
+        answer = searcher.ask(text, options)
+        case = _Case(reader, options, place, answer, searcher.everything(answer, options))
+        selected, rank, reasons = case.verdict()
+        hits = searcher.to_hits(answer, [selected] if selected else [], explain=True)
         document = place.document
-        confidence = searcher.confidence(asked, answer)
+        confidence = searcher.confidence(answer)
         if hits and confidence == "none":
             reasons = [*reasons, _NO_CONFIDENCE]
         return Why(
@@ -53,16 +51,16 @@ def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, option
             source=document.source,
             path=document.path,
             title=document.title,
-            lines=case.lines if case.asks_for_lines else None,
+            lines=case.lines if place.first > 1 or place.last is not None else None,
             found=rank is not None and rank <= options.limit,
             rank=rank,
             limit=options.limit,
             confidence=confidence,
-            degraded=(*asked.degraded, *answer.disk.missing()),
-            corrections=asked.spelling.corrections,
+            degraded=answer.degraded,
+            corrections=answer.query.spelling.corrections,
             reasons=tuple(reasons),
             hit=next(iter(hits), None),
-            reading=reading(reader, asked.query, asked.needles, asked.spelling),
+            reading=query_reading(reader, answer.query),
         )
 
 
@@ -71,7 +69,7 @@ _NO_CONFIDENCE = Reason(
     "The best hits say so little of the question that the answer counts as none: people are shown no hits.",
     "ask in words that the notes use; --json shows the hits all the same",
 )
-_Verdict = tuple[Chosen | None, int | None, list[Reason]]
+_Verdict = tuple[SelectedHit | None, int | None, list[Reason]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +77,29 @@ class _Case:
     """A place and a question."""
 
     reader: IndexReader
-    asked: Asked
     options: SearchOptions
     place: Place
     answer: Answer
     everything: Answer
+    """The answer without a limit."""
 
     @property
     def lines(self) -> tuple[int, int]:
         last = self.place.document.line_count
         return self.place.first, max(last if self.place.last is None else self.place.last, self.place.first)
 
-    @property
-    def asks_for_lines(self) -> bool:
-        return self.place.first > 1 or self.place.last is not None
-
     def verdict(self) -> _Verdict:
         """The hit of the place, its number in the answer, and what is to be said of it."""
-        for number, chosen in enumerate(self.everything.chosen, start=1):
-            if self._is_inside(chosen.hit):
-                return chosen, number, [self._counted(number)]
+        for number, selected in enumerate(self.everything.selected, start=1):
+            if self._is_inside(selected.hit):
+                return selected, number, [self._counted(number)]
         own = next((hit for hit in self.everything.ranking.hits if self._is_inside(hit)), None)
         if own is not None:
             changed = self.everything.disk.changed(own.chunk)
-            return Chosen(own, bool(changed), []), None, [self._not_shown(own, gone=changed is None)]
+            return SelectedHit(own, bool(changed), []), None, [self._not_shown(own, gone=changed is None)]
         return None, None, self._not_found()
 
-    def _is_inside(self, hit: Ranked) -> bool:
+    def _is_inside(self, hit: RankedPassage) -> bool:
         first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)
         return hit.chunk.document_id == self.place.document.id and first <= self.lines[1] and last >= self.lines[0]
 
@@ -117,11 +111,11 @@ class _Case:
             "beyond_limit", f"It would be hit {number}; the answer ends after {limit}.", f"raise --limit to {number}"
         )
 
-    def _not_shown(self, own: Ranked, *, gone: bool) -> Reason:
+    def _not_shown(self, own: RankedPassage, *, gone: bool) -> Reason:
         """Why a passage that was ranked has no number."""
         if gone:
             return Reason("gone", "The file is gone since it was indexed.", "run `vault-index sync`")
-        for number, other in enumerate(self.everything.chosen, start=1):
+        for number, other in enumerate(self.everything.selected, start=1):
             if other.same_text(own):
                 where = f"{other.hit.chunk.path}:{_first_line(other.hit)}"
                 return Reason(
@@ -171,9 +165,9 @@ class _Case:
         """The conditions of the question that the place does not meet."""
         yield from self._filters()
         yield from self._over(chunk_ids)
-        query = self.asked.query
+        query = self.answer.query.parsed
         if query.required and not self._matching(query.required, chunk_ids):
-            for part in _parts(query.required, "AND"):
+            for part in query.all_of:
                 if not self._matching(part, chunk_ids):
                     yield Reason(
                         "required",
@@ -181,7 +175,7 @@ class _Case:
                         "leave it out of the query",
                     )
         if query.excluded and self._matching(query.excluded, chunk_ids) == set(chunk_ids):
-            for part in _parts(query.excluded, "OR"):
+            for part in query.none_of:
                 if self._matching(part, chunk_ids):
                     yield Reason(
                         "excluded", f"It holds {as_words(part)}, which is excluded.", "leave that out of the query"
@@ -196,17 +190,17 @@ class _Case:
                 f"It was created on {iso_time(document.created)[:10]}, after {iso_time(as_of)[:10]}.",
                 "leave out --as-of, or give a later day",
             )
-        for written, single in single_filters(self.asked.query.filters):
+        for written, single in single_filters(self.answer.query.parsed.filters):
             if not self.reader.allows(single, document.id) and not (later and single.before is not None):
                 yield Reason("filtered", f"{written} does not hold for it.", "leave that filter out")
 
     def _over(self, chunk_ids: Sequence[int]) -> Iterator[Reason]:
         """Memories that are over are hidden unless they are asked for."""
         document, options = self.place.document, self.options
-        states = self.asked.query.filters.states
+        states = self.answer.query.parsed.filters.states
 
         def hidden(*, expired: bool, superseded: bool) -> bool:
-            over = self.reader.hidden_chunks(self.asked.now, expired=expired, superseded=superseded)
+            over = self.reader.hidden_chunks(self.answer.query.now, expired=expired, superseded=superseded)
             return not over.isdisjoint(chunk_ids)
 
         shown = options.include_expired or "expired" in states
@@ -227,22 +221,22 @@ class _Case:
 
     def _channels(self, chunks: Sequence[ChunkRecord]) -> Iterator[Reason]:
         """Why no channel named any of these chunks, which meet all conditions."""
-        question = self.asked.question
-        if question.match:
+        query = self.answer.query
+        if query.match:
             yield self._words(chunks)
-        if question.vector is not None and question.space_id is not None:
-            yield from self._meaning(question.space_id, question.vector, [chunk.chunk_id for chunk in chunks])
-        elif self.asked.degraded:
+        if query.vector is not None and query.space_id is not None:
+            yield from self._meaning(query.space_id, query.vector, [chunk.chunk_id for chunk in chunks])
+        elif self.answer.query.degraded:
             yield Reason(
-                "degraded", f"Its meaning was not compared: {self.asked.degraded[0]}.", "see vault-index status"
+                "degraded", f"Its meaning was not compared: {self.answer.query.degraded[0]}.", "see vault-index status"
             )
-        elif not question.match and self.everything.ranking.evidence:
+        elif not query.match and self.everything.ranking.evidence:
             yield Reason("listed", "A query of filters alone lists documents, the newest first, each by its beginning.")
-        elif not question.match:
+        elif not query.match:
             yield Reason("nothing_asked", "The query says nothing that could be looked for.", "ask for a word")
 
     def _words(self, chunks: Sequence[ChunkRecord]) -> Reason:
-        found = dict(self.reader.bm25(self.asked.question.match, [chunk.chunk_id for chunk in chunks]))
+        found = dict(self.reader.bm25(self.answer.query.match, [chunk.chunk_id for chunk in chunks]))
         if not found:
             return Reason("no_word", "It says no word of the question.", "ask in words that stand there")
         named = [one.bm25 for one in self.everything.ranking.evidence.values() if one.bm25 is not None]
@@ -310,20 +304,5 @@ def _left_out(source: Examined, path: str) -> Reason | None:
     )
 
 
-def _parts(expression: str, operator: str) -> Iterator[str]:
-    """What an FTS5 expression joins by `operator`, outside of quotes and parentheses."""
-    depth, quoted, start = 0, False, 0
-    joint = f" {operator} "
-    for at, character in enumerate(expression):
-        if character == '"':
-            quoted = not quoted
-        elif not quoted:
-            depth += (character == "(") - (character == ")")
-            if depth == 0 and expression.startswith(joint, at):
-                yield expression[start:at]
-                start = at + len(joint)
-    yield expression[start:]
-
-
-def _first_line(hit: Ranked) -> int:
+def _first_line(hit: RankedPassage) -> int:
     return in_file(hit.chunk, hit.passage.first, hit.passage.last)[0]
