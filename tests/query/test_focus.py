@@ -1,7 +1,6 @@
 from hypothesis import given, strategies as st
 
-from vault_index.query.highlight import focus, snippet
-from vault_index.query.ranking.passages import TermMatcher, split_passages
+from vault_index.query.ranking.passages import TermMatcher, focus, snippet, split_passages
 from vault_index.query.ranking.retrieval import QueryTerm
 
 

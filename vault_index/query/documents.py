@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from datetime import datetime
 
 from vault_index import results
 from vault_index.errors import UsageError
 from vault_index.markdown.lines import split_lines
 from vault_index.store.documents import Order
+from vault_index.times import iso_time, iso_time_or_none
 
 TYPE_CHECKING = False  # spares a list the import of what a search needs; type checkers know the names
 if TYPE_CHECKING:
@@ -33,11 +33,6 @@ _SORTS = {
 }
 
 
-def iso_time(seconds: float) -> str:
-    """Local time with its offset, to the second."""
-    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
-
-
 def to_record(
     document: StoredDocument, *, tags: tuple[str, ...], link: str, accesses: Mapping[str, int]
 ) -> results.DocumentRecord:
@@ -57,17 +52,13 @@ def to_record(
         updated=iso_time(document.updated),
         entered_by=document.entered_by,
         project=document.project,
-        expires=date_or_none(document.expires),
-        valid_until=date_or_none(document.valid_until),
+        expires=iso_time_or_none(document.expires),
+        valid_until=iso_time_or_none(document.valid_until),
         confidence=document.confidence,
         accesses=accesses.get(document.uid, 0),
         turns=turns if isinstance(turns, int) else None,
         link=link,
     )
-
-
-def date_or_none(seconds: float | None) -> str | None:
-    return None if seconds is None else iso_time(seconds)
 
 
 class Records:

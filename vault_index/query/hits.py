@@ -8,15 +8,15 @@ from typing import Protocol
 
 from vault_index import results
 from vault_index.models import FileStamp
-from vault_index.query.documents import date_or_none, iso_time
-from vault_index.query.highlight import SNIPPET_CHARACTERS, Focus, snippet
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
+from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, snippet
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results import Explanation, Hit
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
+from vault_index.times import iso_time, iso_time_or_none
 
 _GAP = 2  # lines between passages that stand together: with a blank one between
 _ONE_WORD = re.compile(r'"(\w+)"')
@@ -148,8 +148,8 @@ def to_hit(
         updated=iso_time(chunk.updated),
         entered_by=chunk.entered_by,
         project=chunk.project,
-        expires=date_or_none(chunk.expires),
-        valid_until=date_or_none(chunk.valid_until),
+        expires=iso_time_or_none(chunk.expires),
+        valid_until=iso_time_or_none(chunk.valid_until),
         confidence=chunk.confidence,
         accesses=accesses,
         changed_since_index=selected.changed,

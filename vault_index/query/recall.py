@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.documents import iso_time
-from vault_index.query.highlight import focus
 from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
-from vault_index.query.ranking.passages import TermMatcher
+from vault_index.query.ranking.passages import TermMatcher, focus
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.query.search import Searcher, SearchOptions
@@ -22,6 +20,7 @@ from vault_index.results.recall import Cause
 from vault_index.store.projects import Project
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
+from vault_index.times import iso_time
 
 _HITS = 8
 _WEAK_HITS = 3

@@ -9,11 +9,10 @@ from typing import Literal
 from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
-from vault_index.query.highlight import focus
 from vault_index.query.hits import DiskState, SelectedHit, Source, explanation, query_reading, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence
-from vault_index.query.ranking.passages import TermMatcher
+from vault_index.query.ranking.passages import TermMatcher, focus
 from vault_index.query.ranking.rank import Boosts, Ranking, order, rank, weights, with_best_texts
 from vault_index.query.ranking.retrieval import (
     Evidence,

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from vault_index.config.schema import SourceConfig
 from vault_index.models import DocumentRef, Fault, FileStamp
-from vault_index.query.documents import iso_time
 from vault_index.query.hits import SelectedHit, as_words, in_file, query_reading
 from vault_index.query.language.filters import single_filters
 from vault_index.query.ranking.rank import RankedPassage
@@ -17,6 +16,7 @@ from vault_index.query.search import Answer, Searcher, SearchOptions
 from vault_index.results import Reason, Why
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
+from vault_index.times import iso_time
 
 _DAY = 86_400.0
 

@@ -1,4 +1,4 @@
-"""Passages: the lines inside a chunk that belong together, and their coverage of a query.
+"""Passages: the lines inside a chunk that belong together, their coverage of a query, and which of them are shown.
 
 A chunk is found as a whole, but what answers is a line of it: a list item, a paragraph, a turn of a conversation. What
 stands around it counts too, because an answer seldom repeats its question. So each term of the query counts by its
@@ -26,7 +26,11 @@ _QUESTION = 0.8
 
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|\||#{1,6}\s)")
 _HEADING = re.compile(r"#{1,6}\s")
+_FOCUS_LINES = 3  # at most
+_LONG_LINE = 240  # characters
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
+SNIPPET_CHARACTERS = 240
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
 Matches = Mapping[int, float]
@@ -151,6 +155,69 @@ def _keep_best(best: dict[int, float], matches: Matches, share: float) -> None:
     for number, weight in matches.items():
         if best.get(number, 0.0) < share * weight:
             best[number] = share * weight
+
+
+class Focus(NamedTuple):
+    """Lines of a chunk, counted from 0, and the offset in the first one where the answer begins."""
+
+    first: int
+    last: int
+    column: int
+
+
+def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
+    """The lines of `passage`, a part of `text`, that cover most of the query."""
+    lines = text.split("\n")
+    first, last = passage.first, passage.last
+    if last - first >= _FOCUS_LINES:
+        first += matcher.best_window(lines[first : last + 1], _FOCUS_LINES)
+        last = first + _FOCUS_LINES - 1
+        matching = [number for number, line in enumerate(matcher.match_lines(lines[first : last + 1])) if line]
+        if matching:  # lines around them are not the answer
+            first, last = first + matching[0], first + matching[-1]
+    return Focus(first, last, _column(lines[first], matcher) if len(lines[first]) > _LONG_LINE else 0)
+
+
+def _column(line: str, matcher: TermMatcher) -> int:
+    """Where the sentence begins that covers most of the query."""
+    starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
+    sentences = [line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
+    return starts[matcher.best_window(sentences, 1)]
+
+
+def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ()) -> str:
+    """At most about 240 characters of `text` around line `line` (from 0), as one line; of a line that is longer, from
+    `column` on. It ends before any of the `others`, lines that better hits show."""
+    lines = text.split("\n")
+    if line > 0 and _HEADING.match(lines[0]):
+        lines[0] = ""  # shown beside the snippet
+    middle = lines[line].strip() if line < len(lines) else ""
+    if len(middle) >= SNIPPET_CHARACTERS:
+        return _cut(lines[line].rstrip(), column)
+    first = last = line
+    size = len(middle)
+    while True:
+        grown = False
+        for candidate, forward in ((last + 1, True), (first - 1, False)):
+            if candidate in others or not 0 <= candidate < len(lines):
+                continue
+            wider = size + len(lines[candidate].strip()) + 1
+            if wider <= SNIPPET_CHARACTERS:
+                size = wider
+                first, last = (first, candidate) if forward else (candidate, last)
+                grown = True
+        if not grown:
+            return " ".join(part for part in (piece.strip() for piece in lines[first : last + 1]) if part)
+
+
+def _cut(line: str, column: int) -> str:
+    start = max(min(column, len(line) - SNIPPET_CHARACTERS), 0)
+    if 0 < start < column:
+        start = line.find(" ", start, column) + 1 or start  # not in the middle of a word
+    rest = line[start:].lstrip()
+    if len(rest) > SNIPPET_CHARACTERS:
+        rest = f"{rest[:SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"…{rest}" if start else rest
 
 
 def fold(text: str) -> str:
