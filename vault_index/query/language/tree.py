@@ -50,26 +50,19 @@ def tokenize(query: str) -> Iterator[Token]:
             at += 1
             continue
         minus = _MINUS.match(query, at)
-        at += bool(minus)
-        if query[at] in "()":
-            if minus:
-                yield Token("NOT", "-", at - 1)
-            yield Token("(" if query[at] == "(" else ")", query[at], at)
-            at += 1
-            continue
-        start = at
-        token, at = _operand(query, start)
-        if token is None:
-            continue
-        if minus:
-            yield Token("NOT", "-", start - 1)
-        elif token.kind == "word":
+        token, at = _operand(query, at + bool(minus))
+        if token and minus:
+            yield Token("NOT", "-", minus.start())
+        elif token and token.kind == "word":
             token = replace(token, kind=_OPERATORS.get(token.text, "word"))
-        yield token
+        if token:
+            yield token
 
 
 def _operand(query: str, start: int) -> tuple[Token | None, int]:
-    """The word, phrase or filter at `start`, if there is one, and where the rest begins."""
+    """The word, phrase, filter or parenthesis at `start`, if there is one, and where the rest begins."""
+    if query[start] in "()":
+        return Token("(" if query[start] == "(" else ")", query[start], start), start + 1
     if query[start] == '"':
         phrase = _PHRASE.match(query, start)
         if phrase is None:
@@ -254,16 +247,11 @@ def _field(token: Token) -> tuple[str, str]:
 def _balanced(tokens: Sequence[Token]) -> list[Token]:
     """Without parentheses that have no partner, or stand too deep."""
     opened: list[int] = []
-    dropped: set[int] = set()
+    pairs: set[int] = set()
     for number, token in enumerate(tokens):
         if token.kind == "(":
             opened.append(number)
-        elif token.kind == ")":
-            if not opened:
-                dropped.add(number)
-            elif len(opened) > _DEEPEST:
-                dropped |= {opened.pop(), number}
-            else:
-                opened.pop()
-    dropped.update(opened)
-    return [token for number, token in enumerate(tokens) if number not in dropped]
+        elif token.kind == ")" and opened:
+            pair = {opened.pop(), number}
+            pairs |= pair if len(opened) < _DEEPEST else set()
+    return [token for number, token in enumerate(tokens) if token.kind not in ("(", ")") or number in pairs]
