@@ -24,17 +24,17 @@ from vault_index.times import iso_time
 
 _HITS = 8
 _WEAK_HITS = 3
-"""So many where the answer is weak."""
+"""Hits of an answer whose confidence is low."""
 _NEAR_THE_BEST = 0.5
 """Hits with less than this part of the best one's score are noise."""
 _SESSIONS = 5
 _SHORT = 40
-"""Tokens of a short quotation: so it is told how many memories may fit."""
+"""Tokens of a short quotation: the budget divided by it is how many memories may fit."""
 _WHOLE_TOKENS = 120
-"""A passage of so many tokens is quoted from its beginning, a longer one from the line that answers."""
+"""A chunk of up to 120 tokens is quoted from its beginning, a longer one from the line that answers."""
 _LONGEST_QUERY = 120
-"""A longer text is a message: what looks like an operator in it was not meant as one."""
-_LONGEST_MESSAGE = 1000
+"""A text of more characters is a message: what looks like an operator in it was not meant as one."""
+_LONGEST_MESSAGE = 1000  # characters that are looked at
 _UNTITLED = re.compile(r"(?:New|Child) session - ")
 _NOT_IN_WORDS = re.compile(r"[^\w\s']+|(?<!\S)(?:AND|OR|NOT)(?!\S)")
 
