@@ -32,7 +32,7 @@ HOSTILE = {
     "spaces in the address of a link": "from vault_index.markdown.obsidian import read_inline as f;"
     " f(['[a](' + ' ' * 500_000, 'b' + ' ' * 500_000 + '!', '[c](d' + '(e' * 200_000])",
     "brackets without partners": "from vault_index.markdown.obsidian import read_inline as f; f(['[[a] [b' * 100_000])",
-    "spaces before a question's id": "from vault_index.query.ranking.passages import split as f;"
+    "spaces before a question's id": "from vault_index.query.ranking.passages import split_passages as f;"
     " f('a?' + ' ' * 800_000 + 'b')",
     "blank lines in a memory": "from datetime import date\n"
     "from vault_index.memories.capture.markers import Captured, CaptureRules, inferred as f\n"

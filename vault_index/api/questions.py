@@ -66,7 +66,7 @@ class Questions(Core):
 
         Raises NotFoundError, and UsageError for an ambiguous id.
         """
-        from vault_index.query.get import full_metadata, read_place, with_neighbors
+        from vault_index.query.documents import full_metadata, read_place, with_neighbors
 
         if max_tokens is not None:
             at_least(1, "max_tokens", max_tokens, 1)
@@ -101,7 +101,7 @@ class Questions(Core):
         **filters: Unpack[FilterOptions],
     ) -> results.DocumentList:
         """Documents, newest first unless `sort` and `order` say otherwise."""
-        from vault_index.query.listing import list_documents
+        from vault_index.query.documents import list_documents
 
         with self._pool.lend() as connections:
             return list_documents(
@@ -156,7 +156,7 @@ class Questions(Core):
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
         """
-        from vault_index.query.timeline import timeline_around
+        from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
             raise UsageError(
@@ -199,7 +199,7 @@ class Questions(Core):
         from secrets import token_hex
 
         from vault_index.markdown.recalled import is_token
-        from vault_index.query.disk_state import Disk
+        from vault_index.query.hits import DiskState
         from vault_index.query.projects import project_of
         from vault_index.query.recall import RecallOptions, recall
 
@@ -215,11 +215,11 @@ class Questions(Core):
             now=time.time(),
         )
         with self._pool.lend() as connections:
-            return recall(self._searcher(connections), connections.reader, Disk(self._by_name), options)
+            return recall(self._searcher(connections), connections.reader, DiskState(self._by_name), options)
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> results.TagList:
         """Tags with how many documents carry them, most frequent first."""
-        from vault_index.query.listing import list_tags
+        from vault_index.query.documents import list_tags
 
         with self._pool.lend() as connections:
             return list_tags(connections.reader, self._filters(kind=kind, source=source, path=path))
@@ -233,7 +233,7 @@ class Questions(Core):
 
     def agents(self) -> results.AgentList:
         """Who entered documents, and how many."""
-        from vault_index.query.listing import list_agents
+        from vault_index.query.documents import list_agents
 
         with self._pool.lend() as connections:
             return list_agents(connections.reader)

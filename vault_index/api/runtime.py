@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_index.config import Config
     from vault_index.indexer.index_writer import WriteSide
     from vault_index.models import RawDocument
-    from vault_index.query.listing import Records
+    from vault_index.query.documents import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
     from vault_index.sources.source import Source
@@ -138,7 +138,7 @@ class Core:
         return owner.read(found)
 
     def _records(self, connections: Connections) -> Records:
-        from vault_index.query.listing import Records
+        from vault_index.query.documents import Records
 
         links = {name: source.link for name, source in self._by_name.items()}
         return Records(connections.reader, connections.cache, links)

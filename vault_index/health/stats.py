@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vault_index.query.present import iso_time
 from vault_index.results.counts import Stats
 from vault_index.store.meta_keys import SYNCED_AT
+from vault_index.times import iso_time
 
 TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
 if TYPE_CHECKING:
