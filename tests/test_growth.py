@@ -27,7 +27,7 @@ HOSTILE = {
     " f(['# a' + ' ' * 9_000 + 'b'] * 500)",
     "spaces in a tag": "from vault_index.markdown.normalize import normalize_tag as f; f('a' + ' ' * 800_000 + 'b')",
     "spaces in a list": "from vault_index.markdown.frontmatter import string_list as f; f('a' + ' ' * 800_000 + 'b')",
-    "a deep indentation": "from vault_index.markdown.nest import inset as f; f('# a\\n' + '\t' * 500_000 + 'b', 2)",
+    "a deep indentation": "from vault_index.markdown.nest import nest as f; f('# a\\n' + '\t' * 500_000 + 'b', 2)",
     "openings of terminal sequences": "from vault_index.markdown.sanitize import harmless as f; f('\\x90' * 5_000_000)",
     "spaces in the address of a link": "from vault_index.markdown.obsidian import read_inline as f;"
     " f(['[a](' + ' ' * 500_000, 'b' + ' ' * 500_000 + '!', '[c](d' + '(e' * 200_000])",

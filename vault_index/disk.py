@@ -18,7 +18,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 
 def make_folder(folder: str) -> None:
-    """With the folders around it, each synced into its parent. NotADirectoryError where one of them is a file."""
+    """Make a folder and its missing parents, each synced. NotADirectoryError where one of them is a file."""
     if os.path.isdir(folder):
         return
     parent = os.path.dirname(folder)
@@ -34,9 +34,9 @@ def make_folder(folder: str) -> None:
 
 @contextlib.contextmanager
 def draft(folder: str, data: bytes, like: os.stat_result | None = None, *, mode: int = 0o666) -> Iterator[str]:
-    """A synced file under a hidden name that nobody indexes; removed at the end unless it was moved away.
+    """Write a synced file under a hidden name, which is not indexed; at the end it is removed unless it was moved.
 
-    With the permissions of `like`, else those that new files of `mode` get.
+    It has the permissions of `like`, else those of a new file with `mode`.
     """
     path = f"{folder}/.vault-index-{secrets.token_hex(8)}.tmp"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -62,9 +62,9 @@ def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
 
 
 def move_without_overwriting(source: str, target: str, *, lasting: bool = True) -> None:
-    """FileExistsError when there is something; then nothing happened.
+    """Move a file to a free name. FileExistsError, and nothing is changed, when the name is taken.
 
-    The new name outlives a loss of power, or without `lasting` once its folder was synced.
+    With `lasting` the folder is synced, so that the new name outlives a loss of power; else the caller syncs it.
     """
     try:
         os.link(source, target, follow_symlinks=False)

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.nest import inset
+from vault_index.markdown.nest import nest
 from vault_index.markdown.parse import parse
 
 
@@ -35,7 +35,7 @@ from vault_index.markdown.parse import parse
     ],
 )
 def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
-    assert inset(text, 2) == expected
+    assert nest(text, 2) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
     ],
 )
 def test_fences_in_lists_do_not_reach_out_either(text: str) -> None:
-    assert headings(f"## One\n\n{inset(text, 2)}\n\n## Two\n\nend") == ["One", "Two"]
+    assert headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend") == ["One", "Two"]
 
 
 @given(st.text(alphabet="#`~-=<>!%$ \n\tab|*[]1.)", max_size=60))
 def test_whatever_is_said_the_next_turn_is_a_section_of_its_own(text: str) -> None:
-    tops = headings(f"## One\n\n{inset(text, 2)}\n\n## Two\n\nend")
+    tops = headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend")
     assert tops == ["One", "Two"]
 
 

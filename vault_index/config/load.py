@@ -42,7 +42,7 @@ def read_text(home: Home) -> str:
 
 
 def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
-    """The same from the text of the file; an empty `environ` checks the file alone."""
+    """The configuration from the text of its file; an empty `environ` checks the file alone."""
     tables = _tables(text, home.config_file)
     file = _File(home.config_file, text)
     known = [name for name, _ in SECTIONS]
@@ -156,7 +156,7 @@ def _sources(file: _File, tables: object) -> list[SourceConfig]:
 
 
 def _refuse_misspelt(variable: str, word: str, key: str) -> None:
-    """VAULT_INDEX_EMBEDING_PROVIDER is a slip; VAULT_INDEX_LOG and other programs' variables are none."""
+    """VAULT_INDEX_EMBEDING_PROVIDER is a typing error; VAULT_INDEX_LOG and the variables of other programs are not."""
     near = nearest(word, [name for name, _ in SECTIONS])
     for name, kind in SECTIONS:
         if name == near and key in keys(kind):

@@ -1,4 +1,4 @@
-"""Checks what no key can know alone: settings that depend on each other, and folders that lie in each other."""
+"""Checks settings that depend on each other, and folders that contain each other."""
 
 import os
 from pathlib import Path, PurePosixPath

@@ -23,7 +23,7 @@ _NAMES: dict[Any, str] = {
 
 
 class BadValueError(ValueError):
-    """What is wrong with a value; the caller knows where it stands and raises a ConfigError."""
+    """What is wrong with a value; the caller adds the key and the line, and raises a ConfigError."""
 
 
 def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
@@ -37,7 +37,7 @@ def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
 
 
 def from_text(field: dataclasses.Field[Any], text: str) -> object:
-    """What a text from the environment or the command line stands for, still to be checked."""
+    """Convert a text of the environment or the command line to the type of the field, to be checked by `check`."""
     if field.type in (str, Path):
         return text
     if field.type is bool:

@@ -29,21 +29,21 @@ _JOINER = "\u200d"
 _VARIANTS = "\ufe0e\ufe0f"
 _LONGEST_CHARACTER = 32  # an emoji of a family, a letter with its accents
 _ANCHOR_TOKENS = 8
-"""Blocks that are shorter come back too often (`- [ ] todo`) to be a mark."""
+"""Shorter blocks (`- [ ] todo`) are repeated too often to be anchors."""
 _ANCHOR_RATE = 48
 _MARKS = " \t\n-_*+>=|#"
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The smallest thing that is not cut any more."""
+    """The smallest part of a section, which is not cut further."""
 
     start: int
     end: int
     text: str
     tokens: int
     glue: str
-    """What stands between it and the unit before."""
+    """The text between this unit and the one before, line ends or nothing."""
     is_heading: bool = False
 
 
@@ -61,17 +61,17 @@ def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, .
         if deeper and all(block.is_heading for block in blocks):
             continue  # nothing of its own: its words are in the path of what follows
         chunks += _section_chunks(headings, list(_units(blocks, budget)), budget, overlap)
-    return tuple([piece for piece in chunks if _speaks(piece.text)] or chunks)
+    return tuple([piece for piece in chunks if _has_words(piece.text)] or chunks)
 
 
-def _speaks(text: str) -> bool:
-    """Whether it is more than rules, bullets and other marks without words."""
+def _has_words(text: str) -> bool:
+    """Whether a text is more than rules, bullets and other marks."""
     return bool(text.strip(_MARKS))
 
 
 def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int) -> Iterator[Chunk]:
     runs = [run for segment in _segments(units) for run in _packed(segment, budget, overlap)]
-    if all(unit.is_heading for unit in runs[0]) and any(_speaks(unit.text) for run in runs[1:] for unit in run):
+    if all(unit.is_heading for unit in runs[0]) and any(_has_words(unit.text) for run in runs[1:] for unit in run):
         runs = runs[1:]  # a heading cut off from its text: its words are in the path
     for run in runs:
         within_line = not run[0].glue
@@ -173,7 +173,7 @@ def _fitting(text: str, budget: int) -> Iterator[tuple[str, int]]:
 
 
 def _size(text: str, budget: int) -> int:
-    """Tokens, or only that they are too many where counting megabytes can be spared."""
+    """Tokens of a text; just over the budget for one that is too long to be worth counting."""
     return tokens.count(text) if len(text) <= budget * LONGEST_TOKEN else budget + 1
 
 

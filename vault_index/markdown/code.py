@@ -56,7 +56,7 @@ def masked(text: str, spans: Iterable[Span], filler: str = "`") -> str:
 
 
 def _escaped(text: str, start: int) -> int:
-    """1 where a backslash takes the first backtick of a run away, else 0."""
+    """1 where a backslash escapes the first backtick of a run, else 0."""
     slashes = 0
     while slashes < start and text[start - slashes - 1] == "\\":
         slashes += 1

@@ -66,8 +66,8 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
 
 
 def fenced_lines(lines: Sequence[str]) -> int:
-    """How many lines a document begins with that stand between fences, these counted. What is read of them says whether
-    they are a frontmatter."""
+    """The number of lines in the fenced block at the top of a document, fences included; 0 without one. Whether it is
+    frontmatter depends on its content."""
     if not lines or lines[0].rstrip() != _FENCE:
         return 0
     return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0)

@@ -24,18 +24,18 @@ _NEEDS_CARE = re.compile(
 _DEEPEST = 6
 
 
-def inset(text: str, level: int) -> str:
+def nest(text: str, level: int) -> str:
     """`text` to stand under a heading of `level`, as many lines as before but for a fence that had to be closed."""
     if not _NEEDS_CARE.search(text):
         return text.strip("\n")
-    result = _Inset(split_lines(text.strip("\r\n")), level).text()
+    result = _Nested(split_lines(text.strip("\r\n")), level).text()
     if _FENCE_IN_CONTAINER.search(result) and not _ends(result):
         # Where a fence in a list begins and ends, only the parser knows. A quotation holds whatever it is.
         return "\n".join(f"> {line}".rstrip() for line in result.split("\n"))
     return result
 
 
-class _Inset:
+class _Nested:
     """One pass over the lines."""
 
     def __init__(self, lines: Sequence[str], level: int) -> None:

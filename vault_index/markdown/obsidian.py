@@ -12,7 +12,7 @@ from vault_index.markdown.code import BREAK, Span, code_spans, masked
 from vault_index.markdown.words import plain_words
 from vault_index.models import Link
 
-_OPEN_BRACKETS = 64  # so many brackets may wait for their partner; nobody nests deeper
+_OPEN_BRACKETS = 64  # open brackets that are kept at a time; nobody nests deeper
 # Linear without possessive forms, which Python 3.11.0 to 3.11.4 miscompiles: no two parts that may follow each other
 # begin with the same character, and `(?!\s)` says where spaces end.
 _WIKI = r"\[\[(?!\[)(?P<wiki>[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*)\]\]"
@@ -78,7 +78,7 @@ _Parts = tuple[str, str, str, bool]
 
 
 def _links(plain: str, text: str) -> Iterator[tuple[Span, _Parts | None]]:
-    """Where links stand, and what they say; None for a link that leads out of the vault.
+    """The span of each link, and its parts; None for a link that leads out of the vault.
 
     One pass with a stack of open brackets: links nest (an image that is a link), and a regular expression for both
     ends would look for the second one again from every bracket.

@@ -88,7 +88,7 @@ def _frontmatter_links(lines: Sequence[str]) -> Iterator[Link]:
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
-    """A note without a body still says something in its frontmatter, ids and times aside, or at least by its name.
+    """The text of a note without a body: the values of its frontmatter, ids and times excepted, else its name.
 
     The name is the last resort: a text made of it would be embedded again when the note is renamed.
     """

@@ -25,12 +25,12 @@ _END = re.compile(r'^[ \t]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\
 
 
 def is_token(text: str) -> bool:
-    """Whether marks can carry it."""
+    """Whether a text can be the token of the marks."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def as_recalled(quotations: Sequence[str], token: str) -> str:
-    """The block that is handed over. `drop_recalled` takes it out again."""
+    """The block of quotations that an agent is given. `drop_recalled` removes it from a text."""
     begin, end = f'<vault-index-recall token="{token}">', f'</vault-index-recall token="{token}">'
     return "\n".join([begin, PREFACE, *quotations, end])
 

@@ -65,7 +65,7 @@ def _united(found: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]
 class Redacted:
     text: str
     count: int
-    """How many credentials were taken out."""
+    """The number of credentials that were removed."""
 
 
 def redact(text: str) -> Redacted:

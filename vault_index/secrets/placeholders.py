@@ -1,4 +1,4 @@
-"""What stands where a credential would: `<your key>`, `${TOKEN}`, `****`, `changeme`, the name of a variable."""
+"""Placeholders in place of a credential: `<your key>`, `${TOKEN}`, `****`, `changeme`, the name of a variable."""
 
 import re
 from collections.abc import Iterator

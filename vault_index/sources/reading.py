@@ -25,7 +25,7 @@ _MARKS = (
 
 
 def stamp_of(status: os.stat_result) -> FileStamp:
-    """What makes two looks at a file comparable."""
+    """Size and times of a file; equal stamps mean an unchanged file."""
     return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 

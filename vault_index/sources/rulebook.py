@@ -53,7 +53,7 @@ class RuleBook:
         self._files: dict[str, tuple[_State, Rules, tuple[Fault, ...]]] = {}
 
     def refresh(self) -> tuple[Fault, ...]:
-        """Read Obsidian's settings again if they changed; what is wrong with them."""
+        """Read Obsidian's settings again if they changed. Returns their faults."""
         state = tuple(_state(f"{self._root}/{name}") for name in SETTINGS)
         if state != self._obsidian_state:
             self._obsidian, self._obsidian_faults = read_filters(self._root)
@@ -62,7 +62,7 @@ class RuleBook:
 
     @property
     def silent(self) -> bool:
-        """No rule but those of `.vaultignore` files can say anything."""
+        """Whether there are no rules but those of `.vaultignore` files."""
         return not (self._exclude or self._include or self._obsidian)
 
     def enter(self, chain: Chain, prefix: str) -> tuple[Chain, tuple[Fault, ...]]:

@@ -18,13 +18,13 @@ class Scan:
     """By path, in the order of plain strings."""
     faults: tuple[Fault, ...] = ()
     vanished: bool = False
-    """The source is gone as a whole (unmounted, empty): what is known of it must be kept."""
+    """The whole source is gone (unmounted, empty folder): what is indexed of it must be kept."""
     unreadable: tuple[str, ...] = ()
-    """Folders and files that are there but gave no answer: what is known of them must be kept."""
+    """Folders and files that exist but cannot be read: what is indexed of them must be kept."""
     reason: str = ""
     """Why it counts as vanished."""
     problems: tuple[Problem, ...] = ()
-    """What keeps a whole part of the source from being read, to be said at once."""
+    """Problems that keep a whole part of the source from being read; they are reported at once."""
 
     def knows(self, path: str) -> bool:
         """Whether a path that is not among the refs is really gone."""
@@ -46,19 +46,19 @@ class Source(Protocol):
         """What there is at these paths, whether documents, folders or nothing; everything at the empty one."""
 
     def look(self, path: str) -> DocumentRef | None:
-        """One path as `scan_places` would see it. VaultIndexError when it is there and gives no answer."""
+        """One path as `scan_places` would see it. VaultIndexError when it exists but cannot be read."""
 
     def read(self, ref: DocumentRef) -> RawDocument:
         """The text and the state it was read in. NotFoundError when it is gone, VaultIndexError when unreadable."""
 
     def stamp(self, path: str) -> FileStamp | None:
-        """The state of a document now, as cheaply as that can be told; None where it is gone."""
+        """The present stamp of a document, without reading it; None where it is gone."""
 
     def relative(self, absolute_path: str) -> str | None:
-        """A path of the file system as a place of the source, None for what lies elsewhere."""
+        """An absolute path as a path of the source; None for one outside of it."""
 
     def stays_home(self, path: str) -> bool:
-        """Whether the text of a document must not leave the machine. VaultIndexError where that cannot be told."""
+        """Whether the text of a document must not leave the machine. VaultIndexError where that is not known."""
 
     def link(self, path: str) -> str:
         """An address that opens a document, or nothing."""

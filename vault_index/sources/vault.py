@@ -29,7 +29,7 @@ from vault_index.sources.walk import KEPT, Identity, Walk, identity_of, judge, p
 
 
 class VaultSource:
-    """One vault. Nothing is kept between two calls but compiled ignore rules, which follow their files."""
+    """One vault. Its only state are compiled ignore rules, which are read again when their files change."""
 
     def __init__(self, config: SourceConfig) -> None:
         self.config = config
@@ -77,7 +77,7 @@ class VaultSource:
     def examine(self, path: str) -> DocumentRef | Fault | None:
         """One path as `scan` would see it: a document, a fault, or None for anything else (gone, ignored).
 
-        A fault of a code in `KEPT` means that nobody knows: what is known of the path must be kept.
+        A fault of a code in `KEPT` means that the path cannot be read: what is indexed of it must be kept.
         """
         parts = parts_of(path)
         if parts is None or not _may_be_document(parts):
@@ -103,7 +103,7 @@ class VaultSource:
         return judge(self.config, path, status)
 
     def look(self, path: str) -> DocumentRef | None:
-        """One path again, by the same rules as `scan`. VaultIndexError when it is there and gives no answer."""
+        """One path again, by the same rules as `scan`. VaultIndexError when it exists but cannot be read."""
         found = self.examine(path)
         if isinstance(found, Fault):
             if found.code in KEPT:

@@ -22,7 +22,7 @@ Identity = tuple[int, int]
 
 
 class Walk:
-    """One walk. After it: `refs`, `faults`, and `unreadable`, the paths about which it learnt nothing."""
+    """One walk. It fills `refs`, `faults`, and `unreadable`, the paths that could not be read."""
 
     def __init__(self, source: SourceConfig, root: str, rules: RuleBook) -> None:
         self.refs: list[DocumentRef] = []
@@ -188,7 +188,7 @@ class Walk:
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """What all names of a file or folder have in common."""
+    """Device and inode, which all names of a file or folder share."""
     return status.st_dev, status.st_ino
 
 

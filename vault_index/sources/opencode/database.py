@@ -18,8 +18,8 @@ from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Reve
 
 _BUSY_MS = 2000
 _LIVELY = 100
-"""So many sessions, those that changed last, may still see an edit of what was said long ago, as a compaction makes it:
-of each of them all parts are asked when they were written. Of the others once a connection, for nothing indexes it."""
+"""The number of most recently changed sessions whose parts are all asked for their last change, because a compaction
+edits old messages. Parts of other sessions are asked once a connection: no index of OpenCode's covers that column."""
 # What cannot be done without. Further columns come and go between versions.
 _NEEDED = {
     "session": ("id", "title", "directory", "time_created", "time_updated"),

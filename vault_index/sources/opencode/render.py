@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from itertools import chain
 
-from vault_index.markdown.nest import inset
+from vault_index.markdown.nest import nest
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.model import (
@@ -40,7 +40,7 @@ class Transcript:
     text: str
     turns: int
     redacted: int
-    """How many secrets were taken out."""
+    """The number of credentials that were removed."""
 
 
 def render(
@@ -65,8 +65,7 @@ def finished(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> tuple[bool, Iterator[Message]]:
-    """What a fork has beyond what it was forked from, all from the first message on that differs; and whether it had
-    anything in common."""
+    """Whether a fork begins with copies of its original's messages, and the messages from the first that differs."""
     mine, theirs = iter(messages), iter(original)
     copied = False
     for one in mine:
@@ -152,10 +151,10 @@ class _Renderer:
 
     def _said(self, part: Part) -> str:
         if isinstance(part, Text):
-            return inset(self._clean(part.text), _LEVEL)
+            return nest(self._clean(part.text), _LEVEL)
         if not isinstance(part, Reasoning):
             return ""
-        thought = inset(self._clean(part.text), _LEVEL)
+        thought = nest(self._clean(part.text), _LEVEL)
         return "\n".join(f"> {line}".rstrip() for line in ["*Reasoning*", *thought.split("\n")]) if thought else ""
 
     def _item(self, part: ToolCall | Attachment) -> str:

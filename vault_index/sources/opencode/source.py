@@ -141,7 +141,7 @@ class OpenCodeSource:
         return held is not None and _covers(self._local, held.listed.session)
 
     def keeps(self, front: Mapping[str, Any]) -> bool:
-        """The same of a file that a session was written into, by its frontmatter and what is known of the session."""
+        """`stays_home` of a mirrored session's note, by its frontmatter and what is known of the session."""
         if self.config.local_only is True:
             return True
         if self._local.covers(str(front.get("project")), str(front.get("directory"))):
@@ -151,7 +151,7 @@ class OpenCodeSource:
         return held is not None and _covers(self._local, held.listed.session)
 
     def link(self, path: str) -> str:
-        """None: OpenCode opens a session by a command, which the full record of it names."""
+        """Empty: OpenCode opens a session by a command, which the full record of it names."""
         return ""
 
     def missing(self) -> str:

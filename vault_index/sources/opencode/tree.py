@@ -68,7 +68,7 @@ class Tree:
         return None
 
     def times(self, session: str) -> list[int]:
-        """None: forks are not looked for in trees, whose messages would all have to be read for it."""
+        """Empty: forks are not looked for in trees, whose messages would all have to be read for it."""
         return []
 
     def close(self) -> None:
