@@ -126,7 +126,7 @@ def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
     """The place widened by `count` chunks on both sides."""
     chunks = reader.chunks_of(place.document.id)
     last = place.last or place.document.line_count
-    inside = [i for i, c in enumerate(chunks) if c.start_line <= last and c.end_line >= place.first]
+    inside = [number for number, chunk in enumerate(chunks) if place.overlaps(chunk.start_line, chunk.end_line)]
     if not inside or count <= 0:
         return place
     around = chunks[max(inside[0] - count, 0) : inside[-1] + count + 1]

@@ -1,7 +1,7 @@
 """What a session should know: what holds for its project, what answers its first words, what was done there of late."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -124,44 +124,40 @@ def _groups(reader: IndexReader, disk: DiskState, options: RecallOptions, found:
         return Groups(found=found)
     own = reader.memories_of(project, options.sources, options.now, limit) if project else []
     for_all = reader.memories_of_all(options.sources, options.now, limit)
-    memories = _Memories(reader, disk, found, options.now)
-    lasting = memories.of([*(id_ for id_, lasts in own if lasts), *for_all])
+    hits = {one.source.id: one for one in reversed(found)}
+    lasting = _memories(reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now)
+    others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
     quoted = {one.source.id for one in lasting}
     return Groups(
         lasting=lasting,
         found=[one for one in found if one.source.id not in quoted],
         sessions=_sessions(reader, options, found) if project else (),
-        rest=[one for one in memories.of([id_ for id_, lasts in own if not lasts]) if one not in found],
+        rest=[one for one in others if one not in found],
     )
 
 
-class _Memories:
-    """Makes candidates of memories; what answers the query comes first, with the passage that does."""
+def _memories(
+    reader: IndexReader, disk: DiskState, document_ids: Sequence[int], hits: Mapping[str, Candidate], now: float
+) -> list[Candidate]:
+    """Memories whose files are there; those among the `hits`, by uid, come first, with the passage that was found."""
+    documents = reader.documents_by_key(document_ids)
+    ordered = sorted((documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits)
+    with_chunks = [(document, reader.chunks_of(document.id)) for document in ordered]
+    return [
+        hits.get(document.uid) or _from_memory(document, chunks, now)
+        for document, chunks in with_chunks
+        if chunks and disk.changed(chunks[0]) is not None
+    ]
 
-    def __init__(self, reader: IndexReader, disk: DiskState, found: Sequence[Candidate], now: float) -> None:
-        self._reader = reader
-        self._disk = disk
-        self._found = {one.source.id: one for one in reversed(found)}
-        self._now = now
 
-    def of(self, document_ids: Sequence[int]) -> list[Candidate]:
-        documents = self._reader.documents_by_key(document_ids)
-        ordered = sorted((documents[id_] for id_ in document_ids), key=lambda one: one.uid not in self._found)
-        return [one for document in ordered if (one := self._memory(document)) is not None]
-
-    def _memory(self, document: StoredDocument) -> Candidate | None:
-        chunks = self._reader.chunks_of(document.id)
-        if not chunks or self._disk.changed(chunks[0]) is None:
-            return None
-        if document.uid in self._found:
-            return self._found[document.uid]
-        first, more = chunks[0], len(chunks) > 1
-        own = document.frontmatter.get("digest")
-        short = isinstance(own, str) and own.strip() and (more or first.tokens > _WHOLE_TOKENS)
-        text = str(own) if short else first.text
-        lines = [*text.split("\n"), *_facts(document, text)]
-        place = (first.start_line, chunks[-1].end_line)
-        return _candidate(first, lines, place, "project", self._now, whole=not (short or more))
+def _from_memory(document: StoredDocument, chunks: Sequence[ChunkRecord], now: float) -> Candidate:
+    first, more = chunks[0], len(chunks) > 1
+    digest = document.frontmatter.get("digest")
+    short = isinstance(digest, str) and digest.strip() and (more or first.tokens > _WHOLE_TOKENS)
+    text = str(digest) if short else first.text
+    lines = [*text.split("\n"), *_facts(document, text)]
+    place = (first.start_line, chunks[-1].end_line)
+    return _candidate(first, lines, place, "project", now, whole=not (short or more))
 
 
 def _facts(document: StoredDocument, text: str) -> list[str]:

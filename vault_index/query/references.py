@@ -39,6 +39,16 @@ class Place:
     first: int = 1
     last: int | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole document."""
+        return self.first == 1 and self.last is None
+
+    def overlaps(self, first: int, last: int) -> bool:
+        """Whether it has some of these lines of its document."""
+        own_last = self.document.line_count if self.last is None else self.last
+        return first <= max(own_last, self.first) and last >= self.first
+
 
 def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()) -> Place:
     """The place a reference means. Raises NotFoundError, and UsageError for an id that begins several or lines that

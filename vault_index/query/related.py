@@ -65,11 +65,13 @@ def related_documents(
 
 
 def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
-    chunks = _chunks_at(reader.chunks_of(place.document.id), place)
+    chunks = reader.chunks_of(place.document.id)
+    # All of them where the place has no text: frontmatter, a blank line.
+    chunks = [chunk for chunk in chunks if place.overlaps(chunk.start_line, chunk.end_line)] or chunks
     links = [
         link
         for link in reader.links_of(place.document.id)
-        if _is_whole(place) or any(chunk.start_line <= link.line <= chunk.end_line for chunk in chunks)
+        if place.is_whole or any(chunk.start_line <= link.line <= chunk.end_line for chunk in chunks)
     ]
     to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
     linked = reader.among(others, to | back)
@@ -81,17 +83,6 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
         near = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
         cosines = near | (reader.nearest_documents(space, vector, others, linked) if linked else {})
     return _Relations(to & linked, back & linked, near, cosines, degraded)
-
-
-def _is_whole(place: Place) -> bool:
-    return place.first == 1 and place.last is None
-
-
-def _chunks_at(chunks: Sequence[ChunkRecord], place: Place) -> Sequence[ChunkRecord]:
-    """The chunks that hold the lines of a place; all of them where none does (frontmatter, a blank line)."""
-    last = place.last or place.document.line_count
-    inside = [chunk for chunk in chunks if chunk.start_line <= last and chunk.end_line >= place.first]
-    return inside or chunks
 
 
 def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[int, Vector | None, tuple[str, ...]]:

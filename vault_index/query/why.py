@@ -47,7 +47,7 @@ def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, option
             source=document.source,
             path=document.path,
             title=document.title,
-            lines=_lines(place) if place.first > 1 or place.last is not None else None,
+            lines=None if place.is_whole else (place.first, max(place.last or document.line_count, place.first)),
             found=verdict.rank is not None and verdict.rank <= options.limit,
             rank=verdict.rank,
             limit=options.limit,
@@ -66,11 +66,6 @@ _NO_CONFIDENCE = Reason(
     "The best hits say so little of the question that the answer counts as none: people are shown no hits.",
     "ask in words that the notes use; --json shows the hits all the same",
 )
-
-
-def _lines(place: Place) -> tuple[int, int]:
-    last = place.document.line_count if place.last is None else place.last
-    return place.first, max(last, place.first)
 
 
 def _first_line(hit: RankedPassage) -> int:
@@ -106,8 +101,7 @@ class _Examination:
 
     def _is_inside(self, hit: RankedPassage) -> bool:
         first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)
-        wanted = _lines(self.place)
-        return hit.chunk.document_id == self.place.document.id and first <= wanted[1] and last >= wanted[0]
+        return hit.chunk.document_id == self.place.document.id and self.place.overlaps(first, last)
 
     def _shown(self, rank: int) -> Reason:
         limit = self.options.limit
@@ -135,9 +129,8 @@ class _Examination:
     # --- what the channels did not find, or not at this place --------------------------------------------------------
 
     def _not_found(self) -> Sequence[Reason]:
-        first, last = _lines(self.place)
         in_document = self.reader.chunks_of(self.place.document.id)
-        chunks = [chunk.chunk_id for chunk in in_document if chunk.start_line <= last and chunk.end_line >= first]
+        chunks = [chunk.chunk_id for chunk in in_document if self.place.overlaps(chunk.start_line, chunk.end_line)]
         if not chunks:
             count = self.place.document.line_count
             return [Reason("no_text", f"Nothing is indexed there; the document has {count} lines.", "name other lines")]

@@ -14,6 +14,11 @@ from vault_index.query.language.tree import FilterTerm, Group, Node, Not, Term, 
 from vault_index.terms import is_prefix, query_parts, query_phrase
 
 _SENTENCE = 3  # words around a phrase, at least
+# Endings that Porter's stemmer takes off: of `security` the index holds `secur`, which `securit*` would not find.
+# With these, prefixes of the fixtures' words miss 1.4 % of what they begin, instead of 4.1 %.
+_ENDINGS = ("able", "ation", "ence", "ing", "ion", "ity", "ive", "ment")
+_LONGEST_ENDING = 5
+_SHORTEST_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +132,6 @@ def _add(filters: Filters, term: FilterTerm, *, negated: bool) -> Filters:
 def _position(token: Token) -> str:
     """A filter as typed, and where; columns count from 1."""
     return f"{token.written} at column {token.start + 1}"
-
-
-# Endings that Porter's stemmer takes off: of `security` the index holds `secur`, which `securit*` would not find.
-# With these, prefixes of the fixtures' words miss 1.4 % of what they begin, instead of 4.1 %.
-_ENDINGS = ("able", "ation", "ence", "ing", "ion", "ity", "ive", "ment")
-_LONGEST_ENDING = 5
-_SHORTEST_STEM = 4
 
 
 def match_expression(terms: Sequence[Term]) -> str:
