@@ -123,7 +123,6 @@ def place_of(cursor: str) -> tuple[str, int]:
 
 def _filled(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {
-            key: _filled(item) for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"
-        }
+        kept = {key: item for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"}
+        return {key: _filled(item) for key, item in kept.items() if key != "spans"}  # those are for the eyes of people
     return [_filled(item) for item in value] if isinstance(value, list | tuple) else value

@@ -44,6 +44,8 @@ class Hit:
     changed_since_index: bool
     also: tuple[str, ...]
     link: str
+    spans: Mapping[Literal["snippet", "digest"], tuple[tuple[int, int], ...]]
+    """Where the snippet and the digest say words of the question: start and end of each, in characters from 0."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 
