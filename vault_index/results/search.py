@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from vault_index.results import WHEN_ASKED
+from vault_index.results import WHEN_ASKED, DocumentName
 
 TYPE_CHECKING = False  # spares the import of what only `--explain` needs; type checkers know the name
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-    from vault_index.models import Kind
     from vault_index.results.explain import Explanation, QueryReading
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(DocumentName):
     """One passage of an answer."""
 
-    id: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
     headings: tuple[str, ...]
     lines: tuple[int, int]
     score: float
