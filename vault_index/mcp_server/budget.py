@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from vault_index import tokens
 from vault_index.errors import UsageError
-from vault_index.output import render
-from vault_index.output.json import render_json
+from vault_index.output import render, render_json
 
 _LONGEST_TOKEN = 128
 """Characters; no text of that many times the budget fits, so more of it need not be counted."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 
 from vault_index.output.page import GAP, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
-from vault_index.output.short import Spans, counted, duration, lines, metadata, place, short_ids
+from vault_index.output.short import Spans, counted, duration, lines, metadata, place, with_short_ids
 from vault_index.output.view import (
     Record,
     around,
@@ -18,10 +18,9 @@ from vault_index.output.view import (
     reading_lines,
 )
 
-_WIDE = 110
-"""Columns of a terminal from which a list has more to say of each document."""
+_WIDE = 110  # characters: from this width on, a list says more of each document
+# Of the best score. Of 1,371 sure answers of five judged sets none had its right documents all below that.
 _WORTH_A_LOOK = 0.5
-"""Of the best score. Of 1,371 sure answers of five judged sets none had its right documents all below that."""
 
 _HARDLY = line(("From here on hits score less than half of the first: hardly an answer.", "dim"))
 _OTHERWISE = line(
@@ -40,7 +39,7 @@ def render_human(method: str, result: Record, *, width: int, color: bool, links:
 
 
 def _search(result: Record, width: int) -> Blocks:
-    hits, reading = result["results"], reading_lines(result.get("reading"))
+    hits, reading = with_short_ids(result["results"]), reading_lines(result.get("reading"))
     head = [*_remarks(result), *_small(reading)]
     unsure = result["confidence"] == "none" and not (hits and reading)
     if unsure or not hits:
@@ -48,11 +47,8 @@ def _search(result: Record, width: int) -> Blocks:
         nearest = f"{counted(len(hits), 'passage')} came nearest; --explain or --json shows them."
         answer = line((f"{nothing} “{result['query']}”.", "bold"))
         return [*head, answer, *shown_if(hits, line((nearest, "dim"))), _OTHERWISE]
-    ids = short_ids(hit["id"] for hit in hits)
-    groups: list[Blocks] = [[*_hit(hit, ids[hit["id"]], width), GAP] for hit in hits]
-    least = hits[0]["score"] * _WORTH_A_LOOK
-    behind = [number for number, hit in enumerate(hits) if hit["score"] < least]
-    groups[behind[0] if behind else 0 : 0] = [[_HARDLY, GAP]] if behind else []
+    hardly = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _WORTH_A_LOOK), None)
+    groups = ([*shown_if(hit is hardly, _HARDLY, GAP), *_hit(hit, width), GAP] for hit in hits)
     told = f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
     foot = line((told, "dim"), (_WEAK[result["confidence"]], "yellow"))
     return [*head, *shown_if(head, GAP), *chain(*groups), foot]
@@ -60,7 +56,11 @@ def _search(result: Record, width: int) -> Blocks:
 
 def _why(result: Record, width: int) -> Blocks:
     verdict = ("Found: ", "bold green") if result["found"] else ("Not found: ", "bold yellow")
-    title, hit, reading = result["title"] or "", result["hit"], _small(reading_lines(result["reading"]))
+    title, hits, reading = (
+        result["title"] or "",
+        filter(None, [result["hit"]]),
+        _small(reading_lines(result["reading"])),
+    )
     reasons = [
         [line(f"- {reason['message']}", hang=2), *shown_if(reason["hint"], line((reason["hint"], "dim"), indent=2))]
         for reason in result["reasons"]
@@ -69,7 +69,7 @@ def _why(result: Record, width: int) -> Blocks:
         *_remarks(result),
         line(verdict, (title, "bold"), (f"{' · ' if title else ''}{place(result)}", "cyan"), hang=2),
         *chain(*reasons),
-        *([GAP, *_hit(hit, short_ids([hit["id"]])[hit["id"]], width)] if hit else []),
+        *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit, width))),
         *shown_if(reading, GAP, *reading),
     ]
 
@@ -84,14 +84,19 @@ def _small(lines: list[str], indent: int = 0) -> list[Line]:
     return [line((one, "dim"), indent=indent, hang=2) for one in lines]
 
 
-def _hit(hit: Record, short: str, width: int) -> Blocks:
+def _hit(hit: Record, width: int) -> Blocks:
     under = [f" › {heading}" for heading in hit["headings"] if heading != hit["title"]]
     tags = " ".join(f"#{tag}" for tag in hit["tags"])
     where = place({**hit, "lines": hit["focus"]})
     text, spans = hit_text(hit, ("snippet", "digest"), budget=3 * (min(width, 100) - 6) / 4)
     return [
         line((f"{hit['score']:.2f}  ", "green"), (hit["title"], "bold"), *under, hang=6, limit=2),
-        line((where, "cyan", hit["link"]), (f" · {short}", "dim"), (f" · {tags}" if tags else "", "magenta"), indent=6),
+        line(
+            (where, "cyan", hit["link"]),
+            (f" · {hit['id']}", "dim"),
+            (f" · {tags}" if tags else "", "magenta"),
+            indent=6,
+        ),
         *shown_if(text, line(*_marked(text, spans), indent=6, limit=3)),
         *shown_if(hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)),
         *shown_if(hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)),
@@ -100,24 +105,19 @@ def _hit(hit: Record, short: str, width: int) -> Blocks:
 
 
 def _marked(text: str, spans: Spans) -> list[Part]:
-    parts: list[Part] = []
-    end = 0
-    for first, last in spans:
-        parts += [text[end:first], (text[first:last], "bold yellow")]
-        end = last
-    return [*parts, text[end:]]
+    edges = [0, *chain(*spans), len(text)]
+    return [(text[start:end], "bold yellow" if odd % 2 else "") for odd, (start, end) in enumerate(pairwise(edges))]
 
 
 # --- documents -------------------------------------------------------------------------------------------------
 
 
 def _get(result: Record, width: int) -> Blocks:
-    ids = short_ids(text["id"] for text in result["results"])
-    return [block for text in result["results"] for block in (GAP, *_text(text, ids[text["id"]]))][1:]
+    return [block for text in with_short_ids(result["results"]) for block in (GAP, *_text(text))][1:]
 
 
-def _text(text: Record, short: str) -> Blocks:
-    about = f" · {short} · {counted(text['tokens'], 'token')}"
+def _text(text: Record) -> Blocks:
+    about = f" · {text['id']} · {counted(text['tokens'], 'token')}"
     return [
         line((text["title"], "bold")),
         line((f"{text['path']}:{lines(text)}", "cyan"), (about, "dim")),
@@ -209,10 +209,9 @@ def _tags(result: Record, width: int) -> Blocks:
 
 
 def _stored(answer: Record, width: int) -> Blocks:
-    ids = short_ids([answer["id"], *(near["id"] for near in answer["near"])])
-    own, near = ids[answer["id"]], [{**near, "id": ids[near["id"]]} for near in answer["near"]]
+    answer, *near = with_short_ids([answer, *answer["near"]])
     done = "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
-    replace = f"To replace one: vault-index update {own} --supersedes {near[0]['id'] if near else ''}"
+    replace = f"To replace one: vault-index update {answer['id']} --supersedes {near[0]['id'] if near else ''}"
     same = (
         GAP,
         line(("Nearly the same is said by:", "bold")),
@@ -220,7 +219,7 @@ def _stored(answer: Record, width: int) -> Blocks:
         line((replace, "dim")),
     )
     return [
-        line((f"{done} ", "bold green"), (own, "bold")),
+        line((f"{done} ", "bold green"), (answer["id"], "bold")),
         line((answer["path"], "cyan"), indent=2),
         *(line(("! ", "yellow"), warning, hang=2) for warning in answer["warnings"]),
         *shown_if(near, *same),
@@ -237,14 +236,13 @@ def _outcomes(answer: Record, width: int, nothing: str = "Nothing was done.") ->
 
 def _each(answer: Record) -> Blocks:
     """What became of each of several memories."""
-    ids = short_ids(outcome["id"] for outcome in answer["results"] if outcome["id"])
     groups = [
         [
             line((f"{one['outcome']} ", "green"), (short, "dim"), (one["title"], "bold"), hang=2),
             *shown_if(details, line((details, "dim"), indent=2)),
         ]
-        for one in answer["results"]
-        for short in [f"{ids[one['id']]} · " if one["id"] else ""]
+        for one in with_short_ids(answer["results"])
+        for short in [f"{one['id']} · " if one["id"] else ""]
         for details in [_details(one["details"])]
     ]
     failed = [

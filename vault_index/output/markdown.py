@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from vault_index.output.short import lines, metadata, one_line, place, short_ids
+from vault_index.output.short import lines, metadata, one_line, place, with_short_ids
 from vault_index.output.view import (
     WRITTEN,
     Column,
@@ -15,6 +15,7 @@ from vault_index.output.view import (
     documents,
     explanation_lines,
     import_in_short,
+    is_records,
     reading_lines,
 )
 
@@ -26,32 +27,31 @@ def render_markdown(method: str, result: Record) -> str:
 
 
 def _search(result: Record) -> str:
-    hits, notes = result["results"], _remarks(result)
+    hits, notes = with_short_ids(result["results"]), _remarks(result)
     if result["confidence"] == "none":
         notes.insert(0, f"Nothing in the vault answers “{_text(result['query'])}”.")
     elif not hits:
         notes.append(f"Nothing found for “{_text(result['query'])}”.")
-    ids = short_ids(hit["id"] for hit in hits)
     reading = _bullets(reading_lines(result.get("reading")))
-    return "\n\n".join([*notes, *reading, *(_hit(hit, ids[hit["id"]]) for hit in hits)])
+    return "\n\n".join([*notes, *reading, *map(_hit, hits)])
 
 
-def _hit(hit: Record, short: str) -> str:
+def _hit(hit: Record) -> str:
     title = " › ".join(dict.fromkeys([hit["title"], *hit["headings"]]))
     tags = "".join(f" #{tag}" for tag in hit["tags"])
-    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(short)}{tags}"
+    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{tags}"
     quoted = "\n".join(f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines())
     return "\n\n".join(filter(None, [head, quoted, *_bullets(explanation_lines(hit.get("explain")))]))
 
 
 def _why(result: Record) -> str:
-    hit, title = result["hit"], f" **{_text(result['title'])}**" if result["title"] else ""
+    hits, title = filter(None, [result["hit"]]), f" **{_text(result['title'])}**" if result["title"] else ""
     reasons = [reason["message"] + (f" ({reason['hint']})" if reason["hint"] else "") for reason in result["reasons"]]
     parts = [
         *_remarks(result),
         f"{'Found' if result['found'] else 'Not found'}:{title} {_code(place(result))}",
         *_bullets(reasons),
-        *([_hit(hit, short_ids([hit["id"]])[hit["id"]])] if hit else []),
+        *map(_hit, with_short_ids(hits)),
         *_bullets(reading_lines(result["reading"])),
     ]
     return "\n\n".join(parts)
@@ -65,10 +65,9 @@ def _remarks(result: Record) -> list[str]:
 
 def _get(result: Record) -> str:
     """Each text as it is, under a comment that names its place; a second comment says how to go on."""
-    ids = short_ids(text["id"] for text in result["results"])
     parts = []
-    for text in result["results"]:
-        head = f"{ids[text['id']]} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
+    for text in with_short_ids(result["results"]):
+        head = f"{text['id']} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
         about = [f"{key}: {value}" for key, value in metadata(text.get("metadata") or {})]
         rest = [f"next: {text['next']}"] if text["next"] else []
         parts += [*map(_comment, [head, *about]), text["content"].rstrip("\r\n"), *map(_comment, rest)]
@@ -123,7 +122,7 @@ def _plain(result: Record, depth: int = 0) -> str:
         label = f"{'  ' * depth}- {key.replace('_', ' ')}:"
         if isinstance(value, dict) and value:
             out.append(f"{label}\n{_plain(value, depth + 1)}")
-        elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
+        elif is_records(value):
             out.append(label)
             out += [
                 f"{'  ' * (depth + 1)}- {', '.join(f'{k} {_text(v)}' for k, v in item.items() if v is not None)}"

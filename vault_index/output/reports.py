@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vault_index.output.page import GAP, Blocks, Pairs, Table, line, shown_if
-from vault_index.output.short import counted, duration, moment, size
-from vault_index.output.view import Column, Record
+from vault_index.output.short import counted, duration, flat, moment, size
+from vault_index.output.view import Column, Record, is_records
 
 _DOING = {"text": "indexing", "embed": "embedding"}
 _SHOWN = 20
@@ -70,7 +70,7 @@ def _status(status: Record, width: int) -> Blocks:
             _number(embedder["dimensions"], "{} dimensions"),
             "" if embedder["ready"] else "not ready",
         )),
-        *((head, _joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"]) or "price unknown"))
+        *((head, _joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"], "price unknown")))
           for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
     ]  # fmt: skip
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
@@ -80,11 +80,13 @@ def _status(status: Record, width: int) -> Blocks:
 
 
 def _sources(sources: Sequence[Record]) -> Table:
-    shown = [Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan")]
-    shown += [Column(key, "count", f"{key}#") for key in ("documents", "chunks")]
-    shown += [Column("coverage", "text", "up to date#")]
-    shown += [Column("failed", "count", "failed#", "yellow")] if any(source["failed"] for source in sources) else []
-    return Table(shown, [{**source, "coverage": _coverage(source)} for source in sources])
+    failing = any(source["failed"] for source in sources)
+    shown = (
+        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan"),
+        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
+        Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
+    )  # fmt: skip
+    return Table(shown if failing else shown[:-1], [{**source, "coverage": _coverage(source)} for source in sources])
 
 
 def _coverage(source: Record) -> str:
@@ -175,19 +177,12 @@ def _settings(answer: Record, width: int) -> Blocks:
     rows = [
         {
             "key": (row["key"], "dim" if row["origin"] == "default" else "bold"),
-            "value": _setting(row["value"]),
+            "value": flat(row["value"]),
             "origin": row["origin"],
         }
         for row in answer["results"]
     ]
     return [Table(shown, rows)]
-
-
-def _setting(value: Any) -> str:
-    """As `config set` takes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 # --- what was done ---------------------------------------------------------------------------------------------
@@ -253,7 +248,7 @@ def _embed_plan(plan: Record) -> Blocks:
     if plan["provider"] == "none":
         hint = "Set one: vault-index config set embedding.provider local"
         return [line(("No embedder is set up: search works by keywords.", "bold")), line((hint, "dim"))]
-    to_do = plan["chunks"] - plan["cached"]
+    to_do, unknown = plan["chunks"] - plan["cached"], "unknown; set embedding.price_per_million to have it estimated"
     pairs = [
         ("embedder", _joined(plan["provider"], plan["model"], plan["endpoint"])),
         ("without vector", counted(plan["chunks"], "chunk")),
@@ -261,22 +256,19 @@ def _embed_plan(plan: Record) -> Blocks:
         ("kept local", _number(plan["kept_local"], "{:,}, never sent")),
         ("changed", _number(plan["unread"], "{:,}, for the next sync to read again")),
         ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
-        ("price", _price(plan["price"], plan["provider"])),
+        (
+            "price",
+            "nothing" if plan["price"] == 0 and plan["provider"] != "openai" else _dollars(plan["price"], unknown),
+        ),
         ("today", _today(plan)),
     ]
     next_step = "Go ahead with: vault-index embed" if to_do else "Nothing to do."
     return [line(("What embedding would cost", "bold")), Pairs(pairs, indent=2), line((next_step, "dim"))]
 
 
-def _price(price: float | None, provider: str) -> str:
-    if not price and price is not None and provider != "openai":
-        return "nothing"
-    return _dollars(price) or "unknown; set embedding.price_per_million to have it estimated"
-
-
-def _dollars(price: float | None) -> str:
+def _dollars(price: float | None, unknown: str) -> str:
     if price is None:
-        return ""
+        return unknown
     return f"about ${price:.2f}" if price >= 0.01 else "less than $0.01"
 
 
@@ -304,7 +296,7 @@ def _embed_status(status: Record) -> Blocks:
 
 def any_report(record: Record, width: int) -> Blocks:
     """Any answer: its scalars as pairs, its records as columns."""
-    tables = {key: value for key, value in record.items() if _is_table(value)}
+    tables = {key: value for key, value in record.items() if is_records(value)}
     others = [key for key in record if key not in tables and (key != "total" or "results" not in record)]
     blocks = [
         block
@@ -319,10 +311,6 @@ def _any_table(rows: Sequence[Record]) -> Table:
     return Table(
         [Column(key, head=_label(key)) for key in keys], [{key: _value(row.get(key)) for key in keys} for row in rows]
     )
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _value(value: Any) -> str:

@@ -22,6 +22,12 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return short
 
 
+def with_short_ids(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    known = list(records)
+    ids = short_ids(record["id"] for record in known)
+    return [{**record, "id": ids[record["id"]]} for record in known]
+
+
 def lines(record: Mapping[str, Any]) -> str:
     """`10-42`, or `10` for a single line, or nothing."""
     first, last = record.get("lines") or ("", "")
@@ -75,18 +81,18 @@ def cost(text: str) -> float:
 
 def metadata(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What `get --full` adds, as names and texts; empty values are left out."""
-    rows = [(key, _flat(value)) for key, value in values.items()]
+    rows = [(key, flat(value)) for key, value in values.items()]
     return [(key, text) for key, text in rows if text]
 
 
-def _flat(value: Any) -> str:
+def flat(value: Any) -> str:
+    """A value of JSON as one line."""
     if isinstance(value, dict):
         if "target" in value and "heading" in value:  # a link
             return f"{value['target']}#{value['heading']}" if value["heading"] else str(value["target"])
-        flat = {key: _flat(item) for key, item in value.items()}
-        return "; ".join(f"{key}: {text}" for key, text in flat.items() if text)
+        return "; ".join(f"{key}: {text}" for key, text in metadata(value))
     if isinstance(value, list | tuple):
-        return ", ".join(dict.fromkeys(map(_flat, value)))
+        return ", ".join(dict.fromkeys(map(flat, value)))
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else one_line(value)
@@ -101,10 +107,8 @@ def size(count: int) -> str:
 
 def duration(seconds: float) -> str:
     """`8 ms`, `1.4 s`, `3 min 5 s`."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import toon_format
 
-from vault_index.output.short import cost, lines, moment, passage, place, short_ids
+from vault_index.output.short import cost, lines, moment, passage, place, with_short_ids
 from vault_index.output.view import (
     WRITTEN,
     Record,
@@ -15,24 +16,22 @@ from vault_index.output.view import (
     explanation_lines,
     hit_text,
     import_in_short,
+    is_records,
     reading_lines,
 )
 
+# Tokens, about: of a hit, whose passage has what the place and the title leave; of a passage, the most and the least;
+# of the short columns beside it; of a digest beside the documents of `related` and `timeline`.
 _HIT = 100
-"""Tokens of a hit, about: the passage has what its place and title leave …"""
 _PASSAGE, _LEAST_PASSAGE = 60, 14
-"""… within these bounds; `get` has the rest."""
 _BESIDE = {"memory": 32, "note": 22, "session": 36}
-"""Tokens of the short columns."""
-_PLACE_COST = 1.6
-"""Digits and dashes cost more than prose."""
-
 _DIGEST = 30
-"""Tokens of a digest beside the documents of `related` and `timeline`."""
+_PLACE_COST = 1.6  # times that of prose: digits and dashes cost more
 
+# What an agent needs to know before it opens a document, and what opening costs.
 _GIST = "type path title digest tokens"
-"""What an agent needs to know before it opens a document, and what opening costs."""
 
+_EMPTY: tuple[object, ...] = (None, "", [], (), {})
 _HALF = re.compile("[\ud800-\udfff]")
 
 Shape = dict[str, Any]
@@ -44,11 +43,9 @@ def render_toon(method: str, result: Record) -> str:
 
 
 def _search(result: Record) -> Shape:
-    hits = result["results"]
-    ids = short_ids(hit["id"] for hit in hits)
     rows = (
         {
-            "id": ids[hit["id"]],
+            "id": hit["id"],
             "score": round(hit["score"], 2),
             "type": hit["type"],
             "place": place(hit),
@@ -60,7 +57,7 @@ def _search(result: Record) -> Shape:
             "also": "|".join(hit["also"]),
             "why": "; ".join(explanation_lines(hit.get("explain"))),
         }
-        for hit in hits
+        for hit in with_short_ids(result["results"])
     )
     beside = {
         "degraded": result["degraded"],
@@ -126,29 +123,23 @@ def _rows(names: str, records: Iterable[Record]) -> list[Shape]:
     if {record["kind"] for record in known} == {"note"}:
         known = [{**record, "kind": ""} for record in known]
     return [
-        {one.key: value if value is None else _WRITTEN.get(one.kind, _same)(value) for one, value in cells}
+        {
+            column.key: _WRITTEN[column.kind](value) if value is not None and column.kind in _WRITTEN else value
+            for column in columns(names)
+            for value in [record[column.key]]
+        }
         for record in known
-        for cells in [[(column, record[column.key]) for column in columns(names)]]
     ]
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _digest(text: str) -> str:
     return passage(text, (), _DIGEST)[0]
 
 
-def _cosine(value: float) -> float:
-    return round(value, 2)
-
-
 def _get(result: Record) -> Shape:
-    ids = short_ids(text["id"] for text in result["results"])
     rows = (
         {
-            "id": ids[text["id"]],
+            "id": text["id"],
             "path": text["path"],
             "lines": lines(text),
             "tokens": text["tokens"],
@@ -156,22 +147,21 @@ def _get(result: Record) -> Shape:
             "metadata": text.get("metadata"),
             "content": text["content"],
         }
-        for text in result["results"]
+        for text in with_short_ids(result["results"])
     )
     return {"results": _table(rows)}
 
 
 def _recall(result: Record) -> Shape:
-    ids = short_ids(source["id"] for source in result["sources"])
     rows = (
         {
-            "id": ids[source["id"]],
+            "id": source["id"],
             "why": source["why"],
             "place": place(source),
             "title": source["title"],
             "cut": "" if source["whole"] else "cut",
         }
-        for source in result["sources"]
+        for source in with_short_ids(result["sources"])
     )
     known = {"confidence": result["confidence"], "tokens": result["tokens"]}
     return {**_filled({"degraded": result["degraded"]}), **known, "sources": _table(rows), "text": result["text"]}
@@ -179,33 +169,30 @@ def _recall(result: Record) -> Shape:
 
 def _stored(answer: Record) -> Shape:
     """What became of one memory; those that say nearly the same, by ids that can be asked for."""
-    ids = short_ids([answer["id"], *(near["id"] for near in answer["near"])])
+    answer, *near = with_short_ids([answer, *answer["near"]])
     shown = {
-        "id": ids[answer["id"]],
+        "id": answer["id"],
         "path": answer["path"],
         "created": answer["created"],
-        "duplicate_of": ids[answer["id"]] if answer["duplicate_of"] else None,
-        "near": _table({**one, "id": ids[one["id"]]} for one in answer["near"]),
+        "duplicate_of": answer["id"] if answer["duplicate_of"] else None,
+        "near": _table(near),
         "warnings": answer["warnings"],
     }
     return _filled(shown)
 
 
 def _outcomes(answer: Record) -> Shape:
-    ids = short_ids(outcome["id"] for outcome in answer["results"])
-    rows = _table(
+    rows = (
         {
             "outcome": outcome["outcome"],
-            "id": ids[outcome["id"]],
+            "id": outcome["id"],
             "path": outcome["path"],
             "title": outcome["title"],
             **_flat(outcome["details"]),
         }
-        for outcome in answer["results"]
+        for outcome in with_short_ids(answer["results"])
     )
-    keys = dict.fromkeys(key for row in rows for key in row)  # TOON's table form needs every row with every key
-    even = [{key: row.get(key) for key in keys} for row in rows]
-    return {"results": even, **_filled({"failed": _table(answer["failed"])})}
+    return {"results": _table(rows), **_filled({"failed": _table(answer["failed"])})}
 
 
 def _import(answer: Record) -> Shape:
@@ -216,14 +203,10 @@ def _import(answer: Record) -> Shape:
 def _plain(result: Record) -> Shape:
     """Any other answer as it is, without nulls and empty lists; records with lists joined."""
     return {
-        key: _table(_flat(item) for item in value) if _is_records(value) else value
+        key: _table(map(_flat, value)) if is_records(value) else value
         for key, value in result.items()
         if value not in (None, [], (), {}) or key == "results"
     }
-
-
-def _is_records(value: object) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _flat(record: Record) -> Shape:
@@ -233,17 +216,15 @@ def _flat(record: Record) -> Shape:
 
 
 def _filled(answer: Shape) -> Shape:
-    return {key: value for key, value in answer.items() if not _is_empty(value)}
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or value in ("", [], (), {})
+    return {key: value for key, value in answer.items() if value not in _EMPTY}
 
 
 def _table(rows: Iterable[Record]) -> list[Shape]:
+    """Without columns that are empty; every row with every key, as TOON's table form needs it."""
     table = list(rows)
-    filled = {key for row in table for key, value in row.items() if not _is_empty(value)}
-    return [{key: value for key, value in row.items() if key in filled} for row in table]
+    filled = {key for row in table for key, value in row.items() if value not in _EMPTY}
+    keys = [key for key in dict.fromkeys(key for row in table for key in row) if key in filled]
+    return [{key: row.get(key) for key in keys} for row in table]
 
 
 def _printable(value: Any) -> Any:
@@ -256,8 +237,8 @@ def _printable(value: Any) -> Any:
 
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
-    "day": WRITTEN["day"], "when": WRITTEN["when"], "tags": "|".join, "list": "|".join, "score": _cosine,
-    "digest": _digest,
+    "day": WRITTEN["day"], "when": WRITTEN["when"], "tags": "|".join, "list": "|".join, "digest": _digest,
+    "score": partial(round, ndigits=2),
 }  # fmt: skip
 _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,

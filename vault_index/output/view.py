@@ -1,30 +1,32 @@
 """What all formats tell alike: columns, the text of a hit, how a query was read, why a hit is where it is."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from math import prod
 from typing import Any, NamedTuple
 
-from vault_index.output.short import Spans, moment, one_line, passage, short_ids, when
+from vault_index.output.short import Spans, moment, one_line, passage, when, with_short_ids
 
 Record = Mapping[str, Any]
 
-_NAMED = 20
-"""Memories of an import, at most."""
+_NAMED = 20  # memories of an import, at most
 _AS_WANTED = frozenset({"created", "known", "would be created"})
 
 
 class Column(NamedTuple):
-    """A column of a table."""
+    """A column of a table: the key of its value in each record, and the kind of value (see `WRITTEN`), which a format
+    may write in its own way.
+
+    For people there are the heading, which ends with `#` where the column is aligned to the right, a style, and a share
+    of the width that is left; with 0 the column is as wide as its widest cell.
+    """
 
     key: str
-    """Of the value in each record."""
     kind: str = "text"
-    """How a value is written, see `WRITTEN`; each format writes some kinds in its own way."""
     head: str = ""
-    """For people with a `#` at the end where the column is aligned to the right."""
     style: str = ""
-    """For people."""
     share: int = 0
-    """For people: of the width that is left; 0 is as wide as the widest cell."""
 
 
 COLUMNS: Mapping[str, Column] = {
@@ -94,18 +96,21 @@ def cell(column: Column, record: Record, written: Mapping[str, Callable[[Any], s
 
 def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
     """Records of documents with short ids."""
-    known = list(records)
-    ids = short_ids(record["id"] for record in known)
-    return [{**record, "id": ids[record["id"]], "type_or_kind": record["type"] or record["kind"]} for record in known]
+    return [{**record, "type_or_kind": record["type"] or record["kind"]} for record in with_short_ids(records)]
 
 
 def around(result: Record) -> list[dict[str, Any]]:
     """The documents of a timeline, oldest first; the one it is around has a mark and a bold title."""
+    marks = chain(("" for _ in result["before"]), "▸", ("" for _ in result["after"]))
     records = documents([*result["before"], result["anchor"], *result["after"]])
-    for number, record in enumerate(records):
-        here = number == len(result["before"])
-        record |= {"mark": "▸" if here else "", "title": (record["title"], "bold" if here else "")}
-    return records
+    return [
+        {**record, "mark": mark, "title": (record["title"], "bold" if mark else "")}
+        for record, mark in zip(records, marks, strict=True)
+    ]
+
+
+def is_records(value: object) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def hit_text(hit: Record, names: Sequence[str], budget: float) -> tuple[str, Spans]:
@@ -118,11 +123,7 @@ def import_in_short(answer: Record) -> dict[str, Any]:
     """An import with `counts` of what became of its memories. A few are all named; of many, those that did not come in
     as they were, and in any case no more of them or of the failed than 20."""
     results, failed = answer["results"], answer["failed"]
-    counts: dict[str, int] = {}
-    for result in results:
-        counts[result["outcome"]] = counts.get(result["outcome"], 0) + 1
-    if failed:
-        counts["failed"] = len(failed)
+    counts = {**Counter(result["outcome"] for result in results), **({"failed": len(failed)} if failed else {})}
     named = results if len(results) <= _NAMED else [one for one in results if one["outcome"] not in _AS_WANTED]
     return {"counts": counts, "results": named[:_NAMED], "failed": failed[:_NAMED]}
 
@@ -160,9 +161,7 @@ def explanation_lines(explain: Record | None) -> list[str]:
 
 
 def _sum(explain: Record) -> str:
-    total = sum(explain["parts"].values())
-    for factor in explain["factors"].values():
-        total *= factor
+    total = prod(explain["factors"].values(), start=sum(explain["parts"].values()))
     parts = [f"{name} {part:.2f}" for name, part in explain["parts"].items() if round(part, 2)]
     factors = [f"{name} {factor:.2f}" for name, factor in explain["factors"].items()]
     terms = " + ".join(parts) or "0"

@@ -67,8 +67,7 @@ if TYPE_CHECKING:
         Texts as Texts,
     )
 
-WHEN_ASKED = "when asked"
-"""Metadata of a field that is no key of the JSON while it is None."""
+WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it is None
 
 _NAMES = {
     "changes": (
