@@ -170,11 +170,9 @@ def _related(result: Record, width: int) -> Blocks:
 
 def _timeline(result: Record, width: int) -> Blocks:
     records = around(result)
-    for record in records:
-        record["type"] = record["type"] or (record["kind"] if record["kind"] == "session" else "")
     alone = "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
     return [
-        Table(columns(f"mark created_at id type? plain_title {_path(width)}", records), records),
+        Table(columns(f"mark created_at id type_or_session? plain_title {_path(width)}", records), records),
         *shown_if(len(records) == 1, GAP, line((alone, "dim"))),
     ]
 
@@ -262,11 +260,13 @@ def _import(answer: Record, width: int) -> Blocks:
     short = import_in_short(answer)
     counts = ", ".join(f"{number:,} {outcome}" for outcome, number in short["counts"].items())
     named = _each(short)
-    some = any(len(answer[key]) > len(short[key]) for key in ("results", "failed"))
     return [
         *shown_if(named, *named, GAP),
         line((counts or "There was nothing to import.", "bold")),
-        *shown_if(some, line(("--json names all", "dim"))),
+        *shown_if(
+            answer["results"] != short["results"] or answer["failed"] != short["failed"],
+            line(("--json names all", "dim")),
+        ),
     ]
 
 

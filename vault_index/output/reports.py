@@ -8,8 +8,7 @@ from vault_index.output.short import counted, duration, flat, moment, size
 from vault_index.output.view import Column, Record, is_records
 
 _DOING = {"text": "indexing", "embed": "embedding"}
-_SHOWN = 20
-"""Files that failed, or notes that are hard to find, at most."""
+_SHOWN = 20  # files that failed, or notes that are hard to find, at most
 _HARD_HINT = (
     "Easier to find: give the note an alias of telling words (aliases: […] in its frontmatter), or a title that no"
     " other note could have."
@@ -132,8 +131,7 @@ def _privacy(ledger: Record) -> Blocks:
         {**sent, "what": f"{sent['source']}: {sent['path']}" if sent["source"] else sent["path"]}
         for sent in ledger["results"]
     ]
-    total = f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}"
-    return [Table(shown, rows), GAP, line((total, "dim"))]
+    return [Table(shown, rows), GAP, line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))]
 
 
 def _doctor(report: Record, width: int) -> Blocks:
@@ -168,8 +166,12 @@ def _hard_to_find(hard: Sequence[Record]) -> Blocks:
         Column("named_by", "text", "by"), Column("rank", "text", "hit#"),
     )  # fmt: skip
     rows = [{**one, "rank": one["rank"] or "none"} for one in hard[:_SHOWN]]
-    head = line((f"Hard to find ({len(hard):,})", "bold yellow"))
-    return [head, Table(shown, rows), *_rest(hard), line((_HARD_HINT, "dim"))]
+    return [
+        line((f"Hard to find ({len(hard):,})", "bold yellow")),
+        Table(shown, rows),
+        *_rest(hard),
+        line((_HARD_HINT, "dim")),
+    ]
 
 
 def _settings(answer: Record, width: int) -> Blocks:

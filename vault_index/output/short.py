@@ -7,8 +7,7 @@ from typing import Any
 
 _ID_LENGTH = 8  # prefixes are looked up in the whole index, not only in this answer
 
-Spans = Sequence[Sequence[int]]
-"""Start and end of words in a text."""
+Spans = Sequence[Sequence[int]]  # start and end of words in a text, in characters
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:

@@ -70,20 +70,21 @@ def _search(result: Record) -> Shape:
 
 def _why(result: Record) -> Shape:
     hit = result["hit"]
-    answer = {
-        "found": result["found"],
-        "rank": result["rank"],
-        "place": place(result),
-        "title": result["title"],
-        "confidence": _unless_high(result),
-        "degraded": result["degraded"],
-        "corrections": result["corrections"],
-        "reasons": _table(result["reasons"]),
-        "hit": {"score": round(hit["score"], 2), "focus": place({**hit, "lines": hit["focus"]})} if hit else None,
-        "why": explanation_lines(hit.get("explain")) if hit else None,
-        "reading": reading_lines(result["reading"]),
-    }
-    return _filled(answer)
+    return _filled(
+        {
+            "found": result["found"],
+            "rank": result["rank"],
+            "place": place(result),
+            "title": result["title"],
+            "confidence": _unless_high(result),
+            "degraded": result["degraded"],
+            "corrections": result["corrections"],
+            "reasons": _table(result["reasons"]),
+            "hit": {"score": round(hit["score"], 2), "focus": place({**hit, "lines": hit["focus"]})} if hit else None,
+            "why": explanation_lines(hit.get("explain")) if hit else None,
+            "reading": reading_lines(result["reading"]),
+        }
+    )
 
 
 def _unless_high(result: Record) -> str:
@@ -105,8 +106,8 @@ def _list(result: Record) -> Shape:
 
 def _related(result: Record) -> Shape:
     rows = _table(_rows(f"id source kind relations cosine {_GIST}", result["results"]))
-    degraded = _filled({"degraded": result["degraded"]})
-    return {**degraded, "anchor": result["anchor"]["path"], "total": result["total"], "results": rows}
+    known = {"anchor": result["anchor"]["path"], "total": result["total"]}
+    return {**_filled({"degraded": result["degraded"]}), **known, "results": rows}
 
 
 def _timeline(result: Record) -> Shape:
@@ -170,15 +171,16 @@ def _recall(result: Record) -> Shape:
 def _stored(answer: Record) -> Shape:
     """What became of one memory; those that say nearly the same, by ids that can be asked for."""
     answer, *near = with_short_ids([answer, *answer["near"]])
-    shown = {
-        "id": answer["id"],
-        "path": answer["path"],
-        "created": answer["created"],
-        "duplicate_of": answer["id"] if answer["duplicate_of"] else None,
-        "near": _table(near),
-        "warnings": answer["warnings"],
-    }
-    return _filled(shown)
+    return _filled(
+        {
+            "id": answer["id"],
+            "path": answer["path"],
+            "created": answer["created"],
+            "duplicate_of": answer["id"] if answer["duplicate_of"] else None,
+            "near": _table(near),
+            "warnings": answer["warnings"],
+        }
+    )
 
 
 def _outcomes(answer: Record) -> Shape:

@@ -40,6 +40,7 @@ COLUMNS: Mapping[str, Column] = {
     "mark": Column("mark", style="green"),
     "type": Column("type", head="type", style="green"),
     "type_or_kind": Column("type_or_kind", head="type"),
+    "type_or_session": Column("type_or_session", head="type", style="green"),
     "project": Column("project", head="project", style="green", share=1),
     "title": Column("title", head="title", style="bold", share=3),
     "linked_title": Column("title", "link", "title", "bold", 3),
@@ -96,7 +97,14 @@ def cell(column: Column, record: Record, written: Mapping[str, Callable[[Any], s
 
 def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
     """Records of documents with short ids."""
-    return [{**record, "type_or_kind": record["type"] or record["kind"]} for record in with_short_ids(records)]
+    return [
+        {
+            **record,
+            "type_or_kind": record["type"] or record["kind"],
+            "type_or_session": record["type"] or (record["kind"] if record["kind"] == "session" else ""),
+        }
+        for record in with_short_ids(records)
+    ]
 
 
 def around(result: Record) -> list[dict[str, Any]]:
@@ -154,8 +162,8 @@ def explanation_lines(explain: Record | None) -> list[str]:
     if explain is None:
         return []
     channels = [f"{name} #{one['rank']} ({one['score']:.2f})" for name, one in explain["channels"].items()]
-    named = (("says", "matched"), ("as corrected", "corrected"), ("not", "missing"))
-    said = [f"{label}: {', '.join(explain[key])}" for label, key in named if explain[key]]
+    labels = {"matched": "says", "corrected": "as corrected", "missing": "not"}
+    said = [f"{label}: {', '.join(explain[key])}" for key, label in labels.items() if explain[key]]
     covered = [f"{explain['coverage']:.0%} of the question in and around it"] if said else []
     return [part for part in (" · ".join(channels), " · ".join([*said, *covered]), _sum(explain)) if part]
 
