@@ -95,6 +95,11 @@ def is_prefix(part: str) -> bool:
     return len(part) == 1 and not part.isascii() and _cjk_run().fullmatch(part) is not None
 
 
+def is_plain(text: str) -> bool:
+    """Whether the index holds the words of `text` as they stand there: neither identifiers nor other than ASCII."""
+    return text.isascii() and not next(_compounds(text), "")
+
+
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Where the words stand that the index holds of `text`, start and end: identifiers and their parts, CJK text as
     characters and 2-grams."""
