@@ -95,6 +95,28 @@ def is_prefix(part: str) -> bool:
     return len(part) == 1 and not part.isascii() and _cjk_run().fullmatch(part) is not None
 
 
+def is_plain(text: str) -> bool:
+    """Whether the index holds the words of `text` as they stand there: neither identifiers nor other than ASCII."""
+    return text.isascii() and not next(_compounds(text), "")
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words stand that the index holds of `text`, start and end: identifiers and their parts, CJK text as
+    characters and 2-grams."""
+    apart = text if text.isascii() else _cjk_run().sub(lambda run: " " * len(run[0]), text)
+    spans = [word.span() for word in _TOKEN.finditer(apart)]
+    compounds = set(_compounds(text))
+    spans += [
+        (start + part.start(), start + part.end())
+        for start, end in (spans if compounds else ())
+        if text[start:end] in compounds
+        for part in _PARTS.finditer(text[start:end])
+    ]
+    for run in _cjk_run().finditer(text) if apart is not text else ():
+        spans += [(at, end) for at in range(*run.span()) for end in (at + 1, at + 2) if end <= run.end()]
+    return spans
+
+
 def index_words(text: str) -> list[str]:
     """The different words the index looks up for `text`, in lower case: identifiers and their parts, and CJK text as
     2-grams."""

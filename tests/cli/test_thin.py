@@ -65,14 +65,14 @@ def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None
 
 @pytest.mark.parametrize(
     ("command", "answer"),
-    [(["list"], "documents"), (["tags"], "counts"), (["stats"], "counts"), (["get", "note.md"], "documents")],
+    [(["list"], "documents"), (["tags"], "counts"), (["stats"], "counts"), (["get", "note.md"], "texts")],
 )
 def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, command: list[str], answer: str) -> None:
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     modules = imported(*command, "--json")
     answers_made = {name for name in modules if name.startswith("vault_index.results.")}
-    assert answers_made == {"vault_index.results.problems", f"vault_index.results.{answer}"}
+    assert answers_made == {f"vault_index.results.{answer}"}
     assert not WITHOUT_A_DAEMON & modules
 
 

@@ -10,7 +10,7 @@ from tests.mcp_server.sessions import Session, session
 from vault_index import tokens
 from vault_index.config import Home
 from vault_index.mcp_server.tools import TOOLS
-from vault_index.output.json import render_json
+from vault_index.output import render_json
 
 NAMES = [tool.name for tool in TOOLS]
 MOST_TOKENS = 2500

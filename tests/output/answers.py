@@ -61,6 +61,7 @@ def hit(number: int = 0, **changes: Any) -> results.Hit:
         "changed_since_index": False,
         "also": (),
         "link": "obsidian://open?vault=Vault&file=30-code%2Fdatabases%2Fsqlite-wal",
+        "spans": {"snippet": ((9, 16),), "digest": ()},
     }
     return results.Hit(**(values | changes))
 

@@ -62,6 +62,12 @@ def test_matched_words_are_marked_where_there_is_color() -> None:
     colored = shown("search", answers.search(answers.hit()), color=True, terminal=True)
     assert re.search(r"\x1b\[1;33mreaders\x1b\[0m", colored)
     assert "\x1b" not in shown("search", answers.search(answers.hit()), color=False)
+    assert "\x1b[1;33m" not in shown("search", answers.search(answers.hit(spans={})), color=True)
+
+
+def test_marks_stay_in_their_place_where_white_space_is_made_one_space() -> None:
+    hit = answers.hit(snippet=" a\tcell,\x07\t\t the  boiler\n on", spans={"snippet": ((17, 23),), "digest": ()})
+    assert " a cell,␇ the \x1b[1;33mboiler\x1b[0m on" in shown("search", answers.search(hit), color=True)
 
 
 def test_links_are_for_terminals_and_for_known_schemes() -> None:

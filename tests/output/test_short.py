@@ -1,5 +1,7 @@
 """Prefixes, passages and figures."""
 
+import re
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -16,47 +18,36 @@ def test_short_ids_are_unique_prefixes_of_eight_or_more(ids: list[str]) -> None:
         assert [other for other in set(ids) if other.startswith(prefix)] == [whole]
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("why do readers wait", ("readers", "wait")),
-        ('"write ahead" -log tag:sqlite [status:done] path:"a b"', ("write", "ahead")),
-        ("wal OR NOT journal", ("wal", "journal")),
-        ("数据库", ("数据库",)),
-        ("to be", ()),
-        ("use-effect", ("use", "effect")),
-    ],
-)
-def test_query_words(query: str, words: tuple[str, ...]) -> None:
-    assert short.query_words(query) == words
+WORDS = st.text("ab数 \t\n", max_size=200)
 
 
-def test_corrections_are_looked_for_too() -> None:
-    assert short.query_words("dokcer", {"dokcer": "docker"}) == ("dokcer", "docker")
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "marked"),
-    [
-        ("It runs; running, a runner.", ("run",), ["runs", "running", "runner"]),
-        ("Readers wait", ("reader",), ["Readers"]),
-        ("snake_case_name", ("case",), ["case"]),
-        ("关于数据库的笔记", ("数据库",), ["数据库"]),
-        ("nothing here", ("absent",), []),
-    ],
-)
-def test_matches(text: str, words: tuple[str, ...], marked: list[str]) -> None:
-    assert [text[start:end] for start, end in short.matches(text, words)] == marked
-
-
-@given(st.text(max_size=300), st.lists(st.text("abcdef数据", min_size=1, max_size=6), max_size=3), st.integers(5, 60))
-def test_a_passage_is_a_piece_of_the_text_within_its_budget(text: str, words: list[str], budget: int) -> None:
-    piece = short.passage(text, words, budget)
-    inner = piece.removeprefix("…").removesuffix("…") if piece != text else piece
-    assert inner in text
+@given(WORDS, st.lists(st.integers(0, 200), max_size=6), st.integers(5, 60))
+def test_a_passage_is_a_piece_of_the_text_within_its_budget(text: str, ends: list[int], budget: int) -> None:
+    piece, _ = short.passage(text, (), budget)
+    line = short.one_line(text)
+    inner = piece.removeprefix("…").removesuffix("…") if piece != line else piece
+    assert inner in line
     assert short.cost(inner) <= budget + 1
-    for start, end in short.matches(text, words):
-        assert 0 <= start < end <= len(text)
+
+
+@given(WORDS, st.integers(5, 60))
+def test_words_are_marked_wherever_the_text_is_cut(text: str, budget: int) -> None:
+    spans = [found.span() for found in re.finditer("a+", text)]
+    piece, marks = short.passage(text, spans, budget)
+    assert {piece[start:end] for start, end in marks} <= {text[start:end] for start, end in spans}
+    if spans and short.cost(text[slice(*spans[0])]) <= budget / 2:
+        assert marks
+    if short.cost(short.one_line(text)) <= budget:
+        assert len(marks) == len(spans)
+
+
+def test_a_passage_begins_near_the_first_word_that_was_asked_for() -> None:
+    text = f"{'before ' * 60}the boiler {'after ' * 60}"
+    start = text.index("boiler")
+    piece, marks = short.passage(text, [(start, start + 6)], 30)
+    assert piece.startswith("…before")
+    assert piece.endswith("after…")
+    assert [piece[first:last] for first, last in marks] == ["boiler"]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +72,3 @@ def test_metadata_is_flat_and_without_what_is_empty() -> None:
     plain = {"target": "Note", "heading": "", "text": "x", "line": 4, "embed": False}
     values = {"links": [link, plain, plain], "frontmatter": {"a": [1, 2], "b": True}, "expires": None, "tags": []}
     assert short.metadata(values) == [("links", "Note#Part, Note"), ("frontmatter", "a: 1, 2; b: true")]
-
-
-def test_words_are_marked_whatever_their_accents() -> None:
-    assert short.matches("Cafés were closed.", short.query_words("cafe")) == [(0, 5)]
-    assert short.matches("a cafe", short.query_words("Café")) == [(2, 6)]

@@ -81,7 +81,8 @@ def test_a_memory_shows_its_digest_and_a_note_the_passage() -> None:
 
 def test_a_long_passage_is_cut_around_the_word_that_was_asked_for() -> None:
     snippet = f"{'before ' * 100}readers wait {'after ' * 100}"
-    row = decoded("search", answers.search(answers.hit(snippet=snippet)))["results"][0]
+    spans = {"snippet": ((700, 707), (708, 712)), "digest": ()}
+    row = decoded("search", answers.search(answers.hit(snippet=snippet, spans=spans)))["results"][0]
     assert "readers wait" in row["text"]
     assert row["text"].startswith("…")
     assert row["text"].endswith("…")

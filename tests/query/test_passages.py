@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from tests.query.readers import query_terms, reader_of
 from vault_index.query.ranking.passages import Passage, TermMatcher, ranking_coverage, split_passages
+from vault_index.query.ranking.retrieval import QueryTerm
 from vault_index.store.reader import IndexReader
 
 FILES = {
@@ -238,3 +239,41 @@ def test_coverage_is_a_share(matcher: TermMatcher, passages: list[tuple[dict[int
     shares = matcher.coverage([here for here, _ in passages], [above for _, above in passages], [False] * len(passages))
     assert len(shares) == len(passages)
     assert all(0 <= share <= 1 + 1e-9 for share in shares)
+
+
+# --- where the words stand -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "marked"),
+    [
+        ("run", "It runs; running, a runner.", ["runs", "running"]),
+        ("cafes", "Two cafés, a Café.", ["cafés", "Café"]),
+        ("cafés", "a cafe", ["cafe"]),
+        ("case", "snake_case_name", ["case"]),
+        ("effect", "call useEffect here", ["Effect"]),
+        ("useEffect", "call useEffect here", ["useEffect"]),
+        ("dock*", "Docker docks", ["Docker", "docks"]),
+        ("dokcer", "the Docker socket", ["Docker"]),
+        ("数据库", "关于数据库的笔记", ["数据库"]),
+        ("库", "关于数据库的笔记", ["库"]),
+        ("sqlite", "用SQLite做的", ["SQLite"]),
+        ("-heron stable", "a heron, stable", ["stable"]),
+        ("heron", "", []),
+        ("the", "no word of the kind", ["the"]),
+        ("heron", "nothing here", []),
+    ],
+)
+def test_words_are_marked_as_the_search_matched_them(
+    reader: IndexReader, query: str, text: str, marked: list[str]
+) -> None:
+    found = TermMatcher(query_terms(reader, query), reader.stems).spans(text)
+    assert [text[start:end] for start, end in found] == marked
+
+
+@given(st.text(max_size=80))
+def test_spans_lie_in_the_text_one_after_another(text: str) -> None:
+    term = QueryTerm("a", {"a": 1.0}, True, 1.0, known=True)
+    spans = TermMatcher([term], lambda words: {word: word for word in words}).spans(text)
+    assert [end for span in spans for end in span] == sorted({end for span in spans for end in span})
+    assert all(0 <= start < end <= len(text) for start, end in spans)

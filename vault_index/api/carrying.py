@@ -30,7 +30,7 @@ class Carrying(Remembering):
         UsageError for a file that is there already and a folder that holds something, unless `force`.
         """
         from vault_index.memories.transfer.export_files import USAGE_FILE, write_file, write_folder
-        from vault_index.output.json import render_json
+        from vault_index.output import render_json
 
         place = Path(path).expanduser().absolute()
         records = self.memory_records(source=source)
@@ -125,7 +125,7 @@ class Carrying(Remembering):
 
 def as_json(records: list[dict[str, Any]]) -> str:
     """One array, a record a line, so that two exports can be compared by line."""
-    from vault_index.output.json import render_json
+    from vault_index.output import render_json
 
     lines = ",\n".join(render_json(record) for record in records)
     return f"[\n{lines}\n]\n" if lines else "[]\n"

@@ -62,7 +62,7 @@ def remark(options: Options, text: str) -> None:
 
 def print_error(error: VaultIndexError, *, as_json: bool) -> None:
     if as_json:
-        from vault_index.output.json import render_json
+        from vault_index.output import render_json
 
         parts = {"code": error.code, "message": error.message, "hint": error.hint}
         print(render_json({"error": parts}), file=sys.stderr)

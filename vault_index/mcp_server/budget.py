@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from vault_index import tokens
 from vault_index.errors import UsageError
-from vault_index.output import render
-from vault_index.output.json import render_json
+from vault_index.output import render, render_json
 
 _LONGEST_TOKEN = 128
 """Characters; no text of that many times the budget fits, so more of it need not be counted."""
@@ -123,7 +122,6 @@ def place_of(cursor: str) -> tuple[str, int]:
 
 def _filled(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {
-            key: _filled(item) for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"
-        }
+        kept = {key: item for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"}
+        return {key: _filled(item) for key, item in kept.items() if key != "spans"}  # those are for the eyes of people
     return [_filled(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,7 +1,12 @@
 """Answers as text: JSON, JSON lines, TOON, markdown, or for people; each renderer is imported when it is asked for."""
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
+
+# Legal in a JSON string, yet a terminal obeys them, or they are no characters at all: written as escapes, lossless.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Format = Literal["json", "jsonl", "toon", "markdown", "human"]
 
@@ -23,13 +28,9 @@ def render(
     them through `vault_index.output.clean.clean`.
     """
     if format == "json":
-        from vault_index.output.json import render_json
-
         return render_json(result, indent=terminal)
-    if format == "jsonl":
-        from vault_index.output.json import render_lines
-
-        return render_lines(result)
+    if format == "jsonl":  # a record of `results` a line; an answer that is no list is one line
+        return "\n".join(map(render_json, result.get("results", [result])))
     if format == "toon":
         from vault_index.output.toon import render_toon
 
@@ -41,3 +42,10 @@ def render(
     from vault_index.output.human import render_human
 
     return render_human(method, result, width=width, color=color, links=terminal)
+
+
+def render_json(value: object, *, indent: bool = False) -> str:
+    text = json.dumps(
+        value, ensure_ascii=False, indent=2 if indent else None, separators=(",", ": " if indent else ":")
+    )
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

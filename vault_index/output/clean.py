@@ -18,16 +18,5 @@ def clean(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """`text` as one line, runs of white space as one space."""
-    return " ".join(text.translate(_LINE_TABLE).split())
-
-
-def clean_all(value: object) -> object:
-    """A JSON value with every string in it cleaned, keys too."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(str(key)): clean_all(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean_all(item) for item in value]
-    return value
+    """`text` on one line; line breaks and tabs become spaces."""
+    return text.replace("\r\n", "\n").translate(_LINE_TABLE)

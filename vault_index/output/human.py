@@ -1,241 +1,283 @@
-"""Answers for people at a terminal; everything that came from notes is cleaned before a line is laid out."""
+"""Answers for people at a terminal."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import chain, pairwise
 
-from rich.text import Text
-
-from vault_index.output.carried import CARRIED
-from vault_index.output.clean import clean_all
-from vault_index.output.explain import explanation_lines, reading_lines
-from vault_index.output.memories import MEMORIES
-from vault_index.output.page import Page
-from vault_index.output.related import AROUND
-from vault_index.output.reports import REPORTS
-from vault_index.output.short import (
-    counted,
-    duration,
-    lines,
-    matches,
-    metadata,
-    moment,
-    passage,
-    place,
-    query_words,
-    short_ids,
+from vault_index.output.page import GAP, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
+from vault_index.output.reports import REPORTS, any_report
+from vault_index.output.short import Spans, counted, duration, lines, metadata, place, with_short_ids
+from vault_index.output.view import (
+    Record,
+    around,
+    columns,
+    documents,
+    explanation_lines,
+    hit_text,
+    import_in_short,
+    reading_lines,
 )
-from vault_index.output.state import STATES, any_report
 
-Record = Mapping[str, Any]
-
+_WIDE = 110  # characters: from this width on, a list says more of each document
+# Of the best score. Of 1,371 sure answers of five judged sets none had its right documents all below that.
 _WORTH_A_LOOK = 0.5
-"""Of the best score. Of 1,371 sure answers of five judged sets none had its right documents all below that."""
+
+_HARDLY = line(("From here on hits score less than half of the first: hardly an answer.", "dim"))
+_OTHERWISE = line(
+    ("Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.", "dim")
+)
+_WEAK = {"high": "", "low": " · weak matches: maybe none answers", "none": " · none of them answers"}
 
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
     page = Page(width, color=color, links=links)
-    shapes = {"search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall}
-    shapes |= {**AROUND, **CARRIED, **MEMORIES, **REPORTS, **STATES}
-    shapes.get(method, any_report)(page, cast(Record, clean_all(result)))
-    return page.text()
+    view = _VIEWS.get(method) or REPORTS.get(method, any_report)
+    return page.text(view(result, page.width))
 
 
 # --- search ----------------------------------------------------------------------------------------------------
 
 
-def _search(page: Page, result: Record) -> None:
-    query = _one(result["query"])
-    hits = result["results"]
-    for old, new in result["corrections"].items():
-        page.line((f"Read “{_one(old)}” as “{_one(new)}”.", "yellow"))
-    for reason in result["degraded"]:
-        page.line((f"Degraded: {_one(reason)}", "yellow"))
-    reading = reading_lines(result.get("reading"))
-    for line in reading:
-        page.line((_one(line), "dim"), hang=2)
-    if result["confidence"] == "none" and not (hits and reading):
-        page.line((f"Nothing in the vault answers “{query}”.", "bold"))
-        if hits:
-            page.line((f"{counted(len(hits), 'passage')} came nearest; --explain or --json shows them.", "dim"))
-        _what_else(page)
-        return
-    if not hits:
-        page.line((f"Nothing found for “{query}”.", "bold"))
-        _what_else(page)
-        return
-    if result["corrections"] or result["degraded"] or reading:
-        page.gap()
-    words = query_words(result["query"], result["corrections"])
-    ids = short_ids(hit["id"] for hit in hits)
-    least = hits[0]["score"] * _WORTH_A_LOOK
-    behind = next((number for number, hit in enumerate(hits) if hit["score"] < least), None)
-    for number, hit in enumerate(hits):
-        if number == behind:
-            page.line(("From here on hits score less than half of the first: hardly an answer.", "dim"))
-            page.gap()
-        _hit(page, hit, ids[hit["id"]], words)
-        page.gap()
-    weak = {"low": " · weak matches: maybe none answers", "none": " · none of them answers"}
-    took = duration(result["took_ms"] / 1000)
-    told = f"{counted(len(hits), 'hit')} · {result['mode']} · {took}"
-    page.line((told, "dim"), (weak.get(result["confidence"], ""), "yellow"))
+def _search(result: Record, width: int) -> Blocks:
+    hits, reading = with_short_ids(result["results"]), reading_lines(result.get("reading"))
+    head = [*_remarks(result), *_small(reading)]
+    unsure = result["confidence"] == "none" and not (hits and reading)
+    if unsure or not hits:
+        nothing = "Nothing in the vault answers" if unsure else "Nothing found for"
+        nearest = f"{counted(len(hits), 'passage')} came nearest; --explain or --json shows them."
+        answer = line((f"{nothing} “{result['query']}”.", "bold"))
+        return [*head, answer, *shown_if(hits, line((nearest, "dim"))), _OTHERWISE]
+    hardly = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _WORTH_A_LOOK), None)
+    groups = ([*shown_if(hit is hardly, _HARDLY, GAP), *_hit(hit, width), GAP] for hit in hits)
+    told = f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
+    foot = line((told, "dim"), (_WEAK[result["confidence"]], "yellow"))
+    return [*head, *shown_if(head, GAP), *chain(*groups), foot]
 
 
-def _why(page: Page, result: Record) -> None:
-    for old, new in result["corrections"].items():
-        page.line((f"Read “{_one(old)}” as “{_one(new)}”.", "yellow"))
-    for reason in result["degraded"]:
-        page.line((f"Degraded: {_one(reason)}", "yellow"))
-    page.line(
-        ("Found: " if result["found"] else "Not found: ", "bold green" if result["found"] else "bold yellow"),
-        (_one(result["title"] or ""), "bold"),
-        (f"{' · ' if result['title'] else ''}{_one(place(result))}", "cyan"),
-        hang=2,
+def _why(result: Record, width: int) -> Blocks:
+    verdict = ("Found: ", "bold green") if result["found"] else ("Not found: ", "bold yellow")
+    title, hits, reading = (
+        result["title"] or "",
+        filter(None, [result["hit"]]),
+        _small(reading_lines(result["reading"])),
     )
-    for reason in result["reasons"]:
-        page.line(f"- {_one(reason['message'])}", hang=2)
-        if reason["hint"]:
-            page.line((_one(reason["hint"]), "dim"), indent=2)
-    if result["hit"]:
-        page.gap()
-        hit = result["hit"]
-        _hit(page, hit, short_ids([hit["id"]])[hit["id"]], query_words(result["query"], result["corrections"]))
-    reading = reading_lines(result["reading"])
-    if reading:
-        page.gap()
-    for line in reading:
-        page.line((_one(line), "dim"), hang=2)
+    reasons = [
+        [line(f"- {reason['message']}", hang=2), *shown_if(reason["hint"], line((reason["hint"], "dim"), indent=2))]
+        for reason in result["reasons"]
+    ]
+    return [
+        *_remarks(result),
+        line(verdict, (title, "bold"), (f"{' · ' if title else ''}{place(result)}", "cyan"), hang=2),
+        *chain(*reasons),
+        *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit, width))),
+        *shown_if(reading, GAP, *reading),
+    ]
 
 
-def _what_else(page: Page) -> None:
-    page.line(("Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.", "dim"))
+def _remarks(result: Record) -> Blocks:
+    """What was not done as asked."""
+    read = [f"Read “{old}” as “{new}”." for old, new in result.get("corrections", {}).items()]
+    return [line((told, "yellow")) for told in (*read, *(f"Degraded: {reason}" for reason in result["degraded"]))]
 
 
-def _hit(page: Page, hit: Record, short: str, words: tuple[str, ...]) -> None:
-    under = [_one(heading) for heading in hit["headings"] if heading != hit["title"]]
-    page.line(
-        (f"{hit['score']:.2f}  ", "green"),
-        (_one(hit["title"]), "bold"),
-        *((f" › {heading}", "") for heading in under),
-        hang=6,
-        limit=2,
-    )
-    tags = "".join(f" #{_one(tag)}" for tag in hit["tags"])
-    where = page.link(_one(place({**hit, "lines": hit["focus"]})), _one(hit["link"]), "cyan")
-    page.line(where, (f" · {short}", "dim"), (f" ·{tags}" if tags else "", "magenta"), indent=6)
-    source = " ".join((hit["snippet"] or hit["digest"] or "").split())
-    if source:
-        text = passage(source, words, budget=3 * (min(page.width, 100) - 6) / 4)
-        shown = Text(text)
-        for start, end in matches(text, words):
-            shown.stylize("bold yellow", start, end)
-        page.line(shown, indent=6, limit=3)
-    if hit["also"]:
-        page.line((f"also in {', '.join(_one(other) for other in hit['also'])}", "dim"), indent=6, limit=1)
-    if hit["changed_since_index"]:
-        page.line(("changed since it was indexed", "yellow"), indent=6)
-    for line in explanation_lines(hit.get("explain")):
-        page.line((_one(line), "dim"), indent=6, hang=2)
+def _small(lines: list[str], indent: int = 0) -> list[Line]:
+    return [line((one, "dim"), indent=indent, hang=2) for one in lines]
+
+
+def _hit(hit: Record, width: int) -> Blocks:
+    under = [f" › {heading}" for heading in hit["headings"] if heading != hit["title"]]
+    tags = " ".join(f"#{tag}" for tag in hit["tags"])
+    where = place({**hit, "lines": hit["focus"]})
+    text, spans = hit_text(hit, ("snippet", "digest"), budget=3 * (min(width, 100) - 6) / 4)
+    return [
+        line((f"{hit['score']:.2f}  ", "green"), (hit["title"], "bold"), *under, hang=6, limit=2),
+        line(
+            (where, "cyan", hit["link"]),
+            (f" · {hit['id']}", "dim"),
+            (f" · {tags}" if tags else "", "magenta"),
+            indent=6,
+        ),
+        *shown_if(text, line(*_marked(text, spans), indent=6, limit=3)),
+        *shown_if(hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)),
+        *shown_if(hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)),
+        *_small(explanation_lines(hit.get("explain")), indent=6),
+    ]
+
+
+def _marked(text: str, spans: Spans) -> list[Part]:
+    edges = [0, *chain(*spans), len(text)]
+    return [(text[start:end], "bold yellow" if odd % 2 else "") for odd, (start, end) in enumerate(pairwise(edges))]
 
 
 # --- documents -------------------------------------------------------------------------------------------------
 
 
-def _get(page: Page, result: Record) -> None:
-    texts = result["results"]
-    ids = short_ids(text["id"] for text in texts)
-    for number, text in enumerate(texts):
-        if number:
-            page.gap()
-        page.line((_one(text["title"]), "bold"))
-        page.line(
-            (f"{_one(text['path'])}:{lines(text)}", "cyan"),
-            (f" · {ids[text['id']]} · {counted(text['tokens'], 'token')}", "dim"),
-        )
-        page.pairs(metadata(text.get("metadata") or {}))
-        page.gap()
-        page.raw(text["content"].rstrip("\n"))
-        if text["next"]:
-            page.gap()
-            page.line((f"Goes on: vault-index get {_one(text['next'])}", "dim"))
+def _get(result: Record, width: int) -> Blocks:
+    return [block for text in with_short_ids(result["results"]) for block in (GAP, *_text(text))][1:]
 
 
-def _recall(page: Page, result: Record) -> None:
-    for reason in result["degraded"]:
-        page.line((f"Degraded: {_one(reason)}", "yellow"))
-    if result["text"]:
-        page.raw(result["text"])
-    else:
-        page.line(("There is nothing to recall.", "bold"))
-
-
-def _list(page: Page, result: Record) -> None:
-    records = result["results"]
-    if not records:
-        page.line(("No documents." if not result["total"] else "No more documents.", "bold"))
-        page.line(("Drop a filter, or bring the index up to date: vault-index sync", "dim"))
-        return
-    ids = short_ids(record["id"] for record in records)
-    if all(record["kind"] == "session" for record in records):
-        _sessions(page, records, ids)
-    else:
-        _documents(page, records, ids)
-    page.gap()
-    page.line((f"{len(records):,} of {counted(result['total'], 'document')}", "dim"))
-
-
-def _documents(page: Page, records: Sequence[Record], ids: Mapping[str, str]) -> None:
-    typed = any(record["type"] for record in records)
-    wide = page.width >= 110
-    columns = [("id", "dim", 0), ("created", "dim", 0)]
-    columns += [("type", "green", 0)] if typed else []
-    columns += [("title", "bold", 3), ("path", "cyan", 4 if wide else 3)]
-    columns += [("tags", "magenta", 2)] if wide else []
-    rows = []
-    for record in records:
-        row: list[str | Text] = [ids[record["id"]], moment(record["created"])[:10]]
-        row += [record["type"] or ""] if typed else []
-        row += [_one(record["title"]), page.link(_one(record["path"]), _one(record["link"]))]
-        row += [" ".join(f"#{_one(tag)}" for tag in record["tags"])] if wide else []
-        rows.append(row)
-    page.columns(columns, rows)
-
-
-def _sessions(page: Page, records: Sequence[Record], ids: Mapping[str, str]) -> None:
-    """Their paths are ids, and say nothing that the project and the title do not."""
-    columns = [("id", "dim", 0), ("updated", "dim", 0), ("project", "green", 1), ("title", "bold", 3)]
-    rows: list[list[str | Text]] = [
-        [
-            ids[record["id"]],
-            moment(record["updated"]),
-            _one(record["project"] or ""),
-            page.link(_one(record["title"]), _one(record["link"])),
-            f"{record['turns'] or 0:,}",
-            f"{record['tokens']:,}",
-        ]
-        for record in records
+def _text(text: Record) -> Blocks:
+    about = f" · {text['id']} · {counted(text['tokens'], 'token')}"
+    return [
+        line((text["title"], "bold")),
+        line((f"{text['path']}:{lines(text)}", "cyan"), (about, "dim")),
+        Pairs(metadata(text.get("metadata") or {})),
+        GAP,
+        Raw(text["content"].rstrip("\n")),
+        *shown_if(text["next"], GAP, line((f"Goes on: vault-index get {text['next']}", "dim"))),
     ]
-    page.columns([*columns, ("turns#", "", 0), ("tokens#", "dim", 0)], rows)
 
 
-def _tags(page: Page, result: Record) -> None:
+def _recall(result: Record, width: int) -> Blocks:
+    nothing = line(("There is nothing to recall.", "bold"))
+    return [*_remarks(result), Raw(result["text"]) if result["text"] else nothing]
+
+
+def _list(result: Record, width: int) -> Blocks:
+    records = documents(result["results"])
+    if not records:
+        return [
+            line(("No more documents." if result["total"] else "No documents.", "bold")),
+            line(("Drop a filter, or bring the index up to date: vault-index sync", "dim")),
+        ]
+    names = f"id created type? title {_path(width)}{' tags' if width >= _WIDE else ''}"
+    if all(record["kind"] == "session" for record in records):
+        # Their paths are ids, and say nothing that the project and the title do not.
+        names = "id updated_at project linked_title turns tokens"
+    return [Table(columns(names, records), records), GAP, _count(result, "document")]
+
+
+def _related(result: Record, width: int) -> Blocks:
+    anchor, records = result["anchor"], documents(result["results"])
+    if not records:
+        more = "more " if result["total"] else ""
+        return [
+            *_remarks(result),
+            line((f"Nothing {more}is related to “{anchor['title']}”.", "bold")),
+            line(("Drop a filter, or ask for what you look for: vault-index search", "dim")),
+        ]
+    for record in records:  # that a linked document is near as well is what its cosine says
+        record["relation"] = [one for one in record["relations"] if one != "near"] or record["relations"]
+    return [
+        *_remarks(result),
+        line("Related to ", (anchor["title"], "bold"), (f" · {anchor['path']}", "dim")),
+        GAP,
+        Table(columns(f"id relation cosine title {_path(width)}"), records),
+        GAP,
+        _count(result, "document"),
+    ]
+
+
+def _timeline(result: Record, width: int) -> Blocks:
+    records = around(result)
+    alone = "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
+    return [
+        Table(columns(f"mark created_at id type_or_session? plain_title {_path(width)}", records), records),
+        *shown_if(len(records) == 1, GAP, line((alone, "dim"))),
+    ]
+
+
+def _path(width: int) -> str:
+    return "wide_path" if width >= _WIDE else "path"
+
+
+def _count(result: Record, noun: str) -> Block:
+    return line((f"{len(result['results']):,} of {counted(result['total'], noun)}", "dim"))
+
+
+def _tags(result: Record, width: int) -> Blocks:
     records = result["results"]
     if not records:
-        page.line(("No tags.", "bold"))
-        page.line(("Tags come from the frontmatter (tags: [a, b]) and from #tags in the text.", "dim"))
-        return
+        hint = "Tags come from the frontmatter (tags: [a, b]) and from #tags in the text."
+        return [line(("No tags.", "bold")), line((hint, "dim"))]
     most = max(record["count"] for record in records)
     widest = max(len(record["tag"]) for record in records)
-    room = min(max(min(page.width - widest - 14, 40), 4), most)
+    room = min(max(min(width - widest - 14, 40), 4), most)
     rows = [
-        (f"#{_one(record['tag'])}", f"{record['count']:,}", "▪" * max(1, round(room * record["count"] / most)))
+        {**record, "tag": [record["tag"]], "bar": "▪" * max(1, round(room * record["count"] / most))}
         for record in records
     ]
-    page.columns([("tag", "magenta", 0), ("count#", "", 0), ("", "dim", 0)], rows)
-    if result["total"] > len(records):
-        page.gap()
-        page.line((f"{len(records):,} of {counted(result['total'], 'tag')}", "dim"))
+    return [
+        Table(columns("tag count bar"), rows),
+        *shown_if(result["total"] > len(records), GAP, _count(result, "tag")),
+    ]
 
 
-def _one(text: str) -> str:
-    return " ".join(text.split())
+# --- memories --------------------------------------------------------------------------------------------------
+
+
+def _stored(answer: Record, width: int) -> Blocks:
+    answer, *near = with_short_ids([answer, *answer["near"]])
+    done = "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
+    replace = f"To replace one: vault-index update {answer['id']} --supersedes {near[0]['id'] if near else ''}"
+    same = (
+        GAP,
+        line(("Nearly the same is said by:", "bold")),
+        Table(columns("id alike plain_title near"), near),
+        line((replace, "dim")),
+    )
+    return [
+        line((f"{done} ", "bold green"), (answer["id"], "bold")),
+        line((answer["path"], "cyan"), indent=2),
+        *(line(("! ", "yellow"), warning, hang=2) for warning in answer["warnings"]),
+        *shown_if(near, *same),
+    ]
+
+
+def _outcomes(answer: Record, width: int, nothing: str = "Nothing was done.") -> Blocks:
+    results, failed = answer["results"], answer["failed"]
+    if not results and not failed:
+        return [line((nothing, "bold"))]
+    total = counted(len(results), "memory", "memories") + (f", {len(failed)} failed" if failed else "")
+    return [*_each(answer), *shown_if(len(results) > 1 or failed, GAP, line((total, "dim")))]
+
+
+def _each(answer: Record) -> Blocks:
+    """What became of each of several memories."""
+    groups = [
+        [
+            line((f"{one['outcome']} ", "green"), (short, "dim"), (one["title"], "bold"), hang=2),
+            *shown_if(details, line((details, "dim"), indent=2)),
+        ]
+        for one in with_short_ids(answer["results"])
+        for short in [f"{one['id']} · " if one["id"] else ""]
+        for details in [_details(one["details"])]
+    ]
+    failed = [
+        line(("! ", "yellow"), (f"{item['position']}: ", "bold"), item["error"], hang=2) for item in answer["failed"]
+    ]
+    return [*chain(*groups), *failed]
+
+
+def _details(details: Record) -> str:
+    """What else there is to say of an outcome, without what is empty, and without the whole text."""
+    shown = {key: ", ".join(map(str, one)) if isinstance(one, list) else one for key, one in details.items()}
+    return " · ".join(f"{key} {one}" for key, one in shown.items() if one not in (None, "") and key != "text")
+
+
+def _import(answer: Record, width: int) -> Blocks:
+    """Thousands of memories are counted, and those that need a look are named."""
+    short = import_in_short(answer)
+    counts = ", ".join(f"{number:,} {outcome}" for outcome, number in short["counts"].items())
+    named = _each(short)
+    return [
+        *shown_if(named, *named, GAP),
+        line((counts or "There was nothing to import.", "bold")),
+        *shown_if(
+            answer["results"] != short["results"] or answer["failed"] != short["failed"],
+            line(("--json names all", "dim")),
+        ),
+    ]
+
+
+def _export(report: Record, width: int) -> Blocks:
+    what = f"{counted(report['memories'], 'memory', 'memories')} of {report['source']} to "
+    return [line(("Exported ", "bold green"), what, (report["path"], "cyan"))]
+
+
+_VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
+    "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
+    "timeline": _timeline, "add": _stored, "update": _stored, "import": _import, "export": _export,
+    "delete": _outcomes, "prune": partial(_outcomes, nothing="Nothing has expired."),
+    "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),
+}  # fmt: skip

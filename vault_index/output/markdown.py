@@ -1,73 +1,76 @@
 """Answers as markdown, to be pasted into a note or read by an agent."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from vault_index.output.explain import explanation_lines, reading_lines
-from vault_index.output.short import import_in_short, lines, metadata, moment, place, short_ids, when
+from vault_index.output.short import lines, metadata, one_line, place, with_short_ids
+from vault_index.output.view import (
+    WRITTEN,
+    Column,
+    Record,
+    around,
+    cell,
+    columns,
+    documents,
+    explanation_lines,
+    import_in_short,
+    is_records,
+    reading_lines,
+)
 
-Record = Mapping[str, Any]
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def render_markdown(method: str, result: Record) -> str:
-    shapes = {
-        "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
-        "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-        "import": _import, "recall": _recall,
-    }  # fmt: skip
-    return shapes.get(method, _plain)(result)
+    return _VIEWS.get(method, _plain)(result)
 
 
 def _search(result: Record) -> str:
-    hits = result["results"]
-    notes = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
-    notes += [f"Read as: {_text(old)} → {_text(new)}." for old, new in result["corrections"].items()]
+    hits, notes = with_short_ids(result["results"]), _remarks(result)
     if result["confidence"] == "none":
         notes.insert(0, f"Nothing in the vault answers “{_text(result['query'])}”.")
     elif not hits:
         notes.append(f"Nothing found for “{_text(result['query'])}”.")
-    notes += _bullets(reading_lines(result.get("reading")))
-    ids = short_ids(hit["id"] for hit in hits)
-    return "\n\n".join([*notes, *(_hit(hit, ids[hit["id"]]) for hit in hits)])
+    reading = _bullets(reading_lines(result.get("reading")))
+    return "\n\n".join([*notes, *reading, *map(_hit, hits)])
 
 
-def _hit(hit: Record, short: str) -> str:
+def _hit(hit: Record) -> str:
     title = " › ".join(dict.fromkeys([hit["title"], *hit["headings"]]))
     tags = "".join(f" #{tag}" for tag in hit["tags"])
-    body = _quoted(hit["snippet"] or hit["digest"])
-    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(short)}{tags}"
-    return "\n\n".join(filter(None, [head, body, *_bullets(explanation_lines(hit.get("explain")))]))
+    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{tags}"
+    quoted = "\n".join(f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines())
+    return "\n\n".join(filter(None, [head, quoted, *_bullets(explanation_lines(hit.get("explain")))]))
 
 
 def _why(result: Record) -> str:
-    verdict = "Found" if result["found"] else "Not found"
-    title = f" **{_text(result['title'])}**" if result["title"] else ""
-    reasons = [
-        f"{reason['message']} ({reason['hint']})" if reason["hint"] else reason["message"]
-        for reason in result["reasons"]
+    hits, title = filter(None, [result["hit"]]), f" **{_text(result['title'])}**" if result["title"] else ""
+    reasons = [reason["message"] + (f" ({reason['hint']})" if reason["hint"] else "") for reason in result["reasons"]]
+    parts = [
+        *_remarks(result),
+        f"{'Found' if result['found'] else 'Not found'}:{title} {_code(place(result))}",
+        *_bullets(reasons),
+        *map(_hit, with_short_ids(hits)),
+        *_bullets(reading_lines(result["reading"])),
     ]
-    hit = result["hit"]
-    shown = [_hit(hit, short_ids([hit["id"]])[hit["id"]])] if hit else []
-    notes = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
-    notes += [f"Read as: {_text(old)} → {_text(new)}." for old, new in result["corrections"].items()]
-    read = _bullets(reading_lines(result["reading"]))
-    return "\n\n".join([*notes, f"{verdict}:{title} {_code(place(result))}", *_bullets(reasons), *shown, *read])
+    return "\n\n".join(parts)
+
+
+def _remarks(result: Record) -> list[str]:
+    """What was not done as asked."""
+    degraded = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
+    return degraded + [f"Read as: {_text(old)} → {_text(new)}." for old, new in result.get("corrections", {}).items()]
 
 
 def _get(result: Record) -> str:
     """Each text as it is, under a comment that names its place; a second comment says how to go on."""
-    texts = result["results"]
-    ids = short_ids(text["id"] for text in texts)
     parts = []
-    for text in texts:
-        head = f"{ids[text['id']]} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
-        parts.append(f"<!-- {_comment(head)} -->")
-        parts += [f"<!-- {_comment(f'{key}: {value}')} -->" for key, value in metadata(text.get("metadata") or {})]
-        parts.append(text["content"].rstrip("\r\n"))
-        if text["next"]:
-            parts.append(f"<!-- next: {_comment(text['next'])} -->")
+    for text in with_short_ids(result["results"]):
+        head = f"{text['id']} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
+        about = [f"{key}: {value}" for key, value in metadata(text.get("metadata") or {})]
+        rest = [f"next: {text['next']}"] if text["next"] else []
+        parts += [*map(_comment, [head, *about]), text["content"].rstrip("\r\n"), *map(_comment, rest)]
     return "\n".join(parts)
 
 
@@ -76,73 +79,31 @@ def _recall(result: Record) -> str:
 
 
 def _list(result: Record) -> str:
-    records = result["results"]
-    ids = short_ids(record["id"] for record in records)
+    records = documents(result["results"])
     sessions = any(record["kind"] == "session" for record in records)
-    rows = [
-        (
-            _code(ids[record["id"]]),
-            _text(record["title"]),
-            _code(record["path"]),
-            record["type"] or record["kind"],
-            " ".join(f"#{tag}" for tag in record["tags"]),
-            moment(record["created"])[:10],
-            *([moment(record["updated"])[:10], str(record["turns"] or "")] if sessions else []),
-        )
-        for record in records
-    ]
-    columns = ("id", "title", "path", "type", "tags", "created", *(("updated", "turns") if sessions else ()))
-    table = _table(columns, rows) if rows else "No documents."
-    return f"{table}\n\n{len(rows)} of {result['total']}"
+    names = f"id title path type_or_kind tags created{' updated turns' if sessions else ''}"
+    return f"{_table(columns(names), records, 'No documents.')}\n\n{len(records)} of {result['total']}"
 
 
 def _related(result: Record) -> str:
-    records = result["results"]
-    ids = short_ids(record["id"] for record in records)
-    rows = [
-        (
-            _code(ids[record["id"]]),
-            ", ".join(record["relations"]),
-            "" if record["cosine"] is None else f"{record['cosine']:.2f}",
-            _text(record["title"]),
-            _code(record["path"]),
-        )
-        for record in records
-    ]
-    notes = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
-    notes.append(f"Related to **{_text(result['anchor']['title'])}** {_code(result['anchor']['path'])}:")
-    table = _table(("id", "relation", "cosine", "title", "path"), rows) if rows else "No documents."
-    return "\n\n".join([*notes, table, f"{len(rows)} of {result['total']}"])
+    anchor, records = result["anchor"], documents(result["results"])
+    table = _table(columns("id relations cosine title path"), records, "No documents.")
+    head = f"Related to **{_text(anchor['title'])}** {_code(anchor['path'])}:"
+    return "\n\n".join([*_remarks(result), head, table, f"{len(records)} of {result['total']}"])
 
 
 def _timeline(result: Record) -> str:
-    """One table; the title of the document it is around is bold."""
-    records = [*result["before"], result["anchor"], *result["after"]]
-    ids = short_ids(record["id"] for record in records)
-    rows = [
-        (
-            when(record["created"]),
-            _code(ids[record["id"]]),
-            f"**{_text(record['title'])}**" if number == len(result["before"]) else _text(record["title"]),
-            _code(record["path"]),
-            record["type"] or record["kind"],
-        )
-        for number, record in enumerate(records)
-    ]
-    return _table(("created", "id", "title", "path", "type"), rows)
+    return _table(columns("created_at id title path type_or_kind"), around(result))
 
 
 def _tags(result: Record) -> str:
-    rows = [(f"#{record['tag']}", str(record["count"])) for record in result["results"]]
-    return _table(("tag", "documents"), rows) if rows else "No tags."
+    records = [{**record, "tag": [record["tag"]]} for record in result["results"]]
+    return _table(columns("tag documents"), records, "No tags.")
 
 
 def _outcomes(result: Record) -> str:
-    rows = [
-        (outcome["outcome"], _code(outcome["id"][:8]) if outcome["id"] else "", _text(outcome["title"]))
-        for outcome in result["results"]
-    ]
-    table = [_table(("outcome", "id", "title"), rows)] if rows else []
+    records = [{**outcome, "id": outcome["id"][:8] or None} for outcome in result["results"]]
+    table = [_table(columns("outcome id title"), records)] if records else []
     failed = _bullets(f"{item['position']}: {item['error']}" for item in result["failed"])
     return "\n\n".join([*table, *failed]) or "Nothing was done."
 
@@ -161,10 +122,10 @@ def _plain(result: Record, depth: int = 0) -> str:
         label = f"{'  ' * depth}- {key.replace('_', ' ')}:"
         if isinstance(value, dict) and value:
             out.append(f"{label}\n{_plain(value, depth + 1)}")
-        elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
+        elif is_records(value):
             out.append(label)
             out += [
-                f"{'  ' * (depth + 1)}- {', '.join(f'{k} {_text(str(v))}' for k, v in item.items() if v is not None)}"
+                f"{'  ' * (depth + 1)}- {', '.join(f'{k} {_text(v)}' for k, v in item.items() if v is not None)}"
                 for item in value
             ]
         elif value not in (None, "", [], (), {}):
@@ -173,23 +134,27 @@ def _plain(result: Record, depth: int = 0) -> str:
     return "\n".join(out)
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    names = tuple(head)
-    ruled = [names, ["---"] * len(names), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace(chr(10), ' ') for cell in row)} |" for row in ruled)
+def _table(shown: Iterable[Column], records: Iterable[Record], nothing: str = "") -> str:
+    cells = [[_cell(column, record) for column in shown] for record in records]
+    heads = [column.head.rstrip("#") for column in shown]
+    rows = [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *cells)]
+    return "\n".join(rows) if cells else nothing
 
 
-def _text(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+def _cell(column: Column, record: Record) -> str:
+    value = record[column.key]
+    if isinstance(value, tuple):  # with a style, which is bold
+        return f"**{_text(value[0])}**" if value[1] else _text(value[0])
+    return cell(column, record, _WRITTEN).replace("\n", " ")
+
+
+def _text(text: object) -> str:
+    return _SPECIAL.sub(r"\\\1", one_line(text))
 
 
 def _code(text: str) -> str:
-    one = " ".join(text.split()).replace("|", "\\|")
+    one = one_line(text).replace("|", "\\|")
     return f"`` {one} ``" if "`" in one else f"`{one}`"
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 
 def _bullets(lines: Iterable[str]) -> list[str]:
@@ -199,5 +164,13 @@ def _bullets(lines: Iterable[str]) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    """One line that cannot end the comment it stands in."""
-    return re.sub(r"-(?=[->])|>", "‐", " ".join(text.split()))
+    """A comment of one line that `text` cannot end."""
+    return f"<!-- {re.sub(r'-(?=[->])|>', '‐', one_line(text))} -->"
+
+
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}
+_VIEWS: Mapping[str, Callable[[Record], str]] = {
+    "search": _search, "why": _why, "get": _get, "recall": _recall, "list": _list, "related": _related,
+    "timeline": _timeline, "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
+    "import": _import,
+}  # fmt: skip

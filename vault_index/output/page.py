@@ -1,27 +1,122 @@
-"""A page of text for people: styled lines, columns and key-value pairs, laid out by rich for a given width."""
+"""A page of text for people: lines, pairs and tables, cleaned and laid out by rich for a given width."""
 
 from collections.abc import Iterable, Sequence
 from io import StringIO
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.style import Style
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-READABLE = 100
-"""Prose is not set wider than this, however wide the terminal."""
+from vault_index.output.clean import clean, clean_line
+from vault_index.output.view import Column, Record, cell
 
+READABLE = 100  # characters: prose is not set wider, however wide the terminal
 _SCHEMES = ("obsidian://", "file://", "https://", "http://")
+
+Part = str | tuple[str, str] | tuple[str, str, str]
+"""Text; with a style; with a style and the target of a link."""
+
+
+class Line(NamedTuple):
+    """A paragraph, wrapped: all its lines indented by `indent` characters, all but the first by `hang` more, and at
+    most `limit` of them."""
+
+    parts: tuple[Part, ...]
+    indent: int = 0
+    hang: int = 0
+    limit: int | None = None
+
+    def draw(self, page: "Page") -> None:
+        width = min(page.width, READABLE) - self.indent - self.hang
+        wrapped = Text.assemble(*map(page.styled, self.parts)).wrap(page.console, width)
+        shown = list(wrapped[: self.limit])
+        if len(wrapped) > len(shown):
+            last = shown[-1]
+            last.rstrip()
+            last.truncate(width - 2)
+            last.append(" …")
+        for number, one in enumerate(shown):
+            page.print(Text(" " * (self.indent + (self.hang if number else 0))) + one)
+
+
+class Pairs(NamedTuple):
+    """Names and values in two columns; those without a value are left out."""
+
+    rows: Sequence[tuple[str, str]]
+    indent: int = 0
+
+    def draw(self, page: "Page") -> None:
+        kept = [(clean_line(name), clean_line(value)) for name, value in self.rows if value]
+        width = max((len(name) for name, _ in kept), default=0) + 2
+        for name, value in kept:
+            for number, one in enumerate(Text(value).wrap(page.console, page.width - self.indent - width)):
+                label = Text(("" if number else name).ljust(width), style="dim")
+                page.print(Text(" " * self.indent) + label + one)
+
+
+class Table(NamedTuple):
+    """Records in rows, under dim headings."""
+
+    columns: Sequence[Column]
+    records: Sequence[Record]
+
+    def draw(self, page: "Page") -> None:
+        table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for column in self.columns:
+            table.add_column(
+                column.head.rstrip("#"),
+                style=column.style,
+                no_wrap=True,
+                overflow="ellipsis",
+                ratio=column.share or None,
+                justify="right" if column.head.endswith("#") else "left",
+            )
+        table.expand = any(column.share for column in self.columns)
+        for record in self.records:
+            table.add_row(*(page.styled(_cell(column, record)) for column in self.columns))
+        page.console.print(table)
+
+
+class Raw(NamedTuple):
+    """Text as it is: the terminal wraps it, so that it can be copied whole."""
+
+    text: str
+
+    def draw(self, page: "Page") -> None:
+        page.print(Text(clean(self.text)))
+
+
+GAP = Raw("")
+Block = Line | Pairs | Table | Raw
+Blocks = Sequence[Block]
+
+
+def line(*parts: Part, indent: int = 0, hang: int = 0, limit: int | None = None) -> Line:
+    return Line(parts, indent, hang, limit)
+
+
+def shown_if(condition: object, *blocks: Block) -> Blocks:
+    return blocks if condition else ()
+
+
+def _cell(column: Column, record: Record) -> Part:
+    value = record[column.key]
+    if isinstance(value, tuple):  # with a style of its own
+        return value
+    text = cell(column, record)
+    return (text, "", record["link"]) if column.kind == "link" else text
 
 
 class Page:
-    """Collects output; `text()` returns it. Every string it is given must be clean already."""
+    """Lays out blocks. Whatever text they hold is made safe here."""
 
     def __init__(self, width: int, *, color: bool, links: bool) -> None:
         self.width = max(width, 30)
         self._buffer = StringIO()
         self._links = links
-        self._console = Console(
+        self.console = Console(
             file=self._buffer,
             width=self.width,
             force_terminal=color or links,
@@ -34,60 +129,18 @@ class Page:
             _environ={},
         )
 
-    def text(self) -> str:
+    def text(self, blocks: Iterable[Block]) -> str:
+        for block in blocks:
+            block.draw(self)
         lines = (line.rstrip() for line in self._buffer.getvalue().split("\n"))
         return "\n".join(lines).rstrip("\n")
 
-    def line(
-        self, *parts: str | Text | tuple[str, str], indent: int = 0, hang: int = 0, limit: int | None = None
-    ) -> None:
-        """One paragraph: wrapped, its lines indented, all but the first by `hang` more, at most `limit` of them."""
-        width = min(self.width, READABLE) - indent - hang
-        wrapped = Text.assemble(*parts).wrap(self._console, width)
-        shown = list(wrapped if limit is None else wrapped[:limit])
-        if limit is not None and len(wrapped) > limit:
-            last = shown[-1]
-            last.rstrip()
-            last.truncate(width - 2)
-            last.append(" …")
-        for number, one in enumerate(shown):
-            self._console.print(Text(" " * (indent + (hang if number else 0))) + one, soft_wrap=True)
+    def print(self, text: Text) -> None:
+        self.console.print(text, soft_wrap=True)
 
-    def raw(self, text: str) -> None:
-        """Text as it is: the terminal wraps it, so that it can be copied whole."""
-        self._console.print(Text(text), soft_wrap=True)
-
-    def gap(self) -> None:
-        self._console.print()
-
-    def link(self, text: str, target: str, style: str = "") -> Text:
-        """A hyperlink where a terminal shows the page, plain text elsewhere."""
-        usable = self._links and target.startswith(_SCHEMES)
-        return Text(text, style=Style.parse(style) + Style(link=target) if usable else style)
-
-    def pairs(self, rows: Iterable[tuple[str, str]], indent: int = 0) -> None:
-        kept = [(name, value) for name, value in rows if value]
-        width = max((len(name) for name, _ in kept), default=0)
-        for name, value in kept:
-            wrapped = Text(value).wrap(self._console, self.width - indent - width - 2)
-            for number, one in enumerate(wrapped):
-                label = Text((name if number == 0 else "").ljust(width + 2), style="dim")
-                self._console.print(Text(" " * indent) + label + one, soft_wrap=True)
-
-    def columns(self, columns: Sequence[tuple[str, str, int]], rows: Iterable[Sequence[str | Text]]) -> None:
-        """Rows under dim headings; of each column its heading, its style and its share of what is left (0: fixed)."""
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for head, style, share in columns:
-            right = head.endswith("#")
-            table.add_column(
-                head.rstrip("#"),
-                style=style,
-                no_wrap=True,
-                overflow="ellipsis",
-                ratio=share or None,
-                justify="right" if right else "left",
-            )
-        table.expand = any(share for *_, share in columns)
-        for row in rows:
-            table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-        self._console.print(table)
+    def styled(self, part: Part) -> Text:
+        """With a hyperlink where a terminal shows the page, without elsewhere."""
+        text, style, target = (part, "", "") if isinstance(part, str) else (*part, "")[:3]
+        if self._links and target.startswith(_SCHEMES):
+            return Text(clean_line(text), style=Style.parse(style) + Style(link=clean_line(target)))
+        return Text(clean_line(text), style=style)

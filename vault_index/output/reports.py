@@ -1,141 +1,363 @@
-"""What commands that change the index have done or would do, for people."""
+"""How things stand, and what was done to the index, for people; and any answer that has no view of its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_index.output.page import Page
-from vault_index.output.short import counted, duration
-from vault_index.output.state import joined, show_problems
+from vault_index.output.page import GAP, Blocks, Pairs, Table, line, shown_if
+from vault_index.output.short import counted, duration, flat, moment, size
+from vault_index.output.view import Column, Record, is_records
 
-Record = Mapping[str, Any]
-_FAILED_SHOWN = 20
+_DOING = {"text": "indexing", "embed": "embedding"}
+_SHOWN = 20  # files that failed, or notes that are hard to find, at most
+_HARD_HINT = (
+    "Easier to find: give the note an alias of telling words (aliases: […] in its frontmatter), or a title that no"
+    " other note could have."
+)
+_FILE_STATES = {"indexed": "indexed", "behind": "indexed as it was before", "gone": "indexed, but gone"}
 
 
-def _sync(page: Page, report: Record) -> None:
-    changes = [f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]]
-    scanned = counted(report["scanned"], "file")
-    page.line(
-        _verdict(report),
-        f" in {duration(report['seconds'])}: {scanned}, {', '.join(changes) or 'nothing changed'}.",
+# --- how things stand ------------------------------------------------------------------------------------------
+
+
+def _stats(stats: Record, width: int) -> Blocks:
+    if "documents" not in stats:
+        return any_report(stats, width)
+    kinds = ", ".join(
+        counted(stats[key], noun, plural)
+        for key, noun, plural in (
+            ("notes", "note", ""),
+            ("memories", "memory", "memories"),
+            ("sessions", "session", ""),
+        )
+        if stats[key]
     )
+    pairs = [
+        ("documents", f"{stats['documents']:,}" + (f"  ({kinds})" if kinds else "")),
+        ("chunks", f"{stats['chunks']:,}"),
+        ("tags", f"{stats['tags']:,}"),
+        ("agents", f"{stats['agents']:,}"),
+        ("vectors pending", _number(stats["pending"])),
+        ("model", stats["model"] or "none (keywords only)"),
+        ("size", size(stats["bytes"])),
+        ("indexed", moment(stats["indexed"]) or "never; start with: vault-index sync"),
+    ]
+    added = {key: value for key, value in stats.items() if isinstance(value, list) and value}  # by --tags, --agents
+    return [Pairs(pairs), *(block for key in added for block in (GAP, *any_report({key: added[key]}, width)))]
+
+
+def _status(status: Record, width: int) -> Blocks:
+    if "results" in status:
+        return _privacy(status)
+    daemon, index, embedder, watch = (status[key] for key in ("daemon", "index", "embedder", "watch"))
+    since = f" since {moment(daemon['since'])}" if daemon["since"] else ""
+    vectors = f"{index['vectors']:,} vectors{_number(index['pending'], ', {:,} pending')}"
+    days = status.get("spent") or ()
+    pairs = [
+        ("daemon", f"running{since} (pid {daemon['pid']})" if daemon["running"] else "not running (vault-index watch)"),
+        ("doing", _work(daemon.get("work"))),
+        ("watch", _joined(
+            watch["backend"],
+            watch["last_event"] and f"last change {moment(watch['last_event'])}",
+            watch["last_reconcile"] and f"last comparison {moment(watch['last_reconcile'])}",
+            _number(watch["missed"], "{:,} missed"),
+        )),
+        ("index", f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {vectors}"),
+        ("size", size(index["bytes"])),
+        ("embedder", _joined(
+            embedder["provider"],
+            embedder["model"],
+            _number(embedder["dimensions"], "{} dimensions"),
+            "" if embedder["ready"] else "not ready",
+        )),
+        *((head, _joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"], "price unknown")))
+          for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
+    ]  # fmt: skip
+    none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
+    sources = _sources(status["sources"]) if status["sources"] else none
+    head = line(("vault-index ", "bold"), (status["version"], "bold"))
+    return [head, GAP, Pairs(pairs), GAP, sources, *_problems(status)]
+
+
+def _sources(sources: Sequence[Record]) -> Table:
+    failing = any(source["failed"] for source in sources)
+    shown = (
+        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan"),
+        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
+        Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
+    )  # fmt: skip
+    return Table(shown if failing else shown[:-1], [{**source, "coverage": _coverage(source)} for source in sources])
+
+
+def _coverage(source: Record) -> str:
+    found, current = source.get("found"), source.get("current", 0)
+    if found is None:
+        return "gone"
+    return "all" if found == current == source["documents"] else f"{current:,} of {found:,}"
+
+
+def _work(work: Record | None) -> str:
+    if work is None:
+        return ""
+    far = f"{work['done']:,} of {work['total']:,}" if work["total"] else f"{work['done']:,}"
+    rate = f"{work['rate']:,.0f}/s" if work["rate"] >= 10 else f"{work['rate']:.1f}/s"
+    seconds = work["seconds_left"]
+    left = "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
+    return _joined(f"{_DOING.get(work['stage'], work['stage'])} {far}", rate, left)
+
+
+def _file_status(file: Record, width: int) -> Blocks:
+    vectors = _joined(f"{file['vectors']:,} of {file['chunks']:,}", _number(file["pending"], "{:,} pending"))
+    pairs = [
+        ("source", file["source"]),
+        ("title", file["title"] or ""),
+        ("kind", file["kind"] or ""),
+        ("id", file["id"] or ""),
+        ("lines", _number(file["lines"])),
+        *([("chunks", f"{file['chunks']:,}"), ("vectors", vectors)] if file["id"] else []),
+    ]
+    state = _FILE_STATES.get(file["state"], "not indexed")
+    return [line((file["path"], "bold"), f" · {state}"), Pairs(pairs, indent=2), *_problems(file)]
+
+
+def _privacy(ledger: Record) -> Blocks:
+    if not ledger["results"]:
+        return [line(("Nothing has left this machine.", "bold green"))]
+    shown = (
+        Column("day", "text", "day", "dim"), Column("endpoint", "text", "to", "", 2),
+        Column("what", "text", "what", "cyan", 3), Column("texts", "count", "texts#"),
+        Column("tokens", "count", "tokens#"),
+    )  # fmt: skip
+    rows = [
+        {**sent, "what": f"{sent['source']}: {sent['path']}" if sent["source"] else sent["path"]}
+        for sent in ledger["results"]
+    ]
+    return [Table(shown, rows), GAP, line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))]
+
+
+def _doctor(report: Record, width: int) -> Blocks:
+    problems, fixed = report["problems"], report.get("fixed") or ()
+    found = f"{counted(len(problems), 'problem')}" if problems else "No problems"
+    hint = line(("How well notes are found by what they are called: vault-index doctor --recall", "dim"))
+    return [
+        *(line(("Mended: ", "green"), problem["message"]) for problem in fixed),
+        line((f"{found} {'left' if fixed else 'found'}.", "bold")),
+        *_problems(report),
+        GAP,
+        *([hint] if report["recall"] is None else _recall(report["recall"])),
+    ]
+
+
+def _recall(recall: Record) -> Blocks:
+    if not recall["queries"]:
+        return [line(("No notes are indexed, so there is nothing to look for: vault-index sync", "dim"))]
+    shown = (
+        Column("named_by", "text", "by"), Column("queries", "count", "questions#"),
+        Column("recall_5", "percent", "in the first five hits#"),
+    )  # fmt: skip
+    asked = f"{counted(recall['documents'], 'note')}, {counted(recall['queries'], 'question')}"
+    head = line(("Notes looked for by what they are called", "bold"), f" · {asked}, {duration(recall['seconds'])}")
+    classes = Table(shown, [*recall["classes"], {**recall, "named_by": "all"}])
+    return [head, classes, *shown_if(recall["hard"], GAP, *_hard_to_find(recall["hard"]))]
+
+
+def _hard_to_find(hard: Sequence[Record]) -> Blocks:
+    shown = (
+        Column("query", "text", "question", "bold", 3), Column("path", "text", "note", "cyan", 4),
+        Column("named_by", "text", "by"), Column("rank", "text", "hit#"),
+    )  # fmt: skip
+    rows = [{**one, "rank": one["rank"] or "none"} for one in hard[:_SHOWN]]
+    return [
+        line((f"Hard to find ({len(hard):,})", "bold yellow")),
+        Table(shown, rows),
+        *_rest(hard),
+        line((_HARD_HINT, "dim")),
+    ]
+
+
+def _settings(answer: Record, width: int) -> Blocks:
+    shown = (Column("key", head="setting"), Column("value", head="value"), Column("origin", "text", "from", "dim"))
+    rows = [
+        {
+            "key": (row["key"], "dim" if row["origin"] == "default" else "bold"),
+            "value": flat(row["value"]),
+            "origin": row["origin"],
+        }
+        for row in answer["results"]
+    ]
+    return [Table(shown, rows)]
+
+
+# --- what was done ---------------------------------------------------------------------------------------------
+
+
+def _sync(report: Record, width: int) -> Blocks:
+    failed, pending = report["failed"], report["pending"]
+    done = ("Done", "bold") if failed else ("Text is up to date" if pending else "Up to date", "bold green")
+    changes = [f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]]
+    told = f"{counted(report['scanned'], 'file')}, {', '.join(changes) or 'nothing changed'}."
     vectors = [
         f"{report[key]:,} {words}"
         for key, words in (("embedded", "embedded"), ("cached", "from the cache"), ("pending", "pending"))
         if report[key]
     ]
-    if report["chunks"] or vectors:
-        page.line((f"{counted(report['chunks'], 'chunk')}{_of(vectors)}", "dim"))
-    if report["failed"]:
-        page.gap()
-        page.line((f"{counted(len(report['failed']), 'file')} could not be read:", "yellow"))
-        for failure in report["failed"][:_FAILED_SHOWN]:
-            page.line((failure["path"], "cyan"), f"  {failure['error']}", indent=2)
-        if len(report["failed"]) > _FAILED_SHOWN:
-            page.line((f"… and {len(report['failed']) - _FAILED_SHOWN:,} more; --json names all", "dim"), indent=2)
-    show_problems(page, report)
-    if report["pending"] and not report.get("problems"):
-        page.line(("The vectors that are pending: vault-index embed", "dim"))
+    chunks = counted(report["chunks"], "chunk") + (f"; vectors: {', '.join(vectors)}" if vectors else "")
+    unread = line((f"{counted(len(failed), 'file')} could not be read:", "yellow"))
+    named = [line((failure["path"], "cyan"), f"  {failure['error']}", indent=2) for failure in failed[:_SHOWN]]
+    return [
+        line(done, f" in {duration(report['seconds'])}: {told}"),
+        *shown_if(report["chunks"] or vectors, line((chunks, "dim"))),
+        *shown_if(failed, GAP, unread, *named, *_rest(failed, indent=2)),
+        *_problems(report),
+        *shown_if(
+            pending and not report.get("problems"), line(("The vectors that are pending: vault-index embed", "dim"))
+        ),
+    ]
 
 
-def _verdict(report: Record) -> tuple[str, str]:
-    if report["failed"]:
-        return "Done", "bold"
-    return ("Text is up to date" if report["pending"] else "Up to date"), "bold green"
+def _init(answer: Record, width: int) -> Blocks:
+    report, vault = answer["sync"], answer.get("vault")
+    known = "Added" if answer.get("added") else "Known already:"
+    steps = {
+        **({} if report else {"vault-index sync": "index it"}),
+        'vault-index search "…"': "ask it something",
+        **({} if answer["daemon"] else {"vault-index service install": "keep it up to date from now on"}),
+        "vault-index status": "see how it is doing",
+    }
+    wide = max(map(len, steps)) + 2
+    return [
+        *shown_if(answer["source"], line(f"{known} ", (answer["source"], "bold"), f" · {vault}")),
+        *shown_if(answer.get("opencode"), line(("Sessions of OpenCode", "bold"), f" · {answer.get('opencode')}")),
+        *(_sync(report, width) if report else ()),
+        GAP,
+        line(("Next", "bold")),
+        *(line((command.ljust(wide), "cyan"), (purpose, "dim"), indent=2) for command, purpose in steps.items()),
+    ]
 
 
-def _init(page: Page, answer: Record) -> None:
-    report = answer["sync"]
-    if answer["source"]:
-        known = "Added" if answer["added"] else "Known already:"
-        page.line((f"{known} ", ""), (answer["source"], "bold"), f" · {answer['vault']}")
-    if answer.get("opencode"):
-        page.line(("Sessions of OpenCode", "bold"), f" · {answer['opencode']}")
-    if report:
-        _sync(page, report)
-    page.gap()
-    steps = [] if report else [("vault-index sync", "index it")]
-    steps.append(('vault-index search "…"', "ask it something"))
-    steps += [] if answer["daemon"] else [("vault-index service install", "keep it up to date from now on")]
-    steps.append(("vault-index status", "see how it is doing"))
-    page.line(("Next", "bold"))
-    width = max(len(command) for command, _ in steps)
-    for command, purpose in steps:
-        page.line((command.ljust(width + 2), "cyan"), (purpose, "dim"), indent=2)
-
-
-def _of(vectors: list[str]) -> str:
-    return f"; vectors: {', '.join(vectors)}" if vectors else ""
-
-
-def _embed(page: Page, answer: Record) -> None:
+def _embed(answer: Record, width: int) -> Blocks:
     """`embed` answers with a plan, a status or a report; their keys tell them apart."""
     if "price" in answer:
-        _embed_plan(page, answer)
-    elif "building" in answer:
-        _embed_status(page, answer)
-    else:
-        done = [f"{answer['embedded']:,} embedded", f"{answer['cached']:,} from the cache"]
-        pending = f", {answer['pending']:,} pending" if answer["pending"] else ""
-        head = ("Vectors are complete", "bold green") if not answer["pending"] else ("Vectors", "bold")
-        page.line(head, f" in {duration(answer['seconds'])}: {', '.join(done)}{pending}.")
-        show_problems(page, answer)
+        return _embed_plan(answer)
+    if "building" in answer:
+        return _embed_status(answer)
+    done = f"{answer['embedded']:,} embedded, {answer['cached']:,} from the cache"
+    head = ("Vectors", "bold") if answer["pending"] else ("Vectors are complete", "bold green")
+    pending = _number(answer["pending"], ", {:,} pending")
+    return [line(head, f" in {duration(answer['seconds'])}: {done}{pending}."), *_problems(answer)]
 
 
-def _embed_plan(page: Page, plan: Record) -> None:
+def _embed_plan(plan: Record) -> Blocks:
     if plan["provider"] == "none":
-        page.line(("No embedder is set up: search works by keywords.", "bold"))
-        page.line(("Set one: vault-index config set embedding.provider local", "dim"))
-        return
-    to_do = plan["chunks"] - plan["cached"]
-    page.line(("What embedding would cost", "bold"))
-    page.pairs(
-        [
-            ("embedder", joined(plan["provider"], plan["model"], plan["endpoint"])),
-            ("without vector", counted(plan["chunks"], "chunk")),
-            ("cached", f"{plan['cached']:,}, free of cost" if plan["cached"] else ""),
-            ("kept local", f"{plan['kept_local']:,}, never sent" if plan["kept_local"] else ""),
-            ("changed", f"{plan['unread']:,}, for the next sync to read again" if plan["unread"] else ""),
-            ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
-            ("price", _price(plan["price"], plan["provider"])),
-            ("today", _today(plan)),
-        ],
-        indent=2,
-    )
-    page.line(("Go ahead with: vault-index embed" if to_do else "Nothing to do.", "dim"))
+        hint = "Set one: vault-index config set embedding.provider local"
+        return [line(("No embedder is set up: search works by keywords.", "bold")), line((hint, "dim"))]
+    to_do, unknown = plan["chunks"] - plan["cached"], "unknown; set embedding.price_per_million to have it estimated"
+    pairs = [
+        ("embedder", _joined(plan["provider"], plan["model"], plan["endpoint"])),
+        ("without vector", counted(plan["chunks"], "chunk")),
+        ("cached", _number(plan["cached"], "{:,}, free of cost")),
+        ("kept local", _number(plan["kept_local"], "{:,}, never sent")),
+        ("changed", _number(plan["unread"], "{:,}, for the next sync to read again")),
+        ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
+        (
+            "price",
+            "nothing" if plan["price"] == 0 and plan["provider"] != "openai" else _dollars(plan["price"], unknown),
+        ),
+        ("today", _today(plan)),
+    ]
+    next_step = "Go ahead with: vault-index embed" if to_do else "Nothing to do."
+    return [line(("What embedding would cost", "bold")), Pairs(pairs, indent=2), line((next_step, "dim"))]
 
 
-def _price(price: float | None, provider: str) -> str:
+def _dollars(price: float | None, unknown: str) -> str:
     if price is None:
-        return "unknown; set embedding.price_per_million to have it estimated"
-    if not price:
-        return "nothing" if provider != "openai" else "less than $0.01"
+        return unknown
     return f"about ${price:.2f}" if price >= 0.01 else "less than $0.01"
 
 
 def _today(record: Record) -> str:
     limit = record["daily_token_limit"]
-    if not limit and not record["spent_today"]:
-        return ""
-    return f"{counted(record['spent_today'], 'token')} spent" + (f" of {limit:,}" if limit else "")
+    spent = f"{counted(record['spent_today'], 'token')} spent" if limit or record["spent_today"] else ""
+    return spent + _number(limit, " of {:,}")
 
 
-def _embed_status(page: Page, status: Record) -> None:
-    page.pairs(
-        [
-            ("embedder", joined(status["provider"], status["model"], status["endpoint"])),
-            ("dimensions", f"{status['dimensions']}" if status["dimensions"] else ""),
-            ("vectors", f"{status['vectors']:,} of {counted(status['chunks'], 'chunk')}"),
-            ("pending", f"{status['pending']:,}" if status["pending"] else ""),
-            ("kept local", f"{status['kept_local']:,}" if status["kept_local"] else ""),
-            ("today", _today(status)),
-            ("building", f"vectors of {status['building']}" if status["building"] else ""),
-        ]
+def _embed_status(status: Record) -> Blocks:
+    pairs = [
+        ("embedder", _joined(status["provider"], status["model"], status["endpoint"])),
+        ("dimensions", _number(status["dimensions"], "{}")),
+        ("vectors", f"{status['vectors']:,} of {counted(status['chunks'], 'chunk')}"),
+        ("pending", _number(status["pending"])),
+        ("kept local", _number(status["kept_local"])),
+        ("today", _today(status)),
+        ("building", f"vectors of {status['building']}" if status["building"] else ""),
+    ]
+    return [Pairs(pairs)]
+
+
+# --- parts of them ---------------------------------------------------------------------------------------------
+
+
+def any_report(record: Record, width: int) -> Blocks:
+    """Any answer: its scalars as pairs, its records as columns."""
+    tables = {key: value for key, value in record.items() if is_records(value)}
+    others = [key for key in record if key not in tables and (key != "total" or "results" not in record)]
+    blocks = [
+        block
+        for key, rows in tables.items()
+        for block in (*shown_if(key != "results", line((_label(key), "bold"))), _any_table(rows))
+    ]
+    return [Pairs([(_label(key), _value(record[key])) for key in others]), *blocks]
+
+
+def _any_table(rows: Sequence[Record]) -> Table:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return Table(
+        [Column(key, head=_label(key)) for key in keys], [{key: _value(row.get(key)) for key in keys} for row in rows]
     )
 
 
-REPORTS: Mapping[str, Callable[[Page, Record], None]] = {
-    "init": _init,
-    "sync": _sync,
-    "rebuild": _sync,
-    "embed": _embed,
-}
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{_label(key)} {_value(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _problems(record: Record) -> Blocks:
+    """Each with what mends it."""
+    return [
+        block
+        for problem in record.get("problems") or ()
+        for block in (
+            GAP,
+            line(("! ", "yellow"), problem["message"]),
+            *shown_if(problem["hint"], line((problem["hint"], "dim"), indent=2)),
+        )
+    ]
+
+
+def _rest(records: Sequence[object], indent: int = 0) -> Blocks:
+    more = f"… and {len(records) - _SHOWN:,} more; --json names all"
+    return shown_if(len(records) > _SHOWN, line((more, "dim"), indent=indent))
+
+
+def _number(count: int, words: str = "{:,}") -> str:
+    """Nothing for 0."""
+    return words.format(count) if count else ""
+
+
+def _label(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _joined(*parts: str | None) -> str:
+    """The parts there are, between dots."""
+    return " · ".join(part for part in parts if part)
+
+
+REPORTS: Mapping[str, Callable[[Record, int], Blocks]] = {
+    "stats": _stats, "status": _status, "file_status": _file_status, "doctor": _doctor, "config_list": _settings,
+    "init": _init, "sync": _sync, "rebuild": _sync, "embed": _embed,
+}  # fmt: skip

@@ -10,7 +10,7 @@ from vault_index import results
 from vault_index.models import FileStamp
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
-from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, snippet
+from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, TermMatcher, snippet
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results import Explanation, Hit
@@ -125,10 +125,12 @@ def to_hit(
     link: str,
     accesses: int,
     explain: Explanation | None,
+    matcher: TermMatcher,
 ) -> Hit:
     """`better` are the lines of the file that better hits point at: two hits do not show the same."""
     chunk = selected.hit.chunk
     others = {line - chunk.start_line for line in better}
+    shown = snippet(chunk.text, place.first, place.column, others)
     return Hit(
         id=chunk.uid,
         kind=chunk.kind,
@@ -141,7 +143,7 @@ def to_hit(
         tags=tags,
         type=chunk.type,
         digest=chunk.digest,
-        snippet=snippet(chunk.text, place.first, place.column, others),
+        snippet=shown,
         focus=in_file(chunk, place.first, place.last),
         tokens=chunk.tokens,
         created=iso_time(chunk.created),
@@ -155,6 +157,7 @@ def to_hit(
         changed_since_index=selected.changed,
         also=tuple(dict.fromkeys(path for path in selected.also if path != chunk.path)),
         link=link,
+        spans={"snippet": matcher.spans(shown), "digest": matcher.spans(chunk.digest)},
         explain=explain,
     )
 

@@ -256,6 +256,7 @@ class Searcher:
                 link=source.link(record.path) if (source := self._sources.get(record.source)) else "",
                 accesses=accesses.get(record.uid, 0),
                 explain=explanation(one.hit, terms, evidence) if explain else None,
+                matcher=matcher,
             )
             lines.update(range(hit.focus[0], hit.focus[1] + 1))
             hits.append(hit)

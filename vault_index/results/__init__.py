@@ -1,8 +1,23 @@
 """What is answered: the frozen dataclasses behind the JSON. Their field names are the JSON keys, a promise."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from vault_index.models import Kind
+
 if TYPE_CHECKING:
+    from vault_index.results.changes import (
+        EmbedPlan as EmbedPlan,
+        EmbedReport as EmbedReport,
+        EmbedStatus as EmbedStatus,
+        ExportReport as ExportReport,
+        FailedItem as FailedItem,
+        MemoryOutcome as MemoryOutcome,
+        MemoryOutcomes as MemoryOutcomes,
+        NearMemory as NearMemory,
+        StoredMemory as StoredMemory,
+        SyncReport as SyncReport,
+    )
     from vault_index.results.counts import (
         AgentCount as AgentCount,
         AgentList as AgentList,
@@ -13,8 +28,10 @@ if TYPE_CHECKING:
     from vault_index.results.documents import (
         DocumentList as DocumentList,
         DocumentRecord as DocumentRecord,
-        DocumentText as DocumentText,
-        Texts as Texts,
+        RelatedList as RelatedList,
+        RelatedRecord as RelatedRecord,
+        Relation as Relation,
+        Timeline as Timeline,
     )
     from vault_index.results.explain import (
         ChannelEvidence as ChannelEvidence,
@@ -23,28 +40,6 @@ if TYPE_CHECKING:
         Reason as Reason,
         Why as Why,
         WordReading as WordReading,
-    )
-    from vault_index.results.jobs import (
-        EmbedPlan as EmbedPlan,
-        EmbedReport as EmbedReport,
-        EmbedStatus as EmbedStatus,
-        SyncReport as SyncReport,
-    )
-    from vault_index.results.memories import (
-        ExportReport as ExportReport,
-        FailedItem as FailedItem,
-        MemoryOutcome as MemoryOutcome,
-        MemoryOutcomes as MemoryOutcomes,
-        NearMemory as NearMemory,
-        StoredMemory as StoredMemory,
-    )
-    from vault_index.results.problems import Failure as Failure, Problem as Problem
-    from vault_index.results.recall import Cause as Cause, Recall as Recall, RecalledSource as RecalledSource
-    from vault_index.results.related import (
-        RelatedList as RelatedList,
-        RelatedRecord as RelatedRecord,
-        Relation as Relation,
-        Timeline as Timeline,
     )
     from vault_index.results.search import Hit as Hit, SearchResult as SearchResult
     from vault_index.results.status import (
@@ -64,69 +59,83 @@ if TYPE_CHECKING:
         WatchStatus as WatchStatus,
         WorkStatus as WorkStatus,
     )
+    from vault_index.results.texts import (
+        Cause as Cause,
+        DocumentText as DocumentText,
+        Recall as Recall,
+        RecalledSource as RecalledSource,
+        Texts as Texts,
+    )
 
-WHEN_ASKED = "when asked"
-"""Metadata of a field that is no key of the JSON while it is None."""
+WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it is None
 
-_MODULES = {
-    "RelatedList": "related",
-    "RelatedRecord": "related",
-    "Relation": "related",
-    "Timeline": "related",
-    "AgentCount": "counts",
-    "AgentList": "counts",
-    "Stats": "counts",
-    "TagCount": "counts",
-    "TagList": "counts",
-    "DoctorReport": "status",
-    "HardToFind": "status",
-    "RecallOfClass": "status",
-    "RecallReport": "status",
-    "DocumentList": "documents",
-    "DocumentRecord": "documents",
-    "ChannelEvidence": "explain",
-    "Explanation": "explain",
-    "QueryReading": "explain",
-    "WordReading": "explain",
-    "Hit": "search",
-    "SearchResult": "search",
-    "ExportReport": "memories",
-    "FailedItem": "memories",
-    "MemoryOutcome": "memories",
-    "MemoryOutcomes": "memories",
-    "NearMemory": "memories",
-    "StoredMemory": "memories",
-    "Privacy": "status",
-    "SentRecord": "status",
-    "SpentDay": "status",
-    "Failure": "problems",
-    "Problem": "problems",
-    "Cause": "recall",
-    "Recall": "recall",
-    "RecalledSource": "recall",
-    "DaemonStatus": "status",
-    "EmbedderStatus": "status",
-    "FileStatus": "status",
-    "IndexStatus": "status",
-    "SourceStatus": "status",
-    "Status": "status",
-    "WatchStatus": "status",
-    "WorkStatus": "status",
-    "DocumentText": "documents",
-    "Texts": "documents",
-    "Reason": "explain",
-    "Why": "explain",
-    "EmbedPlan": "jobs",
-    "EmbedReport": "jobs",
-    "EmbedStatus": "jobs",
-    "SyncReport": "jobs",
+_NAMES = {
+    "changes": (
+        "EmbedPlan",
+        "EmbedReport",
+        "EmbedStatus",
+        "ExportReport",
+        "FailedItem",
+        "MemoryOutcome",
+        "MemoryOutcomes",
+        "NearMemory",
+        "StoredMemory",
+        "SyncReport",
+    ),
+    "counts": ("AgentCount", "AgentList", "Stats", "TagCount", "TagList"),
+    "documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Relation", "Timeline"),
+    "explain": ("ChannelEvidence", "Explanation", "QueryReading", "Reason", "Why", "WordReading"),
+    "search": ("Hit", "SearchResult"),
+    "status": (
+        "DaemonStatus",
+        "DoctorReport",
+        "EmbedderStatus",
+        "FileStatus",
+        "HardToFind",
+        "IndexStatus",
+        "Privacy",
+        "RecallOfClass",
+        "RecallReport",
+        "SentRecord",
+        "SourceStatus",
+        "SpentDay",
+        "Status",
+        "WatchStatus",
+        "WorkStatus",
+    ),
+    "texts": ("Cause", "DocumentText", "Recall", "RecalledSource", "Texts"),
 }
 
 
-def __getattr__(name: str) -> Any:
-    # Lazy (PEP 562): making a dataclass takes a millisecond, and no command answers with more than a few of them.
-    if name in _MODULES:
-        from importlib import import_module
+@dataclass(frozen=True, slots=True)
+class Failure:
+    path: str
+    error: str
 
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """What every record of a document, or of a part of one, begins with."""
+
+    id: str
+    kind: Kind
+    source: str
+    path: str
+    title: str
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy (PEP 562): making a dataclass takes half a millisecond, and no command answers with more than a few of them.
+    for module, names in _NAMES.items():
+        if name in names:
+            from importlib import import_module
+
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,21 +1,18 @@
-"""Documents as a whole: the answer of `list`."""
+"""Documents as a whole: the answers of `list`, `related` and `timeline`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-from vault_index.models import Kind
+from vault_index.results import DocumentName
+
+Relation = Literal["link", "backlink", "near"]
+"""What a document is to the one that was asked about: that links to it, it links there, they mean much the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """One document in the answer of `list` and `get`."""
+class DocumentRecord(DocumentName):
+    """One document in the answer of `list`."""
 
-    id: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
     tags: tuple[str, ...]
     type: str | None
     digest: str
@@ -41,23 +38,25 @@ class DocumentList:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentText:
-    """The text of one reference, as `get` answers."""
-
-    id: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
-    lines: tuple[int, int]
-    tokens: int
-    content: str
-    next: str | None
-    """The reference to go on with when the text was cut, else null."""
-    metadata: Mapping[str, Any] | None = None
-    """With `full`: the record of `list`, the frontmatter, aliases and links."""
+class RelatedRecord(DocumentRecord):
+    relations: tuple[Relation, ...]
+    cosine: float | None
+    """Of its nearest passage; null without vectors."""
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    results: tuple[DocumentText, ...]
+class RelatedList:
+    anchor: DocumentRecord
+    """The document that was asked about."""
+    results: tuple[RelatedRecord, ...]
+    total: int
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A document, and those created before and after it, oldest first."""
+
+    anchor: DocumentRecord
+    before: tuple[DocumentRecord, ...]
+    after: tuple[DocumentRecord, ...]

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from vault_index.results import WHEN_ASKED
+from vault_index.results import WHEN_ASKED, DocumentName
 
 TYPE_CHECKING = False  # spares the import of what only `--explain` needs; type checkers know the name
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-    from vault_index.models import Kind
     from vault_index.results.explain import Explanation, QueryReading
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(DocumentName):
     """One passage of an answer."""
 
-    id: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
     headings: tuple[str, ...]
     lines: tuple[int, int]
     score: float
@@ -44,6 +38,8 @@ class Hit:
     changed_since_index: bool
     also: tuple[str, ...]
     link: str
+    spans: Mapping[Literal["snippet", "digest"], tuple[tuple[int, int], ...]]
+    """Where the snippet and the digest say words of the question: start and end of each, in characters from 0."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 

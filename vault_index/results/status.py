@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from vault_index.results.problems import Problem
+from vault_index.results import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_index.query.ranking.retrieval import QueryTerm
-from vault_index.terms import index_text_in_place
+from vault_index.terms import index_text_in_place, is_plain, word_spans
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
 """Distances in passages, each with the weight of a term that stands so far away."""
@@ -102,18 +102,40 @@ class TermMatcher:
             line += whole.count("\n", end, match.start())
             end = match.start()
             places.append((line, match[0]))
-        words = {word for _, word in places}
-        stems = self._stems(words)
-        matches = {word: self._matches(word, stems.get(word, word)) for word in words}
+        matches = self._match_words({word for _, word in places})
         for line, word in places:
             for number, weight in matches[word]:
                 if lines[line].get(number, 0.0) < weight:
                     lines[line][number] = weight
         return list(lines)
 
-    def _matches(self, word: str, stem: str) -> list[tuple[int, float]]:
-        by_prefix = [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)]
-        return [*self._by_stem.get(stem, ()), *by_prefix]
+    def spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Where `text` has terms of the query: start and end of each in order, none over another."""
+        if self._pattern is None or not text:
+            return ()
+        # Where words stand as the index holds them, those that may match are found several times faster.
+        likely = self._pattern.finditer(text.lower())
+        places = [word.span() for word in likely] if is_plain(text) else word_spans(text)
+        words = fold("\n".join([text[start:end] for start, end in places])).split("\n")
+        matches = self._match_words(set(filter(self._pattern.match, words)))
+        found = {place for place, word in zip(places, words, strict=False) if matches.get(word)}
+        # Of CJK text both characters and 2-grams are looked at; a character that matches alone is what was asked for.
+        found -= {(start, start + 2) for start, end in found if end == start + 1}
+        spans: list[tuple[int, int]] = []
+        for start, end in sorted(found):
+            if spans and start <= spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+        return tuple(spans)
+
+    def _match_words(self, words: Collection[str]) -> dict[str, list[tuple[int, float]]]:
+        """For each word, folded, the numbers of the terms that match it, with their weights."""
+        stems = self._stems(words)
+        by_prefix = {
+            word: [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)] for word in words
+        }
+        return {word: [*self._by_stem.get(stems.get(word, word), ()), *by_prefix[word]] for word in words}
 
     def coverage(self, matches: Sequence[Matches], above: Sequence[Matches], questions: Sequence[bool]) -> list[float]:
         """For each passage of a document, in order, the share of the query that stands in and near it, by the rarity of

@@ -1,23 +1,37 @@
-"""What a session should know, as one block of text."""
+"""Texts of documents, and what a session should know: the answers of `get` and `recall`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from vault_index.models import Kind
+from vault_index.results import DocumentName
 
 Cause = Literal["project", "query", "session"]
 """Why something is recalled: it holds for the project, it answers the query, or it is a recent session."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledSource:
+class DocumentText(DocumentName):
+    """The text of one reference, as `get` answers."""
+
+    lines: tuple[int, int]
+    tokens: int
+    content: str
+    next: str | None
+    """The reference to go on with when the text was cut, else null."""
+    metadata: Mapping[str, Any] | None = None
+    """With `full`: the record of `list`, the frontmatter, aliases and links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    results: tuple[DocumentText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledSource(DocumentName):
     """One place that is quoted."""
 
-    id: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
     lines: tuple[int, int]
     type: str | None
     created: str

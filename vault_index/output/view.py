@@ -1,0 +1,178 @@
+"""What all formats tell alike: columns, the text of a hit, how a query was read, why a hit is where it is."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from math import prod
+from typing import Any, NamedTuple
+
+from vault_index.output.short import Spans, moment, one_line, passage, when, with_short_ids
+
+Record = Mapping[str, Any]
+
+_NAMED = 20  # memories of an import, at most
+_AS_WANTED = frozenset({"created", "known", "would be created"})
+
+
+class Column(NamedTuple):
+    """A column of a table: the key of its value in each record, and the kind of value (see `WRITTEN`), which a format
+    may write in its own way.
+
+    For people there are the heading, which ends with `#` where the column is aligned to the right, a style, and a share
+    of the width that is left; with 0 the column is as wide as its widest cell.
+    """
+
+    key: str
+    kind: str = "text"
+    head: str = ""
+    style: str = ""
+    share: int = 0
+
+
+COLUMNS: Mapping[str, Column] = {
+    "id": Column("id", "code", "id", "dim"),
+    "source": Column("source"),
+    "kind": Column("kind"),
+    "created": Column("created", "day", "created", "dim"),
+    "created_at": Column("created", "when", "created", "dim"),
+    "updated": Column("updated", "day", "updated"),
+    "updated_at": Column("updated", "minute", "updated", "dim"),
+    "mark": Column("mark", style="green"),
+    "type": Column("type", head="type", style="green"),
+    "type_or_kind": Column("type_or_kind", head="type"),
+    "type_or_session": Column("type_or_session", head="type", style="green"),
+    "project": Column("project", head="project", style="green", share=1),
+    "title": Column("title", head="title", style="bold", share=3),
+    "linked_title": Column("title", "link", "title", "bold", 3),
+    "plain_title": Column("title", head="title", share=3),
+    "path": Column("path", "link", "path", "cyan", 3),
+    "wide_path": Column("path", "link", "path", "cyan", 4),
+    "tags": Column("tags", "tags", "tags", "magenta", 2),
+    "relation": Column("relation", "list", "relation", "green"),
+    "relations": Column("relations", "list", "relation"),
+    "cosine": Column("cosine", "score", "cosine#", "dim"),
+    "turns": Column("turns", "count", "turns#"),
+    "tokens": Column("tokens", "count", "tokens#", "dim"),
+    "expires": Column("expires"),
+    "valid_until": Column("valid_until"),
+    "digest": Column("digest", "digest"),
+    "tag": Column("tag", "tags", "tag", "magenta"),
+    "count": Column("count", "count", "count#"),
+    "documents": Column("count", "count", "documents"),
+    "bar": Column("bar", style="dim"),
+    "outcome": Column("outcome", head="outcome"),
+    "near": Column("path", "text", "path", "cyan", 3),
+    "alike": Column("score", "score", "alike#", "dim"),
+}
+"""The columns that documents, tags and memories may have, by name."""
+
+
+def columns(names: str, records: Sequence[Record] = ()) -> tuple[Column, ...]:
+    """The columns of these names; of a name with `?` only if a record has the value."""
+    return tuple(
+        column
+        for name in names.split()
+        if (column := COLUMNS[name.rstrip("?")]) and (name[-1] != "?" or any(record[column.key] for record in records))
+    )
+
+
+def _hash_tags(tags: Iterable[str]) -> str:
+    return " ".join(f"#{tag}" for tag in tags)
+
+
+def _day(stamp: str) -> str:
+    return moment(stamp)[:10]
+
+
+WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    "text": one_line, "code": one_line, "link": one_line, "day": _day, "minute": moment, "when": when,
+    "tags": _hash_tags, "list": ", ".join, "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
+}  # fmt: skip
+
+
+def cell(column: Column, record: Record, written: Mapping[str, Callable[[Any], str]] = WRITTEN) -> str:
+    value = record[column.key]
+    return "" if value is None else written[column.kind](value)
+
+
+def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Records of documents with short ids."""
+    return [
+        {
+            **record,
+            "type_or_kind": record["type"] or record["kind"],
+            "type_or_session": record["type"] or (record["kind"] if record["kind"] == "session" else ""),
+        }
+        for record in with_short_ids(records)
+    ]
+
+
+def around(result: Record) -> list[dict[str, Any]]:
+    """The documents of a timeline, oldest first; the one it is around has a mark and a bold title."""
+    marks = chain(("" for _ in result["before"]), "▸", ("" for _ in result["after"]))
+    records = documents([*result["before"], result["anchor"], *result["after"]])
+    return [
+        {**record, "mark": mark, "title": (record["title"], "bold" if mark else "")}
+        for record, mark in zip(records, marks, strict=True)
+    ]
+
+
+def is_records(value: object) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def hit_text(hit: Record, names: Sequence[str], budget: float) -> tuple[str, Spans]:
+    """The first text of a hit that is not empty, in about `budget` tokens, and where it says what was asked."""
+    name = next((name for name in names if hit[name]), names[0])
+    return passage(hit[name] or "", hit.get("spans", {}).get(name, ()), budget)
+
+
+def import_in_short(answer: Record) -> dict[str, Any]:
+    """An import with `counts` of what became of its memories. A few are all named; of many, those that did not come in
+    as they were, and in any case no more of them or of the failed than 20."""
+    results, failed = answer["results"], answer["failed"]
+    counts = {**Counter(result["outcome"] for result in results), **({"failed": len(failed)} if failed else {})}
+    named = results if len(results) <= _NAMED else [one for one in results if one["outcome"] not in _AS_WANTED]
+    return {"counts": counts, "results": named[:_NAMED], "failed": failed[:_NAMED]}
+
+
+# --- explanations ----------------------------------------------------------------------------------------------
+
+
+def reading_lines(reading: Record | None) -> list[str]:
+    """How the query was read, a line for each part of it that says something."""
+    if reading is None:
+        return []
+    parts = {
+        "words": ", ".join(map(_word, reading["words"])),
+        "must hold": reading["required"],
+        "must not hold": reading["excluded"],
+        "filters": ", ".join(reading["filters"]),
+    }
+    return [f"{name}: {value}" for name, value in parts.items() if value]
+
+
+def _word(word: Record) -> str:
+    meant = f", perhaps {' or '.join(word['meant'])}" if word["meant"] else ""
+    return f"{word['text']} ({word['rarity']:.1f}, in {word['texts']:,}{meant})"
+
+
+def explanation_lines(explain: Record | None) -> list[str]:
+    """What the channels said, which words the passage says, and the sum that is its score."""
+    if explain is None:
+        return []
+    channels = [f"{name} #{one['rank']} ({one['score']:.2f})" for name, one in explain["channels"].items()]
+    labels = {"matched": "says", "corrected": "as corrected", "missing": "not"}
+    said = [f"{label}: {', '.join(explain[key])}" for key, label in labels.items() if explain[key]]
+    covered = [f"{explain['coverage']:.0%} of the question in and around it"] if said else []
+    return [part for part in (" · ".join(channels), " · ".join([*said, *covered]), _sum(explain)) if part]
+
+
+def _sum(explain: Record) -> str:
+    total = prod(explain["factors"].values(), start=sum(explain["parts"].values()))
+    parts = [f"{name} {part:.2f}" for name, part in explain["parts"].items() if round(part, 2)]
+    factors = [f"{name} {factor:.2f}" for name, factor in explain["factors"].items()]
+    terms = " + ".join(parts) or "0"
+    return (
+        f"score {min(total, 1.0):.2f} = {' × '.join([f'({terms})' if factors and len(parts) > 1 else terms, *factors])}"
+    )
