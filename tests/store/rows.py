@@ -5,7 +5,7 @@ import struct
 from collections.abc import Sequence
 
 from vault_index.models import FileStamp, Vector, VectorSpace
-from vault_index.store.records import ChunkRow, DocumentRow
+from vault_index.store.writer import ChunkRow, DocumentRow
 
 SPACE = VectorSpace("local", "toy", 4)
 

@@ -11,7 +11,7 @@ from typing import Any
 from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
 from vault_index.markdown.normalize import identity, split_lines
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
-from vault_index.store.records import ChunkRow, DocumentRow
+from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vault_index.models import DocumentRef
-from vault_index.store.records import KnownDocument
+from vault_index.store.writer import KnownDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.sources.source import Source
-from vault_index.store.records import DocumentRow
+from vault_index.store.writer import DocumentRow
 
 ROWS_VERSION = 5
 """Raise it when the same file would give other rows than before: every document is read again."""

@@ -15,8 +15,10 @@ from vault_index.results import Failure, Problem, SyncReport
 from vault_index.sources.names import is_readable_name, shown_name
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.records import KnownDocument
-from vault_index.store.writer import IndexWriter
+from vault_index.store.document_names import refresh_names
+from vault_index.store.spaces import read_spaces
+from vault_index.store.vocabulary import count_words
+from vault_index.store.writer import IndexWriter, KnownDocument
 
 log = logging.getLogger(__name__)
 
@@ -116,8 +118,8 @@ class Synchroniser:
             if places is None:
                 self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
             if not dry_run:
-                self._writer.refresh_names()
-                self._writer.count_words()
+                refresh_names(self._writer)
+                count_words(self._writer)
         except Interrupted as interrupted:
             interrupted.report = tally.report(time.monotonic() - started)
             raise
@@ -159,7 +161,7 @@ class Synchroniser:
                     elif read is not None:
                         self._put_new(read, vanished, tally)
                 if done % _COUNTED_TOGETHER == 0:
-                    self._writer.count_words()
+                    count_words(self._writer)
                 self._progress("text", done, len(work))
         for row in vanished.rest():
             self._writer.remove_document(row.id)
@@ -215,7 +217,9 @@ class Synchroniser:
         self._writer.put_faults(ref.source, path, [Fault("unreadable", shown_name(reason), path)])
 
     def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
-        return {row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in self._writer.spaces()}
+        return {
+            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in read_spaces(self._writer)
+        }
 
     def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str], tally: _Tally) -> None:
         """Remember what is wrong with files that have no document, and forget what is mended."""

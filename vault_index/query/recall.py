@@ -17,9 +17,9 @@ from vault_index.query.ranking.retrieval import Query
 from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results import Recall, RecalledSource
 from vault_index.results.recall import Cause
-from vault_index.store.projects import Project
+from vault_index.store.documents import Project, chunks_of, documents_by_key, memories_of, memories_of_all, sessions_of
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import ChunkRecord, StoredDocument
+from vault_index.store.records import StoredDocument
 from vault_index.times import iso_time
 
 _HITS = 8
@@ -112,7 +112,7 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
         place = focus(chunk.text, hit.passage, matcher)
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
-    return _candidate(chunk, lines, (chunk.start_line + start, chunk.end_line), "query", now)
+    return _candidate(chunk.document, lines, (chunk.start_line + start, chunk.end_line), "query", now)
 
 
 # --- what is known of the project ------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ def _groups(reader: IndexReader, disk: DiskState, options: RecallOptions, found:
     project, limit = options.project, options.budget // _SHORT
     if project is None and options.query.strip():
         return Groups(found=found)
-    own = reader.memories_of(project, options.sources, options.now, limit) if project else []
-    for_all = reader.memories_of_all(options.sources, options.now, limit)
+    own = memories_of(reader, project, options.sources, options.now, limit) if project else []
+    for_all = memories_of_all(reader, options.sources, options.now, limit)
     memories = _Memories(reader, disk, found, options.now)
     lasting = memories.of([*(id_ for id_, lasts in own if lasts), *for_all])
     quoted = {one.source.id for one in lasting}
@@ -145,13 +145,13 @@ class _Memories:
         self._now = now
 
     def of(self, document_ids: Sequence[int]) -> list[Candidate]:
-        documents = self._reader.documents_by_key(document_ids)
+        documents = documents_by_key(self._reader, document_ids)
         ordered = sorted((documents[id_] for id_ in document_ids), key=lambda one: one.uid not in self._found)
         return [one for document in ordered if (one := self._memory(document)) is not None]
 
     def _memory(self, document: StoredDocument) -> Candidate | None:
-        chunks = self._reader.chunks_of(document.id)
-        if not chunks or self._disk.changed(chunks[0]) is None:
+        chunks = chunks_of(self._reader, document.id)
+        if not chunks or self._disk.changed(document) is None:
             return None
         if document.uid in self._found:
             return self._found[document.uid]
@@ -161,7 +161,7 @@ class _Memories:
         text = str(own) if short else first.text
         lines = [*text.split("\n"), *_facts(document, text)]
         place = (first.start_line, chunks[-1].end_line)
-        return _candidate(first, lines, place, "project", self._now, whole=not (short or more))
+        return _candidate(document, lines, place, "project", self._now, whole=not (short or more))
 
 
 def _facts(document: StoredDocument, text: str) -> list[str]:
@@ -173,8 +173,8 @@ def _facts(document: StoredDocument, text: str) -> list[str]:
 def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candidate]) -> list[Candidate]:
     """Titles say what was done."""
     assert options.project is not None
-    ids = reader.sessions_of(options.project, options.sources, 4 * _SESSIONS)
-    documents = reader.documents_by_key(ids)
+    ids = sessions_of(reader, options.project, options.sources, 4 * _SESSIONS)
+    documents = documents_by_key(reader, ids)
     known = {one.source.id for one in found}
     titled = [
         one
@@ -185,7 +185,7 @@ def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candi
 
 
 def _candidate(
-    of: ChunkRecord | StoredDocument,
+    of: StoredDocument,
     lines: Sequence[str],
     place: tuple[int, int],
     why: Cause,
