@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from vault_index.models import FileStamp
 from vault_index.store.records import ChunkRecord, StoredDocument
 
 
@@ -11,7 +10,7 @@ def chunk_record(text: str = "A heron.", chunk_id: int = 1, **fields: Any) -> Ch
     start_line = fields.pop("start_line", 1)
     values: dict[str, Any] = {
         "id": fields.pop("document_id", 1), "uid": "a" * 32, "kind": "note", "source": "vault", "path": "note.md",
-        "title": "", "stamp": FileStamp(1, 2, 3), "line_count": 1, "tokens": 1, "type": None, "digest": "",
+        "title": "", "size": 1, "mtime_ns": 2, "ctime_ns": 3, "line_count": 1, "tokens": 1, "type": None, "digest": "",
         "created": 0.0, "updated": 0.0, "entered_by": None, "project": None, "expires": None, "valid_until": None,
         "confidence": None, "frontmatter_json": "{}",
     }  # fmt: skip

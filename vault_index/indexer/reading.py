@@ -53,14 +53,11 @@ def read_document(source: Source, ref: DocumentRef, settings: RowSettings) -> Re
     read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
     parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
-    row = describe(
-        raw,
-        parsed,
-        chunks,
-        memory_dir=settings.memory_dir,
-        made_with=settings.made_with(source),
-    )
-    return Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
+    row = describe(raw, parsed, chunks, memory_dir=settings.memory_dir, made_with=settings.made_with(source))
+    # A file that is so fresh could change again without its stamp changing: its stamp is not believed next time.
+    if time.time_ns() - max(row.mtime_ns, row.ctime_ns) < _RACY_NS:
+        row = replace(row, ctime_ns=_NOT_BELIEVED)
+    return Read(row, (*raw.faults, *parsed.faults))
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
@@ -70,9 +67,3 @@ def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
         and (was.size, was.mtime_ns) == (now.size, now.mtime_ns)
         and was.ctime_ns in (_NOT_BELIEVED, now.ctime_ns)
     )
-
-
-def _settled(stamp: FileStamp) -> FileStamp:
-    """The stamp, unless it is so fresh that it could hide a later change: that one is not believed next time."""
-    fresh = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS
-    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from vault_index.models import Filters, Link
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition
-from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records, stored_document
+from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
 
 _LASTING = ("decision", "warning", "pattern", "preference")
 """Types of memories that say how things are done, whatever a session is about."""
@@ -121,7 +121,7 @@ def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
 
 
 def _documents(db: Database, where: str, values: Sequence[object]) -> list[StoredDocument]:
-    return [stored_document(row) for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)]
+    return [StoredDocument(*row) for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)]
 
 
 # --- what stands in them -------------------------------------------------------------------------------------------

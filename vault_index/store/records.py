@@ -5,7 +5,7 @@ and that read one are built from the fields.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -13,9 +13,8 @@ from vault_index.models import FileStamp, Kind, VectorSpace
 
 
 def column_names(row_type: type, *left_out: str) -> list[str]:
-    """The columns a dataclass stands for, in the order of its fields; a stamp is three of them."""
-    names = [field.name for field in fields(row_type) if field.name not in left_out]
-    return [column for name in names for column in (("size", "mtime_ns", "ctime_ns") if name == "stamp" else (name,))]
+    """The columns a dataclass stands for, in the order of its fields."""
+    return [field.name for field in fields(row_type) if field.name not in left_out]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,13 @@ class DocumentColumns:
     expires: float | None
     valid_until: float | None
     confidence: str | None
-    stamp: FileStamp
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @property
+    def stamp(self) -> FileStamp:
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +73,19 @@ class ChunkRecord:
     document: StoredDocument
 
 
-_BEFORE_STAMP = len(fields(DocumentColumns)) - 1
-_AFTER_STAMP = _BEFORE_STAMP + 3
-
 DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
-"""The columns `stored_document` takes."""
+"""The columns of a `StoredDocument`, in the order of its fields."""
 CHUNK = "chunk.id, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
 """The columns `chunk_records` takes."""
 
 
-def stored_document(row: Sequence[Any]) -> StoredDocument:
-    stamp = FileStamp(*row[_BEFORE_STAMP:_AFTER_STAMP])
-    return StoredDocument(*(*row[:_BEFORE_STAMP], stamp, *row[_AFTER_STAMP:]))
-
-
-def chunk_records(rows: Sequence[Sequence[Any]]) -> list[ChunkRecord]:
-    """Chunks of one document share its record."""
-    documents: dict[int, StoredDocument] = {}
-    records = []
-    for chunk_id, headings, start_line, end_line, text, tokens, *columns in rows:
-        document = documents.get(columns[-3]) or documents.setdefault(columns[-3], stored_document(columns))
-        records.append(ChunkRecord(chunk_id, tuple(json.loads(headings)), start_line, end_line, text, tokens, document))
-    return records
+def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
+    return [
+        ChunkRecord(
+            chunk_id, tuple(json.loads(headings)), start_line, end_line, text, tokens, StoredDocument(*document)
+        )
+        for chunk_id, headings, start_line, end_line, text, tokens, *document in rows
+    ]
 
 
 class DocumentState(NamedTuple):

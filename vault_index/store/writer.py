@@ -60,17 +60,13 @@ class KnownDocument:
     made_with: str
 
 
-_COLUMNS = column_names(DocumentRow, "stamp", "frontmatter", "tags", "aliases", "links", "chunks")
+_COLUMNS = column_names(DocumentRow, "frontmatter", "tags", "aliases", "links", "chunks")
 """The columns of `document` that are written as they are; the others are made of several fields."""
 # `stays_home` is not read any more, as what may leave is judged when it leaves. An earlier version sends nothing by 1.
-_ALL_COLUMNS = [*_COLUMNS, "size", "mtime_ns", "ctime_ns", "tokens", "frontmatter", "stays_home"]
+_ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter", "stays_home"]
 _PUT_DOCUMENT = (
     f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)}) VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
     f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _ALL_COLUMNS)} RETURNING id"
-)
-_INSERT_CHUNK = (
-    "INSERT INTO chunk (document_id, ordinal, start_line, end_line, headings, context, text, tokens, embed_key,"
-    " terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
 )
 
 
@@ -156,7 +152,7 @@ class IndexWriter(Database):
 def _document_values(row: DocumentRow) -> tuple[object, ...]:
     """What `_ALL_COLUMNS` are."""
     return (
-        *(getattr(row, name) for name in _COLUMNS), row.stamp.size, row.stamp.mtime_ns, row.stamp.ctime_ns,
+        *(getattr(row, name) for name in _COLUMNS),
         sum(chunk.tokens for chunk in row.chunks), json.dumps(dict(row.frontmatter), ensure_ascii=False), 1,
     )  # fmt: skip
 
@@ -242,11 +238,13 @@ def _insert_chunk(
     chunk: ChunkRow,
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
-    chunk_id = db.value(
-        _INSERT_CHUNK,
+    db.execute(
+        "INSERT INTO chunk (document_id, ordinal, start_line, end_line, headings, context, text, tokens, embed_key,"
+        " terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (document_id, ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.context, chunk.text,
          chunk.tokens, chunk.embed_key, _terms_hash(chunk)),
     )  # fmt: skip
+    chunk_id = db.connection.last_insert_rowid()
     db.execute(
         f"INSERT INTO chunk_fts (rowid, {_FTS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (chunk_id, *chunk.terms)
     )
