@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from vault_index.indexer.plan import diff
+from vault_index.indexer.reading import diff
 from vault_index.models import DocumentRef, FileStamp
 from vault_index.store.writer import KnownDocument
 

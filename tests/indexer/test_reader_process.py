@@ -13,8 +13,7 @@ import pytest
 from tests.api.vaults import opened, rows, write
 from tests.daemon.fake_index import until
 from tests.sources.trees import build, vault_at
-from vault_index.indexer.ahead import read_ahead
-from vault_index.indexer.reader_process import reading
+from vault_index.indexer.reader_process import read_ahead, reading
 from vault_index.indexer.reading import RowSettings, read_document
 from vault_index.sources.vault import VaultSource
 

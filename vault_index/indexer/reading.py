@@ -1,11 +1,17 @@
-"""From a document of a source to the rows it makes."""
+"""Which documents have to be read, and from a document to the rows it makes."""
+
+from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.sources.source import Source
-from vault_index.store.writer import DocumentRow
+
+TYPE_CHECKING = False  # spares `status` the import of what writes; type checkers know the names
+if TYPE_CHECKING:
+    from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 5
 """Raise it when the same file would give other rows than before: every document is read again."""
@@ -31,6 +37,36 @@ class RowSettings:
         home = source.config.local_only
         made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
         return f"{made}/{source.shape}" if source.shape else made
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a sync has to do: the difference between the files and what the index remembers of them.
+
+    `changed` pairs a file with the row it had; a removed row may yet turn out to have moved to an added file.
+    """
+
+    added: tuple[DocumentRef, ...]
+    changed: tuple[tuple[DocumentRef, KnownDocument], ...]
+    removed: tuple[KnownDocument, ...]
+    unchanged: int
+
+
+def diff(refs: Iterable[DocumentRef], known: Mapping[str, KnownDocument], made_with: str) -> Plan:
+    """Compare by path and stamp; a row made with other settings counts as changed."""
+    added: list[DocumentRef] = []
+    changed: list[tuple[DocumentRef, KnownDocument]] = []
+    unchanged = 0
+    gone = dict(known)
+    for ref in refs:
+        row = gone.pop(ref.path, None)
+        if row is None:
+            added.append(ref)
+        elif row.stamp != ref.stamp or row.made_with != made_with:
+            changed.append((ref, row))
+        else:
+            unchanged += 1
+    return Plan(tuple(added), tuple(changed), tuple(gone.values()), unchanged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.indexer.ahead import read_ahead
-from vault_index.indexer.plan import Plan, diff
-from vault_index.indexer.reading import Read, RowSettings, read_document
+from vault_index.indexer.reader_process import read_ahead
+from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
 from vault_index.models import DocumentRef, Fault, Progress, Vector
 from vault_index.results import Failure, Problem, SyncReport
 from vault_index.sources.names import is_readable_name, shown_name

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from vault_index.embeddings.vocabulary import is_english
+from vault_index.embeddings.wordpiece import is_english
 from vault_index.query.language.tree import Term
 from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
