@@ -109,8 +109,8 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
 
 
 def _said_in_session(parsed: ParsedDocument) -> ParsedDocument:
-    """What of a session it may be found by: the model, the folder and the version are the same in so many that they
-    would only be noise."""
+    """The parts of a session it may be found by: model, folder and version are the same in most sessions, and would
+    only be noise."""
     return replace(parsed, frontmatter={key: parsed.frontmatter.get(key) for key in ("project", "tags")})
 
 

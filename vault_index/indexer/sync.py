@@ -22,8 +22,8 @@ from vault_index.store.writer import IndexWriter, KnownDocument
 log = logging.getLogger(__name__)
 
 _COUNTED_TOGETHER = 100
-"""Documents after which their words are counted: not so few that each word is counted again and again, not so many that
-the process that reads ahead would wait for it."""
+"""Documents after which their words are counted: with fewer each word is counted again and again, with more the process
+that reads ahead has to wait."""
 
 
 class Interrupted(BaseException):
@@ -76,12 +76,12 @@ class _Vanished:
         for row in reversed(rows):
             self._by_hash.setdefault(row.content_hash, []).append(row)
 
-    def twin(self, content_hash: bytes) -> KnownDocument | None:
-        twins = self._by_hash.get(content_hash)
-        return twins[-1] if twins else None
+    def of_same_content(self, content_hash: bytes) -> KnownDocument | None:
+        rows = self._by_hash.get(content_hash)
+        return rows[-1] if rows else None
 
     def moved(self, row: KnownDocument) -> None:
-        """The one that was told last."""
+        """The row that `of_same_content` found last."""
         self._by_hash[row.content_hash].pop()
         del self._rows[row.id]
 
@@ -176,7 +176,7 @@ class Synchroniser:
             tally.chunks += len(read.row.chunks)
 
     def _put_new(self, read: Read, vanished: _Vanished, tally: _Tally) -> None:
-        moved_from = vanished.twin(read.row.content_hash)
+        moved_from = vanished.of_same_content(read.row.content_hash)
         self._put(read, moved_from.id if moved_from else None)
         if moved_from is not None:
             vanished.moved(moved_from)

@@ -79,7 +79,7 @@ def target_name(link: Link) -> str:
 
 
 def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> None:
-    """Note that a document is called `name` now and links so. Before its links are written."""
+    """Note the names a document gains or loses by its own name and its links. Call it before its links are written."""
     before = set(db.execute("SELECT target_name, text FROM link WHERE document_id = ? AND text <> ''", (document_id,)))
     after = {(target_name(link), link.text) for link in links if link.text}
     db.execute_many(

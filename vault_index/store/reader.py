@@ -160,7 +160,7 @@ class IndexReader(Database):
 
 
 def _chunk_condition(filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
-    """What `column`, a chunk id, is restricted to; it begins with AND where it is anything."""
+    """The condition that restricts `column`, a chunk id, with its values: it begins with AND, or is empty."""
     # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
     matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
     condition, values = document_condition(filters)

@@ -10,13 +10,13 @@ from vault_index.store.documents import documents_of
 from vault_index.store.filters import document_condition
 
 _NEAREST_CHUNKS = 200
-"""So many of the nearest chunks name the nearest documents."""
+"""Number of nearest chunks from which the nearest documents are taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """The documents an answer about one may name: those of the filters, without itself, and without memories that are
-    over unless the filters ask for such."""
+    """The documents an answer about one document may name: those that the filters let through, without the document
+    itself, and without memories that are over unless the filters ask for them."""
 
     than: int
     """The id of the document the answer is about."""
@@ -98,7 +98,7 @@ def nearest_documents(
 def in_time(
     db: Database, others: Others, position: tuple[float, str, str], *, before: int, after: int
 ) -> tuple[list[int], list[int]]:
-    """The documents next to a position (created, path, source), at most so many on each side, both in order."""
+    """The documents next to a position (created, path, source), at most `before` and `after` of them, both in order."""
     where, values = _condition(others)
     columns = "(document.created, document.path, document.source)"
     sides = []

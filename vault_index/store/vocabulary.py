@@ -37,7 +37,7 @@ def add_chunk(db: Database, chunk_id: int) -> None:
 
 
 def remove_chunk(db: Database, chunk_id: int) -> None:
-    """Before its row goes."""
+    """Call it before the row of the chunk is deleted."""
     db.execute(
         f"INSERT INTO uncounted_text (text, change) SELECT {_CHUNK_TEXT}, -1 FROM chunk"
         " WHERE id = ?1 AND id NOT IN (SELECT chunk_id FROM uncounted_chunk)",
@@ -47,7 +47,7 @@ def remove_chunk(db: Database, chunk_id: int) -> None:
 
 
 def put_called(db: Database, document_id: int, called: str) -> None:
-    """What a document is called now; nothing, before its row goes."""
+    """Note what a document is called now; `called` is empty before its row is deleted."""
     before = db.value("SELECT called FROM document WHERE id = ?", (document_id,))
     if called != before:
         db.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
@@ -97,7 +97,7 @@ def _change(db: Database, changes: Mapping[str, int]) -> None:
 
 
 def document_frequencies(db: Database, words: Collection[str]) -> dict[str, int]:
-    """How many texts hold each word in any of its forms: at most so many, as a text that holds two counts twice.
+    """Texts that hold each word in any of its forms, at most:  a text that holds two forms counts twice.
 
     A compound (`data-center`) has the figure of its rarest part. Words that are not counted are left out: numbers,
     single letters, Chinese, Japanese and Korean.
