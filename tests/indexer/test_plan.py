@@ -1,8 +1,8 @@
 from hypothesis import given, strategies as st
 
-from vault_index.indexer.plan import diff
+from vault_index.indexer.reading import diff
 from vault_index.models import DocumentRef, FileStamp
-from vault_index.store.records import KnownDocument
+from vault_index.store.writer import KnownDocument
 
 _STAMPS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2))
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 
@@ -14,8 +14,7 @@ import pytest
 from tests.api.vaults import opened, rows, write
 from tests.daemon.fake_index import until
 from tests.sources.trees import build, vault_at
-from vault_index.indexer.ahead import read_ahead
-from vault_index.indexer.reader_process import reading
+from vault_index.indexer.reader_process import read_ahead, reading
 from vault_index.indexer.reading import Read, RowSettings, as_indexed, read_document
 from vault_index.models import DocumentRef
 from vault_index.sources.vault import VaultSource
@@ -47,7 +46,7 @@ def vault_of(root: Path, number: int, length: int = 1) -> VaultSource:
 
 
 def with_stamp_of(ref: DocumentRef, read: Read) -> Read:
-    return replace(read, row=replace(read.row, stamp=ref.stamp))
+    return replace(read, row=replace(read.row, **asdict(ref.stamp)))
 
 
 def children(pid: int) -> list[int]:

@@ -16,7 +16,7 @@ WEIGHT = st.floats(0.0, 0.5)
 
 def boosts(config: RankingConfig, *, accesses: int = 0, backlinks: int = 0, now: float = NOW) -> Boosts:
     record = chunk_record()
-    return Boosts(config, now, {record.uid: accesses}, {record.document_id: backlinks})
+    return Boosts(config, now, {record.document.uid: accesses}, {record.document.id: backlinks})
 
 
 def test_half_of_the_weight_is_gone_after_the_half_life() -> None:

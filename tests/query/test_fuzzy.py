@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.store.rows import document_row
 from vault_index.query.ranking.spelling import corrections, suspected_typos
+from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
+from vault_index.store.vocabulary import count_words, document_frequencies
 from vault_index.store.writer import IndexWriter
 
 WORDS = {
@@ -25,7 +27,7 @@ def index_of(folder: Path, words: Mapping[str, int]) -> Iterator[IndexReader]:
     writer = IndexWriter(folder / "index.db")
     texts = [" ".join(word for word, count in words.items() if number < count) for number in range(max(words.values()))]
     writer.put_document(document_row("a.md", [f"{text} {number}" for number, text in enumerate(texts)]), (), None, {})
-    writer.count_words()
+    count_words(writer)
     writer.close()
     reader = IndexReader(folder / "index.db")
     yield reader
@@ -40,7 +42,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 
 def corrected(reader: IndexReader, question: str, threshold: float = 0.7) -> dict[str, list[str]]:
     words = question.split()
-    suspects = suspected_typos(reader.document_frequencies(words), reader.count("chunk"))
+    suspects = suspected_typos(document_frequencies(reader, words), count_rows(reader, "chunk"))
     found = corrections(words, suspects, reader.vocabulary(), threshold)
     return {typed: [correction.text for correction in meant] for typed, meant in found.items()}
 
@@ -105,7 +107,7 @@ def test_the_threshold_is_the_share_of_letters_that_agree(reader: IndexReader) -
 
 def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Path) -> None:
     with index_of(tmp_path, {"cluster": 150, "clustr": 1, "claps": 1, "class": 50}) as reader:
-        frequencies = reader.document_frequencies(["cluster", "clustr", "claps", "clss"])
+        frequencies = document_frequencies(reader, ["cluster", "clustr", "claps", "clss"])
         assert suspected_typos(frequencies, 150) == {"clss": 0}
         suspects = suspected_typos(frequencies, 2000)
         assert suspects == {"clustr": 1, "claps": 1, "clss": 0}
@@ -115,7 +117,7 @@ def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Pat
 
 def test_an_english_word_is_no_slip_for_another_that_the_notes_know(tmp_path: Path) -> None:
     with index_of(tmp_path, {"pavement": 3, "pavements": 1}) as reader:
-        frequencies = reader.document_frequencies(["basement", "basements", "pavemnt"])
+        frequencies = document_frequencies(reader, ["basement", "basements", "pavemnt"])
         assert suspected_typos(frequencies, 99) == {"pavemnt": 0}
 
 
@@ -130,7 +132,7 @@ def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=50), max_size=8), st.floats(0, 1))
 def test_any_words_can_be_corrected(reader: IndexReader, words: list[str], threshold: float) -> None:
-    suspects = suspected_typos(reader.document_frequencies(words), 99)
+    suspects = suspected_typos(document_frequencies(reader, words), 99)
     for meant in corrections(words, suspects, reader.vocabulary(), threshold).values():
         assert all(0 < correction.weight < 1 for correction in meant)
 

@@ -9,6 +9,7 @@ from tests.api.vaults import opened, write
 from vault_index.config.edit import add_source
 from vault_index.models import Link
 from vault_index.query.references import linked, linked_from, linking_to
+from vault_index.store.documents import documents_by_key, documents_by_path, links_of
 from vault_index.store.reader import IndexReader
 
 NOTES = {
@@ -60,9 +61,9 @@ def reader(tmp_path: Path) -> Iterator[IndexReader]:
     ],
 )
 def test_a_link_means_one_document(reader: IndexReader, written_in: str, target: str, meant: str | None) -> None:
-    (writer,) = reader.documents_by_path(written_in)
+    (writer,) = documents_by_path(reader, written_in)
     found = linked_from(reader, writer, [Link(target, "", "", 1)])
-    documents = reader.documents_by_key(found)
+    documents = documents_by_key(reader, found)
     assert [document.path for document in documents.values()] == ([meant] if meant else [])
 
 
@@ -84,8 +85,8 @@ def test_both_ends_of_a_link_agree(tmp_path: Path) -> None:
         )
         index.sync()
         reader = IndexReader(index.home.index_db)
-        documents = [reader.documents_by_path(path)[0] for path in NOTES]
-        there = {(d.id, to) for d in documents for to in linked_from(reader, d, reader.links_of(d.id))}
+        documents = [documents_by_path(reader, path)[0] for path in NOTES]
+        there = {(d.id, to) for d in documents for to in linked_from(reader, d, links_of(reader, d.id))}
         back = {(by, d.id) for d in documents for by in linking_to(reader, d)}
         reader.close()
     assert there == back

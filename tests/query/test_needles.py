@@ -87,4 +87,4 @@ def test_candidates_are_found_as_typed_or_as_meant(
 ) -> None:
     match = ranking_expression(parse_query("docker").terms, corrections)
     chunk_ids = [chunk_id for chunk_id, _ in reader.text_candidates(match, 99, Filters())]
-    assert {chunk.path for chunk in reader.chunks(chunk_ids).values()} == found
+    assert {chunk.document.path for chunk in reader.chunks(chunk_ids).values()} == found

@@ -4,8 +4,8 @@ import hashlib
 import struct
 from collections.abc import Sequence
 
-from vault_index.models import FileStamp, Vector, VectorSpace
-from vault_index.store.records import ChunkRow, DocumentRow
+from vault_index.models import Vector, VectorSpace
+from vault_index.store.writer import ChunkRow, DocumentRow
 
 SPACE = VectorSpace("local", "toy", 4)
 
@@ -45,7 +45,9 @@ def document_row(
         kind="note",
         title=title,
         content_hash=hashlib.sha256("\n".join(texts).encode()).digest(),
-        stamp=FileStamp(1, 2, 3),
+        size=1,
+        mtime_ns=2,
+        ctime_ns=3,
         made_with="1",
         line_count=len(texts),
         created=created,

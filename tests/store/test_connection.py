@@ -7,6 +7,7 @@ import pytest
 
 from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
 from vault_index.store.connection import connect
+from vault_index.store.counts import read_meta, write_meta
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
@@ -52,8 +53,8 @@ def test_a_file_that_is_no_database_says_what_to_do(tmp_path: Path) -> None:
 
 def test_opening_twice_migrates_once(tmp_path: Path) -> None:
     first, second = IndexWriter(tmp_path / "index.db"), IndexWriter(tmp_path / "index.db")
-    second.set_meta("key", "value")
-    assert first.meta("key") == "value"
+    write_meta(second, "key", "value")
+    assert read_meta(first, "key") == "value"
     first.close()
     second.close()
 

@@ -9,10 +9,9 @@ from hypothesis import given, strategies as st
 
 from tests.store.rows import document_row
 from vault_index.models import Filters
-from vault_index.store.documents import Order
+from vault_index.store.documents import Order, documents_page
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import DocumentRow
-from vault_index.store.writer import IndexWriter
+from vault_index.store.writer import DocumentRow, IndexWriter
 
 SESSION = "5e55a001" + "0" * 24
 
@@ -58,7 +57,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 
 
 def paths(reader: IndexReader, filters: Filters) -> set[str]:
-    documents, total = reader.documents(filters, Order("path", False), -1, 0)
+    documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
     assert total == len(documents)
     return {document.path for document in documents}
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index.models import Filters, State
+from vault_index.store.documents import documents_by_path
 from vault_index.store.reader import IndexReader
-from vault_index.store.related import Others
+from vault_index.store.related import Others, among, in_time
 
 DAY = "---\ncreated: 2026-01-02\n{more}---\nText.\n"
 NOTES = {
@@ -33,7 +34,7 @@ def reader(tmp_path: Path) -> Iterator[IndexReader]:
 
 
 def keys(reader: IndexReader) -> dict[str, int]:
-    return {path: reader.documents_by_path(path)[0].id for path in NOTES}
+    return {path: documents_by_path(reader, path)[0].id for path in NOTES}
 
 
 @pytest.mark.parametrize(
@@ -47,14 +48,14 @@ def keys(reader: IndexReader) -> dict[str, int]:
 def test_others_are_not_over_unless_asked_for(reader: IndexReader, states: tuple[State, ...], named: set[str]) -> None:
     ids = keys(reader)
     others = Others(ids["b.md"], Filters(states=states, now=NOW), NOW)
-    assert reader.among(others, ids.values()) == {ids[path] for path in named}
+    assert among(reader, others, ids.values()) == {ids[path] for path in named}
 
 
 def test_equal_times_are_in_the_order_of_paths(reader: IndexReader) -> None:
     ids = keys(reader)
-    (anchor,) = reader.documents_by_path("b.md")
-    before, after = reader.in_time(
-        Others(anchor.id, Filters(), NOW), (anchor.created, anchor.path, anchor.source), before=9, after=9
+    (anchor,) = documents_by_path(reader, "b.md")
+    before, after = in_time(
+        reader, Others(anchor.id, Filters(), NOW), (anchor.created, anchor.path, anchor.source), before=9, after=9
     )
     assert before == [ids["80-memory/lasting.md"], ids["a.md"]]
     assert after == [ids["c.md"]]

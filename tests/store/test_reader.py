@@ -6,9 +6,17 @@ import pytest
 from tests.store.rows import document_row
 from vault_index.models import Filters, Link
 from vault_index.store.cache import Cache
+from vault_index.store.documents import (
+    chunks_of,
+    documents_by_key,
+    documents_by_path,
+    documents_of,
+    first_chunks,
+    tags_of,
+)
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import DocumentRow
-from vault_index.store.writer import IndexWriter
+from vault_index.store.vocabulary import count_words
+from vault_index.store.writer import DocumentRow, IndexWriter
 
 NEWER = "b" * 32
 
@@ -20,12 +28,12 @@ def row(path: str, *texts: str, created: float = 0.0, **fields: object) -> Docum
 def put(writer: IndexWriter, *rows: DocumentRow) -> None:
     for one in rows:
         writer.put_document(one, (), None, {})
-    writer.count_words()
+    count_words(writer)
 
 
 def paths(reader: IndexReader, chunk_ids: list[int] | set[int]) -> list[str]:
     records = reader.chunks(list(chunk_ids))
-    return [records[chunk_id].path for chunk_id in chunk_ids]
+    return [records[chunk_id].document.path for chunk_id in chunk_ids]
 
 
 def test_stems_are_those_of_the_index_the_second_time_as_well(reader: IndexReader) -> None:
@@ -44,7 +52,7 @@ def test_matches_are_counted_by_text(writer: IndexWriter, reader: IndexReader) -
 def test_bm25_of_some_texts_is_that_of_a_search(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, row("a.md", "A heron.", "A heron by the lake, among many reeds.", "Tea."))
     found = dict(reader.text_candidates("heron OR lake", 10, Filters()))
-    every = [chunk.chunk_id for chunk in reader.chunks_of(reader.documents_by_path("a.md")[0].id)]
+    every = [chunk.chunk_id for chunk in chunks_of(reader, documents_by_path(reader, "a.md")[0].id)]
     assert len(found) == 2
     assert dict(reader.bm25("heron OR lake", every)) == pytest.approx(found)
     assert reader.bm25("heron", []) == []
@@ -98,7 +106,7 @@ def test_other_documents_that_link_are_counted(writer: IndexWriter, reader: Inde
         row("b.md", "text", links=(link,)),
         row("lonely.md", "text"),
     )
-    ids = {path: reader.documents_by_path(path)[0].id for path in ("target.md", "a.md", "lonely.md")}
+    ids = {path: documents_by_path(reader, path)[0].id for path in ("target.md", "a.md", "lonely.md")}
     assert reader.backlink_counts(ids.values()) == {ids["target.md"]: 2}
     assert reader.backlink_counts([]) == {}
 
@@ -107,11 +115,11 @@ def test_more_rows_than_a_statement_has_marks_are_read_at_once(
     writer: IndexWriter, reader: IndexReader, tmp_path: Path
 ) -> None:
     put(writer, row("a.md", "A heron."))
-    (document,) = reader.documents_by_path("a.md")
+    (document,) = documents_by_path(reader, "a.md")
     many = [document.id, *range(1000, 41_000)]
-    assert list(reader.documents_by_key(many)) == list(reader.first_chunks(many)) == [document.id]
-    assert list(reader.documents_of(list(reader.first_chunks(many).values()) * 40_000).values()) == [document.id]
-    assert (reader.tags_of(many), reader.backlink_counts(many)) == ({}, {})
+    assert list(documents_by_key(reader, many)) == list(first_chunks(reader, many)) == [document.id]
+    assert list(documents_of(reader, list(first_chunks(reader, many).values()) * 40_000).values()) == [document.id]
+    assert (tags_of(reader, many), reader.backlink_counts(many)) == ({}, {})
     assert len(reader.chunks(many)) <= 1
     cache = Cache(tmp_path / "cache.db")
     cache.record_access("uid", 1.0)

@@ -5,13 +5,14 @@ import pytest
 
 from tests.store.rows import document_row
 from vault_index.store.reader import IndexReader
+from vault_index.store.vocabulary import count_words, document_frequencies
 from vault_index.store.writer import IndexWriter
 
 
 def put(writer: IndexWriter, path: str, texts: list[str], *, title: str = "") -> None:
     known = writer.known("vault").get(path)
     writer.put_document(document_row(path, texts, title=title), (), known.id if known else None, {})
-    writer.count_words()
+    count_words(writer)
 
 
 def counts(reader: IndexReader) -> dict[str, int]:
@@ -47,7 +48,7 @@ def test_a_word_is_counted_once_a_text_and_what_goes_is_taken_back(writer: Index
     put(writer, "a.md", ["tea, coffee", "water"])
     assert counts(reader) == {"tea": 1, "coffee": 2, "water": 1}
     writer.remove_document(writer.known("vault")["a.md"].id)
-    writer.count_words()
+    count_words(writer)
     assert counts(reader) == {"coffee": 1}
 
 
@@ -57,7 +58,7 @@ def test_what_a_document_is_called_is_known(writer: IndexWriter, reader: IndexRe
         chunks = tuple(replace(chunk, terms=("", alias, "", "", field, "a.md", chunk.text)) for chunk in row.chunks)
         known = writer.known("vault").get("a.md")
         writer.put_document(replace(row, chunks=chunks), (), known.id if known else None, {})
-        writer.count_words()
+        count_words(writer)
 
     called("Kubernetes", "Ada Lovelace")
     assert counts(reader) == dict.fromkeys(["text", "more", "kubernetes", "ada", "lovelace"], 1)
@@ -73,7 +74,7 @@ def test_texts_that_were_never_counted_are_no_longer_waited_for(writer: IndexWri
     writer.put_document(document_row("a.md", ["coffee"], title=""), (), known, {})
     writer.remove_document(known)
     writer.put_document(document_row("b.md", ["water"], title=""), (), None, {})
-    writer.count_words()
+    count_words(writer)
     assert counts(reader) == {"water": 1}
 
 
@@ -85,7 +86,7 @@ def test_what_a_killed_process_left_uncounted_is_counted_by_the_next(tmp_path: P
     first.put_document(document_row("b.md", ["water"], title=""), (), first.known("vault")["b.md"].id, {})
     first.close()
     second, reader = IndexWriter(tmp_path / "index.db"), IndexReader(tmp_path / "index.db")
-    second.count_words()
+    count_words(second)
     assert counts(reader) == {"water": 1}
     second.close()
     reader.close()
@@ -96,14 +97,14 @@ def test_all_forms_of_a_word_count_and_a_compound_is_as_rare_as_its_rarest_part(
 ) -> None:
     put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
     words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
-    assert reader.document_frequencies(words) == {
+    assert document_frequencies(reader, words) == {
         "Data-Center": 1,
         "run": 2,
         "NAIVE": 1,
         "dokcer": 0,
         "data-lake": 0,
     }
-    assert reader.document_frequencies([]) == {}
+    assert document_frequencies(reader, []) == {}
 
 
 def test_a_rebuild_counts_anew(writer: IndexWriter, reader: IndexReader) -> None:

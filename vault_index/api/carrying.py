@@ -12,6 +12,7 @@ from vault_index.api.options import Names
 from vault_index.api.remembering import Remembering
 from vault_index.errors import NotSetUpError, VaultIndexError
 from vault_index.models import no_progress
+from vault_index.store.documents import documents_page
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Carrying(Remembering):
             with self._pool.lend() as connections:
                 usage = connections.cache.usage()
                 wanted = Filters(kinds=("memory",), sources=(source,))
-                documents = connections.reader.documents(wanted, Order("path", False), -1, 0)[0] if usage else []
+                documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0] if usage else []
         except NotSetUpError:  # nothing was indexed yet, and so nothing opened
             return {}, {}
         return usage, {document.path: document.uid for document in documents}

@@ -12,6 +12,7 @@ from vault_index import results
 from vault_index.api.options import MemoryOptions, Names, names, whole
 from vault_index.api.runtime import Core
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
+from vault_index.store.documents import documents_by_path
 
 TYPE_CHECKING = False  # spares the import of what writes memories; type checkers know the name
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ class Remembering(Core):
             return stored
         self._write.embed_document(source, stored.path)
         with self._pool.lend() as connections:
-            known = connections.reader.documents_by_path(stored.path, (source,))
+            known = documents_by_path(connections.reader, stored.path, (source,))
             if not known:
                 return stored
             ignored = {document.id for document in replaced}

@@ -13,7 +13,7 @@ from vault_index.errors import NotFoundError, UsageError
 from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of
 from vault_index.indexer.embedders import Embedders
 from vault_index.models import Filters
-from vault_index.store.read_pool import Connections, ReadPool
+from vault_index.store.reader import Connections, ReadPool
 
 TYPE_CHECKING = False  # spares the import of what most questions do not need; type checkers know the name
 if TYPE_CHECKING:

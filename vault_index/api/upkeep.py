@@ -12,6 +12,7 @@ from vault_index.api.options import Names, places_in
 from vault_index.api.questions import Questions
 from vault_index.errors import VaultIndexError
 from vault_index.models import no_progress
+from vault_index.store.spaces import lacking_documents, serving_space
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
@@ -138,12 +139,13 @@ class Upkeep(Questions):
 
     def _self_test(self) -> results.RecallReport:
         from vault_index.query.selftest import DEPTH, self_test
+        from vault_index.store.document_names import document_names
 
         with self._pool.lend() as connections:
-            space = connections.reader.serving_space()
+            space = serving_space(connections.reader)
             remote = space is not None and space.space.provider != "local"
-            leaving = self._moments().sort(connections.reader.lacking(None)).leaving if remote else None
-            documents = connections.reader.document_names(time.time(), leaving)
+            leaving = self._moments().sort(lacking_documents(connections.reader, None)).leaving if remote else None
+            documents = document_names(connections.reader, time.time(), leaving)
         return self_test(
             documents,
             lambda query: [(hit.path, *hit.also) for hit in self.search(query, limit=DEPTH, per_document=1).results],

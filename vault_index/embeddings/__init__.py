@@ -19,12 +19,10 @@ class Embedder(Protocol):
     @property
     def remote(self) -> bool:
         """Whether texts leave this process for a server; a server on this machine counts, it may pass them on."""
-        ...
 
     @property
     def batch_tokens(self) -> int:
         """The most cl100k_base tokens for one `embed`."""
-        ...
 
     @property
     def batch_texts(self) -> int: ...
@@ -34,20 +32,16 @@ class Embedder(Protocol):
 
         `before` is called right before anything is sent, also for the second time, and keeps it back by raising.
         """
-        ...
 
     def embed_query(self, text: str) -> Vector:
         """As `embed`, for somebody who waits: a server that does not answer soon is given up."""
-        ...
 
     def release(self, unused: float) -> bool:
-        """Give the memory of a model back that had nothing to do for so many seconds, until the next text loads it
-        again; whether there was one."""
-        ...
+        """Free the memory of a model that was not used for `unused` seconds; the next text loads it again. Returns
+        whether a model was freed."""
 
     def close(self) -> None:
         """Let go of the connections or the model; a request under way fails soon."""
-        ...
 
 
 def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -> Embedder | None:

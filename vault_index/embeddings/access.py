@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "none"
-"""What is sent where no key is set: servers of one's own take anything."""
+"""The key that is sent where none is set: a server on one's own machine takes any."""
 _COMMAND_SECONDS = 10.0
 
 
 def base_url(config: "EmbeddingConfig") -> str:
-    """The URL requests are sent to; ConfigError where it is none."""
+    """The URL requests are sent to. Raises ConfigError for a setting that is no URL."""
     _split(config)
     return config.base_url or _OPENAI
 
 
 def endpoint(config: "EmbeddingConfig") -> str:
-    """The same for names and messages: without user, password, query and a slash at the end."""
+    """The URL as names and messages show it: without user, password, query and final slash."""
     parts = _split(config)
     place = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))

@@ -24,7 +24,7 @@ _TOO_LONG = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a message about a request needs to know of it; the key and the texts, so as to keep them out."""
+    """What an error message needs to know of a request; the key and the texts are here to be kept out of it."""
 
     endpoint: str
     model: str
@@ -106,7 +106,7 @@ def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
 
 
 def _said(error: openai.APIStatusError) -> str:
-    """All the server says, for recognising, not for showing."""
+    """All the server says, to recognise an error by; it is never shown."""
     return f"{error.code} {error.type} {error.body}"
 
 
@@ -121,7 +121,7 @@ def _message(body: object) -> str:
 
 
 def _quote(message: str, asked: Asked) -> str:
-    """`: message` for the end of ours, or nothing where there is none or it repeats what was sent."""
+    """`: message` of the server for the end of our message; empty without one, or where it repeats what was sent."""
     words = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     if not words or words.startswith("<"):
         return ""

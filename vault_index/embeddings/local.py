@@ -14,8 +14,7 @@ import numpy as np
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
-from vault_index.embeddings.vocabulary import read_pieces
-from vault_index.embeddings.wordpiece import WordPiece
+from vault_index.embeddings.wordpiece import WordPiece, read_pieces
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import Vector, VectorSpace
 

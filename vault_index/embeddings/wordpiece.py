@@ -1,12 +1,20 @@
-"""WordPiece as uncased BERT models expect it, in plain Python: text to the ids of a vocabulary."""
+"""WordPiece as uncased BERT models expect it, in plain Python: text to the ids of a vocabulary; and that of the local
+model, with the English words among its pieces."""
 
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 _UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100
 """Longer words are unknown, as in BERT."""
 _MOST_CACHED_WORDS = 20_000
+_LONG = 5
+"""Characters from which on every piece counts as an English word."""
+_COMMON = 9000
+"""Shorter pieces count up to this rank: pieces are ordered by how common they are, and of the short ones further down
+many are parts of names and of words of other languages."""
 
 
 class WordPiece:
@@ -108,4 +116,26 @@ def _is_ideograph(code: int) -> bool:
         or 0x2B920 <= code <= 0x2CEAF
         or 0xF900 <= code <= 0xFAFF
         or 0x2F800 <= code <= 0x2FA1F
+    )
+
+
+# --- the vocabulary of the local model -----------------------------------------------------------------------------
+
+
+def read_pieces() -> list[str]:
+    """The pieces in the order of their ids. Raises OSError where the file is missing."""
+    return (Path(__file__).parent / "model" / "vocab.txt").read_text("utf-8").splitlines()
+
+
+def is_english(word: str) -> bool:
+    """Whether the model knows `word`, in lower case, as a whole, or its plural."""
+    return word in _words() or (word.endswith("s") and word[:-1] in _words())
+
+
+@cache
+def _words() -> frozenset[str]:
+    return frozenset(
+        piece
+        for rank, piece in enumerate(read_pieces())
+        if piece.isalpha() and (len(piece) >= _LONG or (len(piece) > 2 and rank < _COMMON))
     )

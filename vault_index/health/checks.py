@@ -13,11 +13,10 @@ from vault_index.health.files import clock_problem, leftover_problems, permissio
 from vault_index.results import Problem
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.index_diff import Comparison
-from vault_index.store.integrity import Checkup, cache_damage, vec0_fault
+from vault_index.store.counts import SYNCED_AT, read_meta
+from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
-from vault_index.store.meta_keys import SYNCED_AT
-from vault_index.store.read_pool import ReadPool
+from vault_index.store.reader import ReadPool
 
 _LOCK_SECONDS = 5.0
 _SHOWN = 5
@@ -149,7 +148,7 @@ def _said(look: Callable[[], str]) -> str:
 def _synced_at(pool: ReadPool) -> str | None:
     try:
         with pool.lend() as connections:
-            return connections.reader.meta(SYNCED_AT)
+            return read_meta(connections.reader, SYNCED_AT)
     except VaultIndexError:
         return None
 

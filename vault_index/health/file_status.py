@@ -11,8 +11,11 @@ from vault_index.query.search import SearchOptions
 from vault_index.query.why import Examined, why_not_indexed
 from vault_index.results import FileStatus, Problem
 from vault_index.sources.source import Source
+from vault_index.store.counts import faults_of, stamps
+from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
+from vault_index.store.spaces import count_pending, serving_space
 
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 
@@ -38,9 +41,9 @@ def file_status(
         return FileStatus("not_indexed", left_out.source or "", left_out.path, None, None, None, 0, 0, 0, 0, problems)
     source = next((one for one in sources if one.config.name == document.source), None)
     state, problems = _state(reader, source, document)
-    space = reader.serving_space()
-    chunks = len(reader.chunks_of(document.id))
-    lacking = reader.count_lacking(space.id, document.id) if space else chunks
+    space = serving_space(reader)
+    chunks = len(chunks_of(reader, document.id))
+    lacking = count_pending(reader, space.id, document.id) if space else chunks
     return FileStatus(
         state=state,
         source=document.source,
@@ -52,7 +55,7 @@ def file_status(
         chunks=chunks,
         vectors=chunks - lacking,
         pending=lacking if space else 0,
-        problems=(*problems, *map(explain, reader.faults_of(document.source, document.path))),
+        problems=(*problems, *map(explain, faults_of(reader, document.source, document.path))),
     )
 
 
@@ -64,6 +67,6 @@ def _state(reader: IndexReader, source: Source | None, document: StoredDocument)
     now = source.stamp(document.path)
     if now is None:
         return "gone", (Problem("file_gone", f"{document.path} is no longer there, and still indexed", _AGAIN),)
-    if as_indexed(reader.stamps(document.source).get(document.path), now):
+    if as_indexed(stamps(reader, document.source).get(document.path), now):
         return "indexed", ()
     return "behind", (Problem("behind", f"{document.path} changed since it was indexed", _AGAIN),)

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from vault_index.results.counts import Stats
-from vault_index.store.meta_keys import SYNCED_AT
+from vault_index.store.counts import SYNCED_AT, count_rows, kind_counts, read_meta
+from vault_index.store.spaces import count_pending, read_spaces, serving_space
 from vault_index.times import iso_time
 
 TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Home
     from vault_index.indexer.outbound import Now
-    from vault_index.store.read_pool import Connections
-    from vault_index.store.reader import IndexReader
+    from vault_index.store.reader import Connections, IndexReader
 
 
 def stats(connections: Connections, home: Home, now: Now) -> Stats:
     reader = connections.reader
     with reader.snapshot():
-        kinds = reader.kind_counts()
-        synced = reader.meta(SYNCED_AT)
-        space = reader.serving_space()
+        kinds = kind_counts(reader)
+        synced = read_meta(reader, SYNCED_AT)
+        space = serving_space(reader)
         return Stats(
             documents=sum(kinds.values()),
             memories=kinds.get("memory", 0),
             sessions=kinds.get("session", 0),
             notes=kinds.get("note", 0),
-            chunks=reader.count("chunk"),
-            tags=reader.count("tag"),
-            agents=reader.count("author"),
+            chunks=count_rows(reader, "chunk"),
+            tags=count_rows(reader, "tag"),
+            agents=count_rows(reader, "author"),
             indexed=iso_time(float(synced)) if synced else None,
             pending=pending(reader, now),
             model=space.space.model if space else "none",
@@ -37,11 +37,11 @@ def stats(connections: Connections, home: Home, now: Now) -> Stats:
 
 def pending(reader: IndexReader, now: Now) -> int:
     """Chunks that will get a vector: of the space being built where there is one."""
-    row = min(reader.spaces(), key=lambda row: row.serving, default=None)
+    row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
     if row is None:
         return 0
     if row.space.provider == "local":
-        return reader.count_pending(row.id)
+        return count_pending(reader, row.id)
     from vault_index.indexer.outbound import waiting  # late: it knows the sources, and what embeds
 
     return waiting(reader, row, now)[0]

@@ -31,9 +31,10 @@ from vault_index.results import (
 )
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.meta_keys import EMBED_PROBLEM
-from vault_index.store.read_pool import Connections, ReadPool
-from vault_index.store.reader import IndexReader
+from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, read_meta, source_counts, stamps
+from vault_index.store.documents import paths_by_shared_id
+from vault_index.store.reader import Connections, IndexReader, ReadPool
+from vault_index.store.spaces import count_pending, pending_chunks, read_spaces, serving_space
 
 _SHOWN_REDACTED = 10
 _SPENT_DAYS = 7
@@ -76,7 +77,7 @@ def status(
             index, embedder = _index(reader, home, now), _embedder(config, reader)
             source_rows = _source_rows(reader, sources)
             spent = _spent(connections.cache, config)
-            problems += [*_embedding_problems(reader, config), *_fault_problems(reader.faults())]
+            problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
     except VaultIndexError as error:
         problems.insert(0, Problem(error.code, error.message, error.hint))
     return Status(__version__, daemon, tuple(source_rows), index, embedder, watch, spent, tuple(problems))
@@ -90,7 +91,7 @@ def shared_ids(reader: IndexReader) -> tuple[Problem, ...]:
             f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
             "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
         )
-        for uid, paths in reader.shared_ids().items()
+        for uid, paths in paths_by_shared_id(reader).items()
     )
 
 
@@ -119,8 +120,8 @@ def embed_plan(connections: Connections, config: Config, embedders: Embedders, n
         return EmbedPlan("none", "", "", 0, 0, 0, 0, None, spent, limit)
     space = embedder.space
     with connections.reader.snapshot():
-        wanted = next((row for row in connections.reader.spaces() if row.space == space), None)
-        lacking = connections.reader.pending(wanted.id if wanted else None)
+        wanted = next((row for row in read_spaces(connections.reader) if row.space == space), None)
+        lacking = pending_chunks(connections.reader, wanted.id if wanted else None)
     cached = connections.cache.embeddings(space, [chunk.embed_key for chunk in lacking])
     free = pending = lacking
     if embedder.remote:
@@ -151,10 +152,10 @@ def embed_status(connections: Connections, daily_token_limit: int, now: Now) -> 
 
     reader = connections.reader
     with reader.snapshot():
-        rows = reader.spaces()
+        rows = read_spaces(reader)
         serving = next((row for row in rows if row.serving), None)
         building = next((row for row in rows if not row.serving), None)
-        chunks = reader.count("chunk")
+        chunks = count_rows(reader, "chunk")
         lacking, kept = waiting(reader, serving, now) if serving is not None else (0, 0)
     space = serving.space if serving else None
     return EmbedStatus(
@@ -173,26 +174,26 @@ def embed_status(connections: Connections, daily_token_limit: int, now: Now) -> 
 
 
 def _index(reader: IndexReader, home: Home, now: Now) -> IndexStatus:
-    chunks = reader.count("chunk")
-    space = reader.serving_space()
-    lacking = reader.count_pending(space.id) if space else chunks
-    return IndexStatus(reader.count("document"), chunks, chunks - lacking, pending(reader, now), bytes_of(home))
+    chunks = count_rows(reader, "chunk")
+    space = serving_space(reader)
+    lacking = count_pending(reader, space.id) if space else chunks
+    return IndexStatus(count_rows(reader, "document"), chunks, chunks - lacking, pending(reader, now), bytes_of(home))
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
     provider = config.embedding.provider
     if provider == "none":
         return EmbedderStatus("none", "", 0, False)
-    space = reader.serving_space() if reader is not None else None
-    ready = space is not None and reader is not None and reader.vectors_work() and not reader.meta(EMBED_PROBLEM)
+    space = serving_space(reader) if reader is not None else None
+    ready = space is not None and reader is not None and reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
     if space is None:
         return EmbedderStatus(provider, config.embedding.model, config.embedding.dimensions, ready)
     return EmbedderStatus(space.space.provider, space.space.model, space.space.dimensions, ready)
 
 
 def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceStatus]:
-    counts = reader.source_counts()
-    failed = Counter(source for source, fault in reader.faults() if fault.code not in ("frontmatter", "redacted"))
+    counts = source_counts(reader)
+    failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
     return [
         SourceStatus(
             source.config.name,
@@ -211,8 +212,8 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
     scan = source.scan_places([""])
     if scan.vanished:
         return None, 0
-    stamps = reader.stamps(source.config.name)
-    return len(scan.refs), sum(as_indexed(stamps.get(ref.path), ref.stamp) for ref in scan.refs)
+    known = stamps(reader, source.config.name)
+    return len(scan.refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in scan.refs)
 
 
 def _spent(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
@@ -243,10 +244,10 @@ def _source_problems(source: Source) -> list[Problem]:
 
 def _embedding_problems(reader: IndexReader, config: Config) -> list[Problem]:
     problems = []
-    remembered = reader.meta(EMBED_PROBLEM)
+    remembered = read_meta(reader, EMBED_PROBLEM)
     if remembered and config.embedding.provider != "none":
         problems.append(Problem(*json.loads(remembered)))
-    if reader.serving_space() is not None and not reader.vectors_work():
+    if serving_space(reader) is not None and not reader.vectors_work():
         problems.append(Problem("vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it"))
     return problems
 

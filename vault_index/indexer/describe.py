@@ -11,7 +11,7 @@ from typing import Any
 from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
 from vault_index.markdown.normalize import identity, split_lines
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
-from vault_index.store.records import ChunkRow, DocumentRow
+from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
@@ -51,7 +51,9 @@ def describe(
         kind=kind,
         title=parsed.title,
         content_hash=raw.content_hash,
-        stamp=raw.ref.stamp,
+        size=raw.ref.stamp.size,
+        mtime_ns=raw.ref.stamp.mtime_ns,
+        ctime_ns=raw.ref.stamp.ctime_ns,
         made_with=made_with,
         line_count=parsed.line_count,
         created=_first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,
@@ -107,8 +109,8 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
 
 
 def _said_in_session(parsed: ParsedDocument) -> ParsedDocument:
-    """What of a session it may be found by: the model, the folder and the version are the same in so many that they
-    would only be noise."""
+    """The parts of a session it may be found by: model, folder and version are the same in most sessions, and would
+    only be noise."""
     return replace(parsed, frontmatter={key: parsed.frontmatter.get(key) for key in ("project", "tags")})
 
 

@@ -48,7 +48,7 @@ class Embedders:
         return embedder.embed_query(text)
 
     def release(self, unused: float) -> bool:
-        """Give back the memory of models that had nothing to do for so many seconds; whether there was any."""
+        """Free the memory of models that were not used for `unused` seconds. Returns whether any was freed."""
         with self._lock:
             released = [embedder.release(unused) for embedder in self._by_space.values()]
             return any(released)

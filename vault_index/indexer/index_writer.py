@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -11,15 +12,15 @@ from pathlib import Path
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
 from vault_index.indexer.embedders import Embedders
-from vault_index.indexer.folder_mtimes import FolderTimes
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.models import Progress, no_progress
 from vault_index.results import EmbedReport, Problem, SyncReport
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
+from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta
 from vault_index.store.lock import WriteLock
-from vault_index.store.meta_keys import EMBED_PROBLEM, SYNCED_AT
+from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.writer import IndexWriter
 
 TYPE_CHECKING = False  # spares an `add` the import of what embeds; type checkers know the name
@@ -79,13 +80,13 @@ class WriteSide:
         def text() -> SyncReport:
             if anew:
                 self._cursors.clear()
-                self._open_writer().begin_anew()
+                self._open_writer().remove_everything()
             if everything and not dry_run:
                 self._open_writer().mark_stale()
             wanted = places if dry_run else self._with_mirror(places, progress)
             report = self._synchroniser(progress).sync(self._sources, wanted, dry_run=dry_run)
             if not dry_run:
-                self._open_writer().set_meta(SYNCED_AT, str(time.time()))
+                write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
             return report
 
         with self._held("sync"):
@@ -112,7 +113,7 @@ class WriteSide:
         """Forget every vector, and take them from the cache again as far as it has them."""
         with self._held("embed"):
             self._cursors.clear()
-            self._open_writer().forget_vectors()
+            drop_all_spaces(self._open_writer())
         return self._fill(progress)
 
     def embed_step(self) -> EmbedReport:
@@ -159,14 +160,14 @@ class WriteSide:
             writer = self._open_writer()
             with self._held("embed"):
                 space = open_space(writer, embedder)
-                chunks = writer.pending_in(space.id, source, path) if space else []
+                chunks = pending_of_document(writer, space.id, source, path) if space else []
             if embedder is None or space is None or not 0 < len(chunks) <= EMBEDDED_AT_ONCE:
                 return
             found = embedder.embed([chunk.embed_text for chunk in chunks])
             vectors = {chunk.embed_key: vector for chunk, vector in zip(chunks, found, strict=True)}
             self._open_cache().put_embeddings(space.space, vectors)
             with self._held("embed"):
-                writer.put_vectors(space.id, vectors, chunks)
+                put_vectors(writer, space.id, vectors, chunks)
         except VaultIndexError as error:
             log.info("not embedded at once: %s", error.message)
 
@@ -234,19 +235,19 @@ class WriteSide:
         from vault_index.indexer.outbound import waiting
 
         writer = self._open_writer()
-        spaces = writer.spaces()
+        spaces = read_spaces(writer)
         target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
         if target is not None:
             return waiting(writer, target, self._now)[0]
-        return writer.count_chunks() if self._config.embedding.provider != "none" else 0
+        return count_rows(writer, "chunk") if self._config.embedding.provider != "none" else 0
 
     def _remember_problem(self, problems: Sequence[Problem]) -> None:
         """`status` of any process tells why vectors are missing."""
         text = json.dumps([problems[0].code, problems[0].message, problems[0].hint]) if problems else ""
         writer = self._open_writer()
-        if writer.meta(EMBED_PROBLEM) != text:
+        if read_meta(writer, EMBED_PROBLEM) != text:
             with self._held("embed"):
-                writer.set_meta(EMBED_PROBLEM, text)
+                write_meta(writer, EMBED_PROBLEM, text)
 
     # --- connections -------------------------------------------------------------------------------------------
 
@@ -298,3 +299,42 @@ def _no_vec0() -> Problem:
         "sqlite-vec cannot be loaded: search works by keywords only",
         "reinstall vault-index; `python -c 'import sqlite_vec'` shows the reason",
     )
+
+
+# --- folders whose files are known ---------------------------------------------------------------------------------
+
+Times = Mapping[str, int]
+"""When each folder of a tree changed last, in nanoseconds."""
+
+
+class FolderTimes:
+    """Remembers trees of folders. A file that is edited in place changes no folder: that is the watcher's to see."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Times] = {}
+
+    def news(self, root: str) -> Times | None:
+        """The times of a tree that changed since `keep`, None for one that did not."""
+        kept = self._kept.get(root)
+        if kept and all(_time(folder) == time for folder, time in kept.items()):
+            return None
+        return {folder: _time(folder) for folder, _, _ in os.walk(root)}
+
+    def keep(self, root: str, times: Times) -> None:
+        """The tree was read after it had these times."""
+        self._kept[root] = times
+
+    def wrote(self, root: str, files: Iterable[str]) -> None:
+        """These files below the root were written by ourselves, and are known."""
+        folders = set(self._kept.get(root, ()))
+        for file in files:
+            while (file := os.path.dirname(file)).startswith(root):
+                folders.add(file)
+        self._kept[root] = {folder: _time(folder) for folder in folders}
+
+
+def _time(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from vault_index import tokens
 from vault_index.config import Config
@@ -25,7 +25,9 @@ from vault_index.results import SentRecord
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
+from vault_index.store.connection import Database
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
+from vault_index.store.spaces import count_pending, lacking_documents
 
 _MANY = 1000
 """Documents of a source of which it is cheaper to look at all there are."""
@@ -121,24 +123,16 @@ Now = Callable[[], Moment]
 """Raises VaultIndexError where the settings cannot be read."""
 
 
-class Lacking(Protocol):
-    """What counting needs of the index."""
-
-    def count_pending(self, space_id: int) -> int: ...
-
-    def lacking(self, space_id: int | None) -> Mapping[DocumentState, int]: ...
-
-
-def waiting(store: Lacking, row: SpaceRow, now: Now) -> tuple[int, int]:
+def waiting(db: Database, row: SpaceRow, now: Now) -> tuple[int, int]:
     """How many chunks lack a vector in a space and get one, and how many get none because they stay home."""
-    lacking = store.count_pending(row.id)
+    lacking = count_pending(db, row.id)
     if row.space.provider == "local":
         return lacking, 0
     try:
         moment = now()
     except VaultIndexError:
         return lacking, 0
-    kept = sum(moment.staying(lambda: store.lacking(row.id)).values())
+    kept = sum(moment.staying(lambda: lacking_documents(db, row.id)).values())
     return lacking - kept, kept
 
 

@@ -1,31 +1,47 @@
-"""A second process that reads documents while the first one writes their rows.
+"""Reading ahead: a second process reads the documents of a large sync while the first one writes their rows.
 
     first  --(source, documents, settings)-->  second
     first  <--(rows, or None, in their order)--  second
 
-It makes a large sync faster and is needed for nothing: a document that it cannot read, and all that is left when it
-dies, is None, and read by the first process, which fails there as it always did. Nothing of it stays behind: it ends
-with the pipe, however the first process ends, and the pipe keeps it no more than a few documents ahead. It is not
-multiprocessing's: that would import the program of whoever calls us a second time.
+It is an optional speed-up: a document that it cannot read, and every document that is left when it dies, is None, and
+the first process reads it, and reports what is wrong with it. The second process ends with the pipe, however the first
+one ends, and the pipe keeps it no more than a few documents ahead. The multiprocessing module would import the program
+of whoever calls us a second time.
 """
 
+from __future__ import annotations
+
 import os
-import pickle
-import signal
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import repeat
+from itertools import islice, repeat
 from typing import IO
 
 from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, read_document
 from vault_index.models import DocumentRef
 from vault_index.sources.source import Source
 
+TYPE_CHECKING = False  # spares small syncs the import of what begins a process; type checkers know the name
+if TYPE_CHECKING:
+    import subprocess
+
+_MANY = 400
+"""Documents that are worth another process, which takes about half a second to begin."""
+_FIRST = 60
+"""Documents that the first process reads while the other one begins."""
 _AHEAD = 1 << 20
 """Bytes it may be ahead, on Linux as many as anybody may have: it goes on while words are counted."""
+
+
+def read_ahead(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Generator[Read | None]:
+    """What each of the documents gives, where there is another process to read them; None for those to be read here."""
+    if len(refs) < _MANY:
+        yield from repeat(None, len(refs))
+        return
+    with reading(source, refs[_FIRST:], settings) as found:
+        yield from repeat(None, _FIRST)
+        yield from islice(found, len(refs) - _FIRST)
 
 
 @contextmanager
@@ -45,6 +61,10 @@ def reading(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) 
 
 
 def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> subprocess.Popen[bytes]:
+    import pickle
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryFile() as asked:  # a pipe would keep us waiting until it is read
         pickle.dump((ROWS_VERSION, source, list(refs), settings), asked)
         asked.seek(0)
@@ -59,6 +79,8 @@ def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings)
 
 
 def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
+    import pickle
+
     with suppress(EOFError, pickle.UnpicklingError):
         while True:
             yield pickle.load(pipe)
@@ -66,6 +88,9 @@ def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
 
 
 def _main() -> None:
+    import pickle
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process says when it is over
     rows_version, source, refs, settings = pickle.load(sys.stdin.buffer)
     if rows_version != ROWS_VERSION:

@@ -1,11 +1,17 @@
-"""From a document of a source to the rows it makes."""
+"""Which documents have to be read, and from a document to the rows it makes."""
+
+from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.sources.source import Source
-from vault_index.store.records import DocumentRow
+
+TYPE_CHECKING = False  # spares `status` the import of what writes; type checkers know the names
+if TYPE_CHECKING:
+    from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 5
 """Raise it when the same file would give other rows than before: every document is read again."""
@@ -24,9 +30,43 @@ class RowSettings:
     memory_dir: str
 
     def made_with(self, source: Source) -> str:
-        """A fingerprint: rows made with another one are made again."""
-        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}"
+        """A fingerprint: rows made with another one are made again.
+
+        `local_only` shapes no row. It is here because earlier versions had it here, whose rows need not be read again.
+        """
+        home = source.config.local_only
+        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
         return f"{made}/{source.shape}" if source.shape else made
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a sync has to do: the difference between the files and what the index remembers of them.
+
+    `changed` pairs a file with the row it had; a removed row may yet turn out to have moved to an added file.
+    """
+
+    added: tuple[DocumentRef, ...]
+    changed: tuple[tuple[DocumentRef, KnownDocument], ...]
+    removed: tuple[KnownDocument, ...]
+    unchanged: int
+
+
+def diff(refs: Iterable[DocumentRef], known: Mapping[str, KnownDocument], made_with: str) -> Plan:
+    """Compare by path and stamp; a row made with other settings counts as changed."""
+    added: list[DocumentRef] = []
+    changed: list[tuple[DocumentRef, KnownDocument]] = []
+    unchanged = 0
+    gone = dict(known)
+    for ref in refs:
+        row = gone.pop(ref.path, None)
+        if row is None:
+            added.append(ref)
+        elif row.stamp != ref.stamp or row.made_with != made_with:
+            changed.append((ref, row))
+        else:
+            unchanged += 1
+    return Plan(tuple(added), tuple(changed), tuple(gone.values()), unchanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +89,11 @@ def read_document(source: Source, ref: DocumentRef, settings: RowSettings) -> Re
     read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
     parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
-    row = describe(
-        raw,
-        parsed,
-        chunks,
-        memory_dir=settings.memory_dir,
-        made_with=settings.made_with(source),
-    )
-    return Read(replace(row, stamp=_settled(row.stamp)), (*raw.faults, *parsed.faults))
+    row = describe(raw, parsed, chunks, memory_dir=settings.memory_dir, made_with=settings.made_with(source))
+    # A file that is so fresh could change again without its stamp changing: its stamp is not believed next time.
+    if time.time_ns() - max(row.mtime_ns, row.ctime_ns) < _RACY_NS:
+        row = replace(row, ctime_ns=_NOT_BELIEVED)
+    return Read(row, (*raw.faults, *parsed.faults))
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
@@ -66,9 +103,3 @@ def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
         and (was.size, was.mtime_ns) == (now.size, now.mtime_ns)
         and was.ctime_ns in (_NOT_BELIEVED, now.ctime_ns)
     )
-
-
-def _settled(stamp: FileStamp) -> FileStamp:
-    """The stamp, unless it is so fresh that it could hide a later change: that one is not believed next time."""
-    fresh = time.time_ns() - max(stamp.mtime_ns, stamp.ctime_ns) < _RACY_NS
-    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp

@@ -7,22 +7,23 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.indexer.ahead import read_ahead
-from vault_index.indexer.plan import Plan, diff
-from vault_index.indexer.reading import Read, RowSettings, read_document
+from vault_index.indexer.reader_process import read_ahead
+from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
 from vault_index.models import DocumentRef, Fault, Progress, Vector
 from vault_index.results import Failure, Problem, SyncReport
 from vault_index.sources.names import is_readable_name, shown_name
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.records import KnownDocument
-from vault_index.store.writer import IndexWriter
+from vault_index.store.document_names import refresh_names
+from vault_index.store.spaces import read_spaces
+from vault_index.store.vocabulary import count_words
+from vault_index.store.writer import IndexWriter, KnownDocument
 
 log = logging.getLogger(__name__)
 
 _COUNTED_TOGETHER = 100
-"""Documents after which their words are counted: not so few that each word is counted again and again, not so many that
-the process that reads ahead would wait for it."""
+"""Documents after which their words are counted: with fewer each word is counted again and again, with more the process
+that reads ahead has to wait."""
 
 
 class Interrupted(BaseException):
@@ -75,12 +76,12 @@ class _Vanished:
         for row in reversed(rows):
             self._by_hash.setdefault(row.content_hash, []).append(row)
 
-    def twin(self, content_hash: bytes) -> KnownDocument | None:
-        twins = self._by_hash.get(content_hash)
-        return twins[-1] if twins else None
+    def of_same_content(self, content_hash: bytes) -> KnownDocument | None:
+        rows = self._by_hash.get(content_hash)
+        return rows[-1] if rows else None
 
     def moved(self, row: KnownDocument) -> None:
-        """The one that was told last."""
+        """The row that `of_same_content` found last."""
         self._by_hash[row.content_hash].pop()
         del self._rows[row.id]
 
@@ -116,8 +117,8 @@ class Synchroniser:
             if places is None:
                 self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
             if not dry_run:
-                self._writer.refresh_names()
-                self._writer.count_words()
+                refresh_names(self._writer)
+                count_words(self._writer)
         except Interrupted as interrupted:
             interrupted.report = tally.report(time.monotonic() - started)
             raise
@@ -159,7 +160,7 @@ class Synchroniser:
                     elif read is not None:
                         self._put_new(read, vanished, tally)
                 if done % _COUNTED_TOGETHER == 0:
-                    self._writer.count_words()
+                    count_words(self._writer)
                 self._progress("text", done, len(work))
         for row in vanished.rest():
             self._writer.remove_document(row.id)
@@ -175,7 +176,7 @@ class Synchroniser:
             tally.chunks += len(read.row.chunks)
 
     def _put_new(self, read: Read, vanished: _Vanished, tally: _Tally) -> None:
-        moved_from = vanished.twin(read.row.content_hash)
+        moved_from = vanished.of_same_content(read.row.content_hash)
         self._put(read, moved_from.id if moved_from else None)
         if moved_from is not None:
             vanished.moved(moved_from)
@@ -215,7 +216,9 @@ class Synchroniser:
         self._writer.put_faults(ref.source, path, [Fault("unreadable", shown_name(reason), path)])
 
     def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
-        return {row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in self._writer.spaces()}
+        return {
+            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in read_spaces(self._writer)
+        }
 
     def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str], tally: _Tally) -> None:
         """Remember what is wrong with files that have no document, and forget what is mended."""

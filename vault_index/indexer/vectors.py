@@ -11,6 +11,16 @@ from vault_index.indexer.outbound import Now, Outbound
 from vault_index.models import Vector
 from vault_index.store.cache import Cache
 from vault_index.store.records import PendingChunk, SpaceRow
+from vault_index.store.spaces import (
+    add_space,
+    count_pending,
+    drop_space,
+    lacking_documents,
+    pending_chunks,
+    put_vectors,
+    read_spaces,
+    serve_space,
+)
 from vault_index.store.writer import IndexWriter
 
 Lock = Callable[[], AbstractContextManager[None]]
@@ -34,20 +44,20 @@ def open_space(writer: IndexWriter, embedder: Embedder | None, *, renew: bool = 
     Without an embedder there is no space (the cache keeps what was paid for). `renew` begins again at nothing,
     beside the serving vectors, ignoring the cache.
     """
-    rows = writer.spaces()
+    rows = read_spaces(writer)
     serving = next((row for row in rows if row.serving), None)
     building = next((row for row in rows if not row.serving), None)
     if embedder is None or not writer.vectors_work:
         for row in rows:
-            writer.drop_space(row.id)
+            drop_space(writer, row.id)
         return None
     if building is not None and building.space == embedder.space and not renew:
         return building
     if serving is not None and serving.space == embedder.space and not renew:
         if building is not None:
-            writer.drop_space(building.id)
+            drop_space(writer, building.id)
         return serving
-    return writer.add_space(SpaceRow(0, embedder.space, serving is None, renew))
+    return add_space(writer, SpaceRow(0, embedder.space, serving is None, renew))
 
 
 class VectorBuilder:
@@ -75,7 +85,7 @@ class VectorBuilder:
 
     def remaining(self) -> int:
         """Chunks this builder may still embed; those that stay home do not count for a remote embedder."""
-        return self._writer.count_pending(self._space.id) - sum(self._staying().values())
+        return count_pending(self._writer, self._space.id) - sum(self._staying().values())
 
     def step(self) -> Step:
         """Give the next chunks their vectors.
@@ -83,7 +93,9 @@ class VectorBuilder:
         Raises EmbedderError; what was embedded before that is kept. A text that alone is too long for the server is
         passed over until the next builder, as is one that may not leave before its document is read again.
         """
-        while chunks := self._writer.pending(self._space.id, self.cursor, self._embedder.batch_texts, self._staying()):
+        while chunks := pending_chunks(
+            self._writer, self._space.id, self.cursor, self._embedder.batch_texts, self._staying()
+        ):
             by_key: dict[bytes, list[PendingChunk]] = {}
             for chunk in chunks:
                 by_key.setdefault(chunk.embed_key, []).append(chunk)
@@ -99,7 +111,7 @@ class VectorBuilder:
         return Step(0, 0, finished=True)
 
     def _staying(self) -> Mapping[int, int]:
-        return self._outbound.staying(lambda: self._writer.lacking(self._space.id))
+        return self._outbound.staying(lambda: lacking_documents(self._writer, self._space.id))
 
     def _parts(self, texts: Sequence[Twins]) -> list[Sequence[Twins]]:
         # For a remote embedder the tokens are counted as the server will; a local one has no use for them.
@@ -125,10 +137,10 @@ class VectorBuilder:
         if not vectors:
             return 0
         with self._lock():
-            return self._writer.put_vectors(self._space.id, vectors, chunks)
+            return put_vectors(self._writer, self._space.id, vectors, chunks)
 
     def _serve(self) -> None:
         """The space is complete: from now on it answers, and the old one goes."""
         if not self._space.serving and self.remaining() == 0:
             with self._lock():
-                self._writer.serve_space(self._space.id)
+                serve_space(self._writer, self._space.id)

@@ -16,7 +16,7 @@ from vault_index.memories.file.files import MemoryFiles, Seen
 from vault_index.models import Filters
 from vault_index.query.references import resolve
 from vault_index.sources.vault import VaultSource
-from vault_index.store.documents import Order
+from vault_index.store.documents import Order, documents_page, memories_by_identity
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 
@@ -79,7 +79,7 @@ class StandingMemories:
     def expired(self, until: float, sources: Sequence[str] = ()) -> list[StoredDocument]:
         """The memories that were expired by then, as the index has it, the longest ago first."""
         filters = Filters(kinds=("memory",), states=("expired",), sources=tuple(sources), now=until)
-        return self.reader.documents(filters, Order("expires", descending=False), -1, 0)[0]
+        return documents_page(self.reader, filters, Order("expires", descending=False), -1, 0)[0]
 
     def expired_on(self, document: StoredDocument, until: float) -> str | None:
         """The day it expired on, as its file has it now; None where it was not expired by then."""
@@ -90,7 +90,7 @@ class StandingMemories:
     def twin(self, text: str, ignoring: Iterable[str] = ()) -> Standing | None:
         """The memory that says the same as this file would, and still counts; judged by its file."""
         key = identity_of(text)
-        known = [document.path for document in self.reader.memories_by_identity(key, self.home)]
+        known = [document.path for document in memories_by_identity(self.reader, key, self.home)]
         for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *known)):
             try:
                 standing = self._look(self.home, path)

@@ -6,9 +6,12 @@ from collections.abc import Collection, Sequence
 from vault_index.models import Filters
 from vault_index.query.related import mean
 from vault_index.results import NearMemory
+from vault_index.store.documents import chunks_of, documents_by_key, documents_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
-from vault_index.store.related import Others
+from vault_index.store.related import Others, among, nearest_documents
+from vault_index.store.spaces import serving_space, vectors_of
+from vault_index.store.vocabulary import document_frequencies
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 
 _RAREST = 8
@@ -28,14 +31,14 @@ def near_memories(
     """The memories that still count and say nearly what `document` says, the nearest first."""
     others = Others(document.id, Filters(kinds=("memory",)), time.time())
     with reader.snapshot():
-        chunks = reader.chunks_of(document.id)
+        chunks = chunks_of(reader, document.id)
         words = _words(reader, document, chunks)
         cosines = _cosines(reader, chunks, others)
-        named = reader.among(others, _saying(reader, words))
+        named = among(reader, others, _saying(reader, words))
         wanted = {*list(cosines)[:_CANDIDATES], *named}.difference(ignoring)
         found = []
-        for other in reader.documents_by_key(wanted).values():
-            overlap = _overlap(words, _words(reader, other, reader.chunks_of(other.id)))
+        for other in documents_by_key(reader, wanted).values():
+            overlap = _overlap(words, _words(reader, other, chunks_of(reader, other.id)))
             score = _likeness(overlap, cosines.get(other.id))
             if score:
                 found.append(NearMemory(other.uid, other.path, other.title, round(score, 2)))
@@ -64,21 +67,21 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _cosines(reader: IndexReader, chunks: Sequence[ChunkRecord], others: Others) -> dict[int, float]:
     """Where they tell anything: the figures are those of the local model, which reads English."""
-    space = reader.serving_space()
+    space = serving_space(reader)
     if space is None or space.space.provider != "local" or not reader.vectors_work():
         return {}
     if mostly_cjk("\n".join(chunk.text for chunk in chunks)):
         return {}
-    vector = mean(reader.vectors(space.id, [chunk.chunk_id for chunk in chunks]))
-    return {} if vector is None else reader.nearest_documents(space.id, vector, others)
+    vector = mean(vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks]))
+    return {} if vector is None else nearest_documents(reader, space.id, vector, others)
 
 
 def _saying(reader: IndexReader, words: Collection[str]) -> set[int]:
     """Documents that hold some of the rarest of the words."""
-    counts = reader.document_frequencies(words)
+    counts = document_frequencies(reader, words)
     rarest = sorted(words, key=lambda word: (counts.get(word, 0), word))[:_RAREST]
     if not rarest:
         return set()
     match = " OR ".join(f'"{word}"' for word in rarest)
     chunks = [chunk_id for chunk_id, _ in reader.text_candidates(match, _CANDIDATES, Filters(kinds=("memory",)))]
-    return set(reader.documents_of(chunks).values())
+    return set(documents_of(reader, chunks).values())

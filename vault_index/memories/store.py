@@ -12,7 +12,7 @@ from vault_index.memories.file.fields import Fields
 from vault_index.memories.lookup import Standing, StandingMemories, front_of, identity_of
 from vault_index.models import Filters, Progress, no_progress
 from vault_index.results import StoredMemory
-from vault_index.store.documents import Order
+from vault_index.store.documents import Order, documents_by_id, documents_page
 from vault_index.store.records import StoredDocument
 
 _MANY_PATHS = 50
@@ -187,13 +187,13 @@ class MemoryWriter(StandingMemories):
     def _must_be_there(self) -> None:
         """A vault that is empty, though the index knows of documents in it, is a disk that is not mounted."""
         reason = self.sources[self.home].missing()
-        if reason and self.reader.documents(Filters(sources=(self.home,)), Order(), 1, 0)[1]:
+        if reason and documents_page(self.reader, Filters(sources=(self.home,)), Order(), 1, 0)[1]:
             raise NotFoundError(
                 f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
             )
 
     def _must_be_another(self, uid: str) -> None:
-        known = self.reader.documents_by_id(uid)
+        known = documents_by_id(self.reader, uid)
         if known:
             raise UsageError(
                 f"{known[0].path} has the id {uid}, too, and says something else",

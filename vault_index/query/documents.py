@@ -7,7 +7,8 @@ from dataclasses import asdict, replace
 from vault_index import results
 from vault_index.errors import UsageError
 from vault_index.markdown.normalize import split_lines
-from vault_index.store.documents import Order
+from vault_index.store.counts import author_counts, tag_counts
+from vault_index.store.documents import Order, aliases_of, chunks_of, documents_page, links_of, tags_of
 from vault_index.times import iso_time, iso_time_or_none
 
 TYPE_CHECKING = False  # spares a list the import of what a search needs; type checkers know the names
@@ -71,7 +72,7 @@ class Records:
         """For each source, the link to one of its paths."""
 
     def of(self, documents: Sequence[StoredDocument]) -> tuple[results.DocumentRecord, ...]:
-        tags = self._reader.tags_of([document.id for document in documents])
+        tags = tags_of(self._reader, [document.id for document in documents])
         accesses = self._cache.accesses([document.uid for document in documents])
         return tuple(
             to_record(
@@ -103,28 +104,28 @@ def list_documents(
     descending = descending if order is None else order == "desc"
     with reader.snapshot():
         if column:
-            documents, total = reader.documents(filters, Order(column, descending), limit, offset)
+            documents, total = documents_page(reader, filters, Order(column, descending), limit, offset)
         else:  # usage lies in the other database
             accessed = cache.all_accessed()
-            documents, total = reader.documents(filters, Order("path", False), -1, 0)
+            documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
             documents = documents[offset : offset + limit]
         return results.DocumentList(records.of(documents), total)
 
 
 def list_tags(reader: IndexReader, filters: Filters) -> results.TagList:
-    counts = [results.TagCount(tag, count) for tag, count in reader.tag_counts(filters)]
+    counts = [results.TagCount(tag, count) for tag, count in tag_counts(reader, filters)]
     return results.TagList(tuple(counts), len(counts))
 
 
 def list_agents(reader: IndexReader) -> results.AgentList:
-    counts = [results.AgentCount(agent, count) for agent, count in reader.author_counts()]
+    counts = [results.AgentCount(agent, count) for agent, count in author_counts(reader)]
     return results.AgentList(tuple(counts), len(counts))
 
 
 def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
     """The place widened by `count` chunks on both sides."""
-    chunks = reader.chunks_of(place.document.id)
+    chunks = chunks_of(reader, place.document.id)
     last = place.last or place.document.line_count
     inside = [number for number, chunk in enumerate(chunks) if place.overlaps(chunk.start_line, chunk.end_line)]
     if not inside or count <= 0:
@@ -170,14 +171,14 @@ def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens:
 
 def full_metadata(reader: IndexReader, document: StoredDocument, link: str, accesses: int) -> dict[str, object]:
     """Everything that is known of a document besides its text."""
-    tags = reader.tags_of([document.id]).get(document.id, ())
+    tags = tags_of(reader, [document.id]).get(document.id, ())
     record = asdict(to_record(document, tags=tags, link=link, accesses={document.uid: accesses}))
     session = document.frontmatter.get("session") if document.kind == "session" else None
     return {
         **record,
         **({"resume": f"opencode -s {session}"} if session else {}),
-        "aliases": reader.aliases_of(document.id),
-        "links": [asdict(link) for link in reader.links_of(document.id)],
+        "aliases": aliases_of(reader, document.id),
+        "links": [asdict(link) for link in links_of(reader, document.id)],
         "frontmatter": dict(document.frontmatter),
     }
 

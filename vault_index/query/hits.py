@@ -15,7 +15,7 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results import Explanation, Hit
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import ChunkRecord
+from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time, iso_time_or_none
 
 _GAP = 2  # lines between passages that stand together: with a blank one between
@@ -40,23 +40,23 @@ class DiskState:
         self._missing: dict[str, str] = {}
         self._changed: dict[int, bool | None] = {}
 
-    def changed(self, record: ChunkRecord) -> bool | None:
+    def changed(self, document: StoredDocument) -> bool | None:
         """Whether the file changed since it was indexed; None where it is gone, and its vault is there."""
-        if record.document_id not in self._changed:
-            self._changed[record.document_id] = self._compare(record)
-        return self._changed[record.document_id]
+        if document.id not in self._changed:
+            self._changed[document.id] = self._compare(document)
+        return self._changed[document.id]
 
-    def _compare(self, record: ChunkRecord) -> bool | None:
-        source = self._sources.get(record.source)
+    def _compare(self, document: StoredDocument) -> bool | None:
+        source = self._sources.get(document.source)
         if source is None:
             return False
-        stamp = source.stamp(record.path)
+        stamp = source.stamp(document.path)
         if stamp is None:
-            if record.source not in self._missing:
-                self._missing[record.source] = source.missing()
+            if document.source not in self._missing:
+                self._missing[document.source] = source.missing()
             # Of a vault that is not mounted the index is all there is.
-            return True if self._missing[record.source] else None
-        return (stamp.size, stamp.mtime_ns) != (record.stamp.size, record.stamp.mtime_ns)
+            return True if self._missing[document.source] else None
+        return (stamp.size, stamp.mtime_ns) != (document.stamp.size, document.stamp.mtime_ns)
 
     def missing(self) -> tuple[str, ...]:
         """Sources that answered from the index alone, as reasons for `degraded`."""
@@ -93,22 +93,22 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
     counts: Counter[int] = Counter()
     for hit in ranked:
         chunk = hit.chunk
-        changed = disk.changed(chunk)
+        changed = disk.changed(chunk.document)
         if changed is None:
             continue
         same = by_text.get((chunk.text, hit.passage.first))
         if same is not None:
-            same.also.append(chunk.path)
+            same.also.append(chunk.document.path)
             continue
-        line = (chunk.document_id, chunk.start_line + hit.passage.first)
+        line = (chunk.document.id, chunk.start_line + hit.passage.first)
         part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
-        if (line in lines and not part) or counts[chunk.document_id] >= per_document:
+        if (line in lines and not part) or counts[chunk.document.id] >= per_document:
             continue
         others = of_chunk.setdefault(chunk.chunk_id, [])
         if any(other.shows(hit) for other in others):
             continue
         lines.add(line)
-        counts[chunk.document_id] += 1
+        counts[chunk.document.id] += 1
         one = SelectedHit(hit, changed, [])
         selected.append(one)
         others.append(one)
@@ -128,36 +128,36 @@ def to_hit(
     matcher: TermMatcher,
 ) -> Hit:
     """`better` are the lines of the file that better hits point at: two hits do not show the same."""
-    chunk = selected.hit.chunk
+    chunk, document = selected.hit.chunk, selected.hit.chunk.document
     others = {line - chunk.start_line for line in better}
     shown = snippet(chunk.text, place.first, place.column, others)
     return Hit(
-        id=chunk.uid,
-        kind=chunk.kind,
-        source=chunk.source,
-        path=chunk.path,
-        title=chunk.title,
+        id=document.uid,
+        kind=document.kind,
+        source=document.source,
+        path=document.path,
+        title=document.title,
         headings=chunk.headings,
         lines=(chunk.start_line, chunk.end_line),
         score=round(selected.hit.score, 4),
         tags=tags,
-        type=chunk.type,
-        digest=chunk.digest,
+        type=document.type,
+        digest=document.digest,
         snippet=shown,
         focus=in_file(chunk, place.first, place.last),
         tokens=chunk.tokens,
-        created=iso_time(chunk.created),
-        updated=iso_time(chunk.updated),
-        entered_by=chunk.entered_by,
-        project=chunk.project,
-        expires=iso_time_or_none(chunk.expires),
-        valid_until=iso_time_or_none(chunk.valid_until),
-        confidence=chunk.confidence,
+        created=iso_time(document.created),
+        updated=iso_time(document.updated),
+        entered_by=document.entered_by,
+        project=document.project,
+        expires=iso_time_or_none(document.expires),
+        valid_until=iso_time_or_none(document.valid_until),
+        confidence=document.confidence,
         accesses=accesses,
         changed_since_index=selected.changed,
-        also=tuple(dict.fromkeys(path for path in selected.also if path != chunk.path)),
+        also=tuple(dict.fromkeys(path for path in selected.also if path != document.path)),
         link=link,
-        spans={"snippet": matcher.spans(shown), "digest": matcher.spans(chunk.digest)},
+        spans={"snippet": matcher.spans(shown), "digest": matcher.spans(document.digest)},
         explain=explain,
     )
 

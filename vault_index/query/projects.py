@@ -3,7 +3,7 @@
 import os
 
 from vault_index.markdown.normalize import normalize_tag
-from vault_index.store.projects import Project
+from vault_index.store.documents import Project
 
 
 def project_of(named: str) -> Project:

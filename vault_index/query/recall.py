@@ -16,7 +16,7 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results import Cause, Recall, RecalledSource
-from vault_index.store.projects import Project
+from vault_index.store.documents import Project, chunks_of, documents_by_key, memories_of, memories_of_all, sessions_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time
@@ -111,7 +111,7 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
         place = focus(chunk.text, hit.passage, matcher)
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
-    return _candidate(chunk, lines, (chunk.start_line + start, chunk.end_line), "query", now)
+    return _candidate(chunk.document, lines, (chunk.start_line + start, chunk.end_line), "query", now)
 
 
 # --- what is known of the project ------------------------------------------------------------------------------
@@ -121,8 +121,8 @@ def _groups(reader: IndexReader, disk: DiskState, options: RecallOptions, found:
     project, limit = options.project, options.budget // _SHORT
     if project is None and options.query.strip():
         return Groups(found=found)
-    own = reader.memories_of(project, options.sources, options.now, limit) if project else []
-    for_all = reader.memories_of_all(options.sources, options.now, limit)
+    own = memories_of(reader, project, options.sources, options.now, limit) if project else []
+    for_all = memories_of_all(reader, options.sources, options.now, limit)
     hits = {one.source.id: one for one in reversed(found)}
     lasting = _memories(reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now)
     others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
@@ -139,13 +139,13 @@ def _memories(
     reader: IndexReader, disk: DiskState, document_ids: Sequence[int], hits: Mapping[str, Candidate], now: float
 ) -> list[Candidate]:
     """Memories whose files are there; those among the `hits`, by uid, come first, with the passage that was found."""
-    documents = reader.documents_by_key(document_ids)
+    documents = documents_by_key(reader, document_ids)
     ordered = sorted((documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits)
-    with_chunks = [(document, reader.chunks_of(document.id)) for document in ordered]
+    with_chunks = [(document, chunks_of(reader, document.id)) for document in ordered]
     return [
         hits.get(document.uid) or _from_memory(document, chunks, now)
         for document, chunks in with_chunks
-        if chunks and disk.changed(chunks[0]) is not None
+        if chunks and disk.changed(document) is not None
     ]
 
 
@@ -156,7 +156,7 @@ def _from_memory(document: StoredDocument, chunks: Sequence[ChunkRecord], now: f
     text = str(digest) if short else first.text
     lines = [*text.split("\n"), *_facts(document, text)]
     place = (first.start_line, chunks[-1].end_line)
-    return _candidate(first, lines, place, "project", now, whole=not (short or more))
+    return _candidate(document, lines, place, "project", now, whole=not (short or more))
 
 
 def _facts(document: StoredDocument, text: str) -> list[str]:
@@ -168,8 +168,8 @@ def _facts(document: StoredDocument, text: str) -> list[str]:
 def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candidate]) -> list[Candidate]:
     """Titles say what was done."""
     assert options.project is not None
-    ids = reader.sessions_of(options.project, options.sources, 4 * _SESSIONS)
-    documents = reader.documents_by_key(ids)
+    ids = sessions_of(reader, options.project, options.sources, 4 * _SESSIONS)
+    documents = documents_by_key(reader, ids)
     known = {one.source.id for one in found}
     titled = [
         one
@@ -180,7 +180,7 @@ def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candi
 
 
 def _candidate(
-    of: ChunkRecord | StoredDocument,
+    of: StoredDocument,
     lines: Sequence[str],
     place: tuple[int, int],
     why: Cause,

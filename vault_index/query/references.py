@@ -17,6 +17,15 @@ from dataclasses import dataclass
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Link
+from vault_index.store.documents import (
+    aliases_of,
+    chunks_of,
+    documents_by_id,
+    documents_by_key,
+    documents_by_name,
+    documents_by_path,
+    memories_by_old_id,
+)
 from vault_index.store.reader import IndexReader
 
 TYPE_CHECKING = False  # spares `get` the import of what only a link needs; type checkers know the names
@@ -72,23 +81,23 @@ def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Se
 
 def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]) -> StoredDocument | None:
     for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}"):
-        found = reader.documents_by_path(path, sources)
+        found = documents_by_path(reader, path, sources)
         if found:
             return found[0]
     if _ID.match(name.lower()):
-        found = [d for d in reader.documents_by_id(name.lower()) if not sources or d.source in sources]
+        found = [d for d in documents_by_id(reader, name.lower()) if not sources or d.source in sources]
         if len(found) > 1:
             raise _ambiguous(name, found)
         if found:
             return found[0]
     if name.startswith("#"):  # the id of a memory where it was imported from: `#12`
         old_id = name.removeprefix("#")
-        found = reader.memories_by_old_id(old_id, sources)
+        found = memories_by_old_id(reader, old_id, sources)
         if len(found) > 1:
             message = f"{len(found)} memories were called {old_id!r} where they came from"
             raise UsageError(message, f"name one by its id: {_ids(found)}")
         return found[0] if found else None
-    return next((d for d in reader.documents_by_name(name) if not sources or d.source in sources), None)
+    return next((d for d in documents_by_name(reader, name) if not sources or d.source in sources), None)
 
 
 def _ids(found: Sequence[StoredDocument]) -> str:
@@ -112,7 +121,7 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
 
 def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Place:
     wanted = heading.rpartition("#")[2].strip().casefold()
-    chunks = reader.chunks_of(document.id)
+    chunks = chunks_of(reader, document.id)
     if wanted.startswith("^"):
         chunks = [
             one for one in chunks if any(line.rstrip().endswith(wanted) for line in one.text.casefold().split("\n"))
@@ -134,11 +143,13 @@ def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[L
 
 def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
     """The documents with a link that means `document`."""
+    from vault_index.store.related import links_to
+
     file = document.path.rpartition("/")[2].casefold()
-    aliases = (alias.casefold() for alias in reader.aliases_of(document.id))
+    aliases = (alias.casefold() for alias in aliases_of(reader, document.id))
     links = [
         link
-        for link in reader.links_to(_spellings({file, _stem(file), *aliases}))
+        for link in links_to(reader, _spellings({file, _stem(file), *aliases}))
         if link.source == document.source or document.kind == "session"
     ]
     named = _LinkTargets(reader, {link.target for link in links})
@@ -148,17 +159,19 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
 def linked(reader: IndexReader, target: str, sources: Collection[str]) -> StoredDocument | None:
     """The document that a link in the root of one of the sources means (of any, where none is named)."""
     document_id = _LinkTargets(reader, {target}).resolve(target, sources, "")
-    return None if document_id is None else reader.documents_by_key([document_id])[document_id]
+    return None if document_id is None else documents_by_key(reader, [document_id])[document_id]
 
 
 class _LinkTargets:
     """The documents that the targets of some links may mean, by name and alias."""
 
     def __init__(self, reader: IndexReader, targets: Collection[str]) -> None:
+        from vault_index.store.related import documents_called
+
         ends = {target.rpartition("/")[2].casefold() for target in targets}
         names = {*ends, *map(_stem, ends), *(target.casefold() for target in targets)}
         self._called: dict[str, list[Called]] = defaultdict(list)
-        for called in reader.documents_called(_spellings(names)):
+        for called in documents_called(reader, _spellings(names)):
             self._called[_folded(called.alias or _stem(called.path.rpartition("/")[2]))].append(called)
 
     def resolve(self, target: str, sources: Collection[str], path: str) -> int | None:

@@ -9,9 +9,11 @@ from vault_index.models import Filters, Vector
 from vault_index.query.documents import Records
 from vault_index.query.references import Place, linked_from, linking_to
 from vault_index.results import DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
+from vault_index.store.documents import chunks_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
-from vault_index.store.related import Others
+from vault_index.store.related import Others, among, in_time, nearest_documents
+from vault_index.store.spaces import serving_space, vectors_of
 
 _LOW_COSINE = 0.3  # what is farther shares no subject
 _NEAR = 50  # documents, at most, that are named for their meaning alone
@@ -46,7 +48,7 @@ def related_documents(
     """
     with reader.snapshot():
         found = _relations(reader, place, Others(place.document.id, filters, now))
-        documents = reader.documents_by_key({*found.links, *found.backlinks, *found.near})
+        documents = documents_by_key(reader, {*found.links, *found.backlinks, *found.near})
         ranked = sorted(
             documents.values(),
             key=lambda document: (
@@ -65,35 +67,35 @@ def related_documents(
 
 
 def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
-    chunks = reader.chunks_of(place.document.id)
+    chunks = chunks_of(reader, place.document.id)
     # All of them where the place has no text: frontmatter, a blank line.
     chunks = [chunk for chunk in chunks if place.overlaps(chunk.start_line, chunk.end_line)] or chunks
     links = [
         link
-        for link in reader.links_of(place.document.id)
+        for link in links_of(reader, place.document.id)
         if place.is_whole or any(chunk.start_line <= link.line <= chunk.end_line for chunk in chunks)
     ]
     to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
-    linked = reader.among(others, to | back)
+    linked = among(reader, others, to | back)
     near: dict[int, float] = {}
     cosines: dict[int, float] = {}
     space, vector, degraded = _mean_vector(reader, chunks)
     if vector is not None:
-        nearest = reader.nearest_documents(space, vector, others)
+        nearest = nearest_documents(reader, space, vector, others)
         near = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
-        cosines = near | (reader.nearest_documents(space, vector, others, linked) if linked else {})
+        cosines = near | (nearest_documents(reader, space, vector, others, linked) if linked else {})
     return _Relations(to & linked, back & linked, near, cosines, degraded)
 
 
 def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[int, Vector | None, tuple[str, ...]]:
     """A space, the mean of what it holds of the chunks, and why there is none."""
-    space = reader.serving_space()
+    space = serving_space(reader)
     if space is None:
         return 0, None, ("vector: there are no vectors",)
     if not reader.vectors_work():
         return 0, None, ("vector: sqlite-vec cannot be loaded",)
     step = -(-len(chunks) // _SAMPLED) or 1
-    vectors = reader.vectors(space.id, [chunk.chunk_id for chunk in chunks[::step]])
+    vectors = vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks[::step]])
     if chunks and not vectors:
         return 0, None, ("vector: the document has no vectors yet",)
     return space.id, mean(vectors), ()
@@ -126,8 +128,8 @@ def timeline_around(
     not the anchor."""
     with reader.snapshot():
         position = (anchor.created, anchor.path, anchor.source)
-        earlier, later = reader.in_time(Others(anchor.id, filters, now), position, before=before, after=after)
-        documents = reader.documents_by_key([*earlier, *later])
+        earlier, later = in_time(reader, Others(anchor.id, filters, now), position, before=before, after=after)
+        documents = documents_by_key(reader, [*earlier, *later])
         listed = records.of([anchor, *(documents[id_] for id_ in (*earlier, *later))])
     split = 1 + len(earlier)
     return Timeline(listed[0], listed[1:split], listed[split:])

@@ -25,8 +25,10 @@ from vault_index.query.ranking.retrieval import (
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results import Hit, SearchResult
 from vault_index.store.cache import Cache
+from vault_index.store.documents import documents_of, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow
+from vault_index.store.spaces import serving_space
 from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
@@ -147,7 +149,7 @@ class Searcher:
         query is embedded for the space that serves, or not at all."""
         if mode == "text" or not text:
             return None, None, ()
-        space = self._reader.serving_space()
+        space = serving_space(self._reader)
         if space is None:
             return None, None, ("vector: there are no vectors",)
         if not self._reader.vectors_work():
@@ -214,7 +216,7 @@ class Searcher:
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """`ordered` with the chunks last that are more of one document than can be shown."""
-        documents = self._reader.documents_of(ordered)
+        documents = documents_of(self._reader, ordered)
         counts: Counter[int] = Counter()
         first: list[int] = []
         rest: list[int] = []
@@ -228,8 +230,8 @@ class Searcher:
         return Boosts(
             config,
             query.now,
-            self._cache.accesses([chunk.uid for chunk in chunks]) if config.usage else {},
-            self._reader.backlink_counts({chunk.document_id for chunk in chunks}) if config.backlinks else {},
+            self._cache.accesses([chunk.document.uid for chunk in chunks]) if config.usage else {},
+            self._reader.backlink_counts({chunk.document.id for chunk in chunks}) if config.backlinks else {},
         )
 
     def confidence(self, answer: Answer) -> Confidence:
@@ -240,21 +242,21 @@ class Searcher:
         if not selected:
             return ()
         records = [one.hit.chunk for one in selected]
-        tags = self._reader.tags_of([record.document_id for record in records])
-        accesses = self._cache.accesses([record.uid for record in records])
+        tags = tags_of(self._reader, [record.document.id for record in records])
+        accesses = self._cache.accesses([record.document.uid for record in records])
         terms, evidence = answer.query.terms, answer.ranking.evidence
         matcher = TermMatcher(terms, self._reader.stems)
         focused: dict[int, set[int]] = {}
         hits: list[Hit] = []
         for one, record in zip(selected, records, strict=True):
-            lines = focused.setdefault(record.document_id, set())
+            lines = focused.setdefault(record.document.id, set())
             hit = to_hit(
                 one,
                 focus(record.text, one.hit.passage, matcher),
                 better=lines,
-                tags=tags.get(record.document_id, ()),
-                link=source.link(record.path) if (source := self._sources.get(record.source)) else "",
-                accesses=accesses.get(record.uid, 0),
+                tags=tags.get(record.document.id, ()),
+                link=source.link(record.document.path) if (source := self._sources.get(record.document.source)) else "",
+                accesses=accesses.get(record.document.uid, 0),
                 explain=explanation(one.hit, terms, evidence) if explain else None,
                 matcher=matcher,
             )

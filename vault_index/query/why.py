@@ -14,7 +14,9 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Searcher, SearchOptions
 from vault_index.results import Reason, Why
+from vault_index.store.documents import allows, chunks_of
 from vault_index.store.reader import IndexReader
+from vault_index.store.spaces import cosines
 from vault_index.times import iso_time
 
 _DAY = 86_400.0
@@ -95,13 +97,13 @@ class _Examination:
         own = next((hit for hit in self.answer.ranking.hits if self._is_inside(hit)), None)
         if own is None:
             return _Verdict(None, None, self._not_found())
-        changed = self.answer.disk.changed(own.chunk)
+        changed = self.answer.disk.changed(own.chunk.document)
         reason = self._not_shown(own) if changed is not None else _GONE
         return _Verdict(SelectedHit(own, bool(changed), []), None, [reason])
 
     def _is_inside(self, hit: RankedPassage) -> bool:
         first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)
-        return hit.chunk.document_id == self.place.document.id and self.place.overlaps(first, last)
+        return hit.chunk.document.id == self.place.document.id and self.place.overlaps(first, last)
 
     def _shown(self, rank: int) -> Reason:
         limit = self.options.limit
@@ -114,7 +116,7 @@ class _Examination:
     def _not_shown(self, own: RankedPassage) -> Reason:
         """Why a passage that was ranked is not shown."""
         for rank, other in enumerate(self.answer.selected, start=1):
-            hit = f"Hit {rank} ({other.hit.chunk.path}:{_first_line(other.hit)})"
+            hit = f"Hit {rank} ({other.hit.chunk.document.path}:{_first_line(other.hit)})"
             if other.same_text(own):
                 return Reason("same_text", f"{hit} says the same; this one is named there, under `also`.")
             if other.shows(own):
@@ -129,7 +131,7 @@ class _Examination:
     # --- what the channels did not find, or not at this place --------------------------------------------------------
 
     def _not_found(self) -> Sequence[Reason]:
-        in_document = self.reader.chunks_of(self.place.document.id)
+        in_document = chunks_of(self.reader, self.place.document.id)
         chunks = [chunk.chunk_id for chunk in in_document if self.place.overlaps(chunk.start_line, chunk.end_line)]
         if not chunks:
             count = self.place.document.line_count
@@ -174,7 +176,7 @@ class _Examination:
                 "leave out --as-of, or give a later day",
             )
         for written, single in single_filters(self.answer.query.parsed.filters):
-            if not self.reader.allows(single, document.id) and not (later and single.before is not None):
+            if not allows(self.reader, single, document.id) and not (later and single.before is not None):
                 yield Reason("filtered", f"{written} does not hold for it.", "leave that filter out")
 
     def _hidden(self, chunks: Sequence[int]) -> Iterator[Reason]:
@@ -220,14 +222,14 @@ class _Examination:
         )
 
     def _meaning(self, space_id: int, vector: Vector, chunks: Sequence[int]) -> Iterator[Reason]:
-        cosines = self.reader.cosines(space_id, vector, chunks)
-        if len(cosines) < len(chunks):
+        known = cosines(self.reader, space_id, vector, chunks)
+        if len(known) < len(chunks):
             yield Reason("pending", "Its vector is still pending.", "run `vault-index embed`")
-        if cosines:
+        if known:
             found = [one.cosine for one in self.answer.ranking.evidence.values() if one.cosine is not None]
             yield Reason(
                 "far",
-                f"It is far in meaning: its cosine is {max(cosines.values()):.2f}; the nearest {len(found)}"
+                f"It is far in meaning: its cosine is {max(known.values()):.2f}; the nearest {len(found)}"
                 f" have {min(found, default=0.0):.2f} and more.",
             )
 

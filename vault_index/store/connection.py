@@ -27,35 +27,107 @@ ANY_OF = "IN (SELECT value FROM json_each(?))"
 """For as many values as there may be: of marks, a statement takes 32,766."""
 
 
+class Database:
+    """One connection to a database; use it from one thread at a time. Errors of the driver become ours."""
+
+    def __init__(self, path: Path, name: Name, *, writable: bool = False) -> None:
+        """Raises NotSetUpError (no such file, reader), IndexTooNewError, IndexCorruptError."""
+        self.path = path
+        self.connection = connect(path, name, writable=writable)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows at once: a reader that keeps a cursor open would keep the WAL from shrinking."""
+        try:
+            return self.connection.execute(sql, tuple(values)).fetchall()
+        except _TRANSLATED as error:
+            raise _translate(error, self.path) from error
+
+    def execute_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
+        try:
+            self.connection.executemany(sql, values)
+        except _TRANSLATED as error:
+            raise _translate(error, self.path) from error
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """The first column of the first row; None without rows."""
+        rows = self.execute(sql, values)
+        return rows[0][0] if rows else None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the block is written, or nothing of it. Inside another transaction the block is a part of that one."""
+        if not self.connection.get_autocommit():
+            yield
+            return
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:  # a full disk ends the transaction by itself
+                self.connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """One state of the database over several calls."""
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.execute("ROLLBACK")
+
+    def checkpoint(self) -> None:
+        """Shrink the WAL, as far as readers let it."""
+        self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def shrink(self) -> None:
+        """Shrink the WAL, and give back the memory of the page cache."""
+        self.checkpoint()
+        self.execute("PRAGMA shrink_memory")
+
+    def load_vec0(self) -> bool:
+        """Whether vector search works on this connection; without it search falls back to text."""
+        return load_vec0(self.connection)
+
+
+_TRANSLATED = (
+    apsw.CorruptError, apsw.NotADBError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.CantOpenError,
+    apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError,
+)  # fmt: skip
+
+
 @contextmanager
-def translated(what: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
     """Turn the driver's exceptions into ours, saying which file and what to do."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        message = f"{what} is damaged ({error})"
-        if what.name == "cache.db":  # what it holds cannot be derived: only a person may put it away
-            raise VaultIndexError(
-                message, f"move {what} away and run `vault-index sync`: embeddings are computed again"
-            ) from error
-        raise IndexCorruptError(message, "run `vault-index rebuild`: the index comes back from your files") from error
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise BusyError(f"{what} is locked by another process", "try again in a moment") from error
-    except apsw.FullError as error:
-        raise _full(what) from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError) as error:
-        if not _room(what):  # even a reader needs some, for what connections tell each other
-            raise _full(what) from error
-        raise VaultIndexError(f"cannot open or write {what} ({error})", "check its permissions and the disk") from error
+    except _TRANSLATED as error:
+        raise _translate(error, path) from error
 
 
-def _full(what: Path) -> VaultIndexError:
-    return VaultIndexError(f"no space left on the disk of {what}", "free some disk space and try again")
+def _translate(error: apsw.Error, path: Path) -> VaultIndexError:
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        message = f"{path} is damaged ({error})"
+        if path.name == "cache.db":  # what it holds cannot be derived: only a person may remove it
+            return VaultIndexError(
+                message, f"move {path} away and run `vault-index sync`: embeddings are computed again"
+            )
+        return IndexCorruptError(message, "run `vault-index rebuild`: the index comes back from your files")
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return BusyError(f"{path} is locked by another process", "try again in a moment")
+    # Even a reader needs some space, for the file that connections share.
+    if isinstance(error, apsw.FullError) or not _has_space(path):
+        return VaultIndexError(f"no space left on the disk of {path}", "free some disk space and try again")
+    return VaultIndexError(f"cannot open or write {path} ({error})", "check its permissions and the disk")
 
 
-def _room(what: Path) -> bool:
+def _has_space(path: Path) -> bool:
     try:
-        return os.statvfs(what.parent).f_bavail > 0
+        return os.statvfs(path.parent).f_bavail > 0
     except OSError:
         return True
 
@@ -67,25 +139,6 @@ def _vec0_path() -> str:
     if spec is None or not spec.submodule_search_locations:
         raise VaultIndexError("the sqlite-vec package is missing", "reinstall vault-index")
     return os.path.join(spec.submodule_search_locations[0], "vec0")
-
-
-@contextmanager
-def transaction(connection: apsw.Connection, what: Path) -> Iterator[apsw.Connection]:
-    """All of the block is written, or nothing of it."""
-    with translated(what):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # a full disk ends the transaction by itself
-                connection.execute("ROLLBACK")
-            raise
-
-
-def fetch_all(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-    """All rows at once: a reader that keeps a cursor open would keep the WAL from shrinking."""
-    return connection.execute(sql, tuple(values)).fetchall()
 
 
 def any_of(values: Iterable[object]) -> str:
@@ -166,12 +219,14 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
     connection.pragma("mmap_size", _MMAP_BYTES)
 
 
-def begin_anew(connection: apsw.Connection, name: Name) -> None:
-    """Drop every table and make them again, empty; inside a transaction, so that readers see the old rows until then.
+def recreate_tables(connection: apsw.Connection, name: Name) -> None:
+    """Drop every table and create them again, empty. Call it inside a transaction: readers see the old rows until then.
 
-    Tables whose extension cannot be loaded stay behind; nothing asks for them.
+    Tables whose extension cannot be loaded stay; nothing reads them.
     """
-    tables = fetch_all(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+    tables: list[tuple[str, str]] = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+    ).fetchall()  # type: ignore[assignment]
     virtual = [table for table, sql in tables if sql.startswith("CREATE VIRTUAL")]
     for table in virtual:  # first, for they take tables of their own along
         with contextlib.suppress(apsw.SQLError):

@@ -1,23 +1,25 @@
-"""Documents: found, listed, what is around them, what belongs to a project."""
+"""Documents: looked up, listed, what stands in them, and those of a project."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from vault_index.store import spaces
-from vault_index.store.connection import ANY_OF, any_of, translated
+from vault_index.models import Filters, Link
+from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition
-from vault_index.store.reading import CHUNK, DOCUMENT, Reading, chunk_record, stored_document
+from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
 
-TYPE_CHECKING = False  # spares the import of what few questions need; type checkers know the name
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from vault_index.models import Filters, Link, Vector
-    from vault_index.store.document_names import DocumentNames
-    from vault_index.store.projects import Project
-    from vault_index.store.records import ChunkRecord, StoredDocument
-    from vault_index.store.related import Backlink, Called, Others
+_LASTING = ("decision", "warning", "pattern", "preference")
+"""Types of memories that say how things are done, whatever a session is about."""
+_LASTING_TAGS = ("preference", "preferences")
+_HOLDS = (
+    "document.kind = 'memory' AND document.superseded_by IS NULL"
+    " AND (document.expires IS NULL OR document.expires > ?)"
+    " AND (document.valid_until IS NULL OR document.valid_until > ?)"
+)
+_SUREST_FIRST = (
+    "CASE lower(document.confidence) WHEN 'high' THEN 0 WHEN 'low' THEN 2 ELSE 1 END,"
+    " document.updated DESC, document.source, document.path"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,179 +30,210 @@ class Order:
     descending: bool = True
 
 
-class DocumentReader(Reading):
-    """Looks documents up."""
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project as documents name it."""
 
-    def documents(self, filters: Filters, order: Order, limit: int, offset: int) -> tuple[list[StoredDocument], int]:
-        """One page of documents, and how many there are in all."""
-        condition, values = document_condition(filters)
-        where = f" WHERE {condition}" if condition else ""
-        direction = "DESC" if order.descending else "ASC"
-        by = f"ORDER BY {order.column} {direction} NULLS LAST, source, path"
-        # The page first: sorting whole rows takes several times as long.
-        rows = self._all(
-            f"SELECT {DOCUMENT} FROM document WHERE id IN (SELECT id FROM document{where} {by} LIMIT ? OFFSET ?) {by}",
-            (*values, limit, offset),
-        )
-        total = self._all(f"SELECT count(*) FROM document{where}", values)[0][0]
-        return [stored_document(row) for row in rows], int(total)
+    names: tuple[str, ...]
+    """What `project` in a frontmatter may say: a name, or a folder."""
+    tags: tuple[str, ...]
+    folders: tuple[str, ...]
+    """Where its sessions were held; empty where nothing but a name is known."""
 
-    def allows(self, filters: Filters, document_id: int) -> bool:
-        """Whether the filters let a document through."""
-        condition, values = document_condition(filters)
-        where = f" AND {condition}" if condition else ""
-        return bool(self._all(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
 
-    def documents_by_id(self, prefix: str, limit: int = 10) -> list[StoredDocument]:
-        """Documents whose id begins with `prefix` (lower case)."""
-        # An id holds no character after `g`: the range is a prefix search that the index can answer.
-        rows = self._all(
-            f"SELECT {DOCUMENT} FROM document WHERE uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT ?",
-            (prefix, f"{prefix}g", limit),
-        )
-        return [stored_document(row) for row in rows]
+# --- looked up -----------------------------------------------------------------------------------------------------
 
-    def documents_by_path(self, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
-        rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE path = ? ORDER BY source", (path,))
-        if not rows and not path.isascii():  # it may be called so in another Unicode normal form, as macOS writes names
-            rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE nfc(path) = nfc(?) ORDER BY source, path", (path,))
-        return [document for row in rows if (document := stored_document(row)).source in sources or not sources]
 
-    def documents_by_name(self, name: str) -> list[StoredDocument]:
-        """Documents a wikilink's last part may mean: by file name first, then by alias; shortest path first."""
-        folded = name.casefold()
-        by_name = self._all(
-            f"SELECT {DOCUMENT} FROM document WHERE name = ? ORDER BY length(path), source, path", (folded,)
-        )
-        by_alias = self._all(
-            f"SELECT {DOCUMENT} FROM document WHERE id IN (SELECT document_id FROM alias WHERE folded = ?)"
-            " ORDER BY length(path), source, path",
-            (folded,),
-        )
-        if not (by_name or by_alias or name.isascii()):
-            by_name = self._all(
-                f"SELECT {DOCUMENT} FROM document WHERE fold(name) = fold(?) OR id IN"
-                " (SELECT document_id FROM alias WHERE fold(folded) = fold(?)) ORDER BY length(path), source, path",
-                (folded, folded),
-            )
-        return [stored_document(row) for row in (*by_name, *by_alias)]
+def documents_page(
+    db: Database, filters: Filters, order: Order, limit: int = -1, offset: int = 0
+) -> tuple[list[StoredDocument], int]:
+    """One page of the documents that the filters let through, and their number in all; `limit` -1 is no limit."""
+    condition, values = document_condition(filters)
+    where = f" WHERE {condition}" if condition else ""
+    direction = "DESC" if order.descending else "ASC"
+    by = f"ORDER BY {order.column} {direction} NULLS LAST, source, path"
+    # The page first: sorting whole rows takes several times as long.
+    page = f"id IN (SELECT id FROM document{where} {by} LIMIT ? OFFSET ?) {by}"
+    found = _documents(db, page, (*values, limit, offset))
+    return found, int(db.value(f"SELECT count(*) FROM document{where}", values))
 
-    def memories_by_identity(self, identity: bytes, source: str) -> list[StoredDocument]:
-        """Memories of one source that said the same when they were indexed, oldest first."""
-        rows = self._all(
-            f"SELECT {DOCUMENT} FROM document WHERE identity = ? AND source = ? ORDER BY created, path",
-            (identity, source),
-        )
-        return [stored_document(row) for row in rows]
 
-    def memories_by_old_id(self, old_id: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
-        """Memories that were called so where they were imported from, by path."""
-        rows = self._all(
-            f"SELECT {DOCUMENT} FROM document WHERE kind = 'memory' AND EXISTS"
-            " (SELECT 1 FROM json_each(document.frontmatter, '$.imported_id') WHERE CAST(value AS TEXT) = ?)"
-            " ORDER BY source, path",
-            (old_id,),
-        )
-        return [document for row in rows if (document := stored_document(row)).source in sources or not sources]
+def allows(db: Database, filters: Filters, document_id: int) -> bool:
+    """Whether the filters let a document through."""
+    condition, values = document_condition(filters)
+    where = f" AND {condition}" if condition else ""
+    return bool(db.execute(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
 
-    def shared_ids(self) -> dict[str, list[str]]:
-        """The paths of memories that have one id, by that id."""
-        rows = self._all(
-            "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid HAVING count(*) > 1)"
-            " ORDER BY uid, source, path"
-        )
-        paths: dict[str, list[str]] = {}
-        for uid, path in rows:
-            paths.setdefault(uid, []).append(path)
-        return paths
 
-    def chunks_of(self, document_id: int) -> list[ChunkRecord]:
-        rows = self._all(
+def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, StoredDocument]:
+    """Documents by the key of their row."""
+    return {document.id: document for document in _documents(db, f"id {ANY_OF}", [any_of(document_ids)])}
+
+
+def documents_by_id(db: Database, prefix: str, limit: int = 10) -> list[StoredDocument]:
+    """Documents whose id begins with `prefix` (lower case)."""
+    # An id holds no character after `g`: the range is a prefix search that the index can answer.
+    return _documents(db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT ?", (prefix, f"{prefix}g", limit))
+
+
+def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
+    found = _documents(db, "path = ? ORDER BY source", (path,))
+    if not found and not path.isascii():  # the name may have another Unicode normal form, as macOS writes names
+        found = _documents(db, "nfc(path) = nfc(?) ORDER BY source, path", (path,))
+    return [document for document in found if document.source in sources or not sources]
+
+
+def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
+    """Documents a wikilink's last part may mean: by file name first, then by alias; shortest path first."""
+    folded = name.casefold()
+    shortest = "ORDER BY length(path), source, path"
+    found = [
+        *_documents(db, f"name = ? {shortest}", (folded,)),
+        *_documents(db, f"id IN (SELECT document_id FROM alias WHERE folded = ?) {shortest}", (folded,)),
+    ]
+    if found or name.isascii():
+        return found
+    aliases = "SELECT document_id FROM alias WHERE fold(folded) = fold(?)"
+    return _documents(db, f"fold(name) = fold(?) OR id IN ({aliases}) {shortest}", (folded, folded))
+
+
+def memories_by_identity(db: Database, identity: bytes, source: str) -> list[StoredDocument]:
+    """Memories of one source that said the same when they were indexed, oldest first."""
+    return _documents(db, "identity = ? AND source = ? ORDER BY created, path", (identity, source))
+
+
+def memories_by_old_id(db: Database, old_id: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
+    """Memories that had this id where they were imported from, by path."""
+    imported = "SELECT 1 FROM json_each(document.frontmatter, '$.imported_id') WHERE CAST(value AS TEXT) = ?"
+    found = _documents(db, f"kind = 'memory' AND EXISTS ({imported}) ORDER BY source, path", (old_id,))
+    return [document for document in found if document.source in sources or not sources]
+
+
+def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
+    """The paths of memories that have one id, by that id."""
+    paths: dict[str, list[str]] = {}
+    for uid, path in db.execute(
+        "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid HAVING count(*) > 1)"
+        " ORDER BY uid, source, path"
+    ):
+        paths.setdefault(uid, []).append(path)
+    return paths
+
+
+def _documents(db: Database, where: str, values: Sequence[object]) -> list[StoredDocument]:
+    return [StoredDocument(*row) for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)]
+
+
+# --- what stands in them -------------------------------------------------------------------------------------------
+
+
+def chunks_of(db: Database, document_id: int) -> list[ChunkRecord]:
+    """The chunks of a document in their order."""
+    return chunk_records(
+        db.execute(
             f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
             " WHERE document.id = ? ORDER BY chunk.ordinal",
             (document_id,),
         )
-        return [chunk_record(row) for row in rows]
+    )
 
-    def aliases_of(self, document_id: int) -> list[str]:
-        return [alias for (alias,) in self._all("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
 
-    def document_names(self, now: float, only: Collection[int] | None = None) -> list[DocumentNames]:
-        """What every document that can be found is called; with `only` as these documents alone say it."""
-        from vault_index.store.document_names import document_names
+def documents_of(db: Database, chunk_ids: Sequence[int]) -> dict[int, int]:
+    """The document of each chunk."""
+    return dict(db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))
 
-        with self.snapshot():
-            return document_names(self._connection, now, only)
 
-    def links_of(self, document_id: int) -> list[Link]:
-        from vault_index.models import Link
+def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
+    """The first chunk of each document that has one."""
+    sql = f"SELECT document_id, id FROM chunk WHERE document_id {ANY_OF} AND ordinal = 0"
+    return dict(db.execute(sql, [any_of(document_ids)]))
 
-        rows = self._all(
-            "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line",
-            (document_id,),
-        )
-        return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
 
-    # --- around a document -------------------------------------------------------------------------------------
+def aliases_of(db: Database, document_id: int) -> list[str]:
+    return [alias for (alias,) in db.execute("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
 
-    def documents_by_key(self, document_ids: Collection[int]) -> dict[int, StoredDocument]:
-        rows = self._all(f"SELECT {DOCUMENT} FROM document WHERE id {ANY_OF}", [any_of(document_ids)])
-        return {row[0]: stored_document(row) for row in rows}
 
-    def links_to(self, folded_names: Collection[str]) -> list[Backlink]:
-        from vault_index.store import related as neighbours
+def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Tags in alphabetical order, for each document that has some."""
+    sql = f"SELECT document_id, tag FROM tag WHERE document_id {ANY_OF} ORDER BY tag"
+    tags: dict[int, tuple[str, ...]] = {}
+    for document_id, tag in db.execute(sql, [any_of(document_ids)]):
+        tags[document_id] = (*tags.get(document_id, ()), tag)
+    return tags
 
-        with translated(self._path):
-            return neighbours.links_to(self._connection, folded_names)
 
-    def documents_called(self, folded_names: Collection[str]) -> list[Called]:
-        from vault_index.store import related as neighbours
+def links_of(db: Database, document_id: int) -> list[Link]:
+    """The links of a document, by line."""
+    rows = db.execute(
+        "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line", (document_id,)
+    )
+    return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
 
-        with translated(self._path):
-            return neighbours.documents_called(self._connection, folded_names)
 
-    def among(self, others: Others, document_ids: Collection[int]) -> set[int]:
-        from vault_index.store import related as neighbours
+# --- of a project --------------------------------------------------------------------------------------------------
 
-        with translated(self._path):
-            return neighbours.among(self._connection, others, document_ids)
 
-    def vectors(self, space_id: int, chunk_ids: Sequence[int]) -> list[Vector]:
-        with translated(self._path):
-            return spaces.vectors(self._connection, space_id, chunk_ids)
+def memories_of(
+    db: Database, project: Project, sources: Sequence[str], now: float, limit: int
+) -> list[tuple[int, bool]]:
+    """Memories of a project, each with whether it is a lasting one; these first, then the surest, then the newest."""
+    lasting, lasting_values = _lasting()
+    tagged, tags = _tagged(project.tags)
+    where, values = _within(sources)
+    rows = db.execute(
+        f"SELECT document.id, {lasting} AS lasting FROM document WHERE {_HOLDS}"
+        f" AND (document.project COLLATE NOCASE IN ({_marks(project.names)}) OR {tagged}){where}"
+        f" ORDER BY lasting DESC, {_SUREST_FIRST} LIMIT ?",
+        (*lasting_values, now, now, *project.names, *tags, *values, limit),
+    )
+    return [(document_id, bool(lasts)) for document_id, lasts in rows]
 
-    def nearest_documents(
-        self, space_id: int, vector: Vector, others: Others, document_ids: Collection[int] | None = None
-    ) -> dict[int, float]:
-        from vault_index.store import related as neighbours
 
-        with translated(self._path):
-            return neighbours.nearest_documents(self._connection, space_id, vector, others, document_ids)
+def memories_of_all(db: Database, sources: Sequence[str], now: float, limit: int) -> list[int]:
+    """Lasting memories that name no project: they are for every one. The surest first, then the newest."""
+    lasting, lasting_values = _lasting()
+    tagged, tags = _tagged(("project",))
+    where, values = _within(sources)
+    rows = db.execute(
+        f"SELECT document.id FROM document WHERE {_HOLDS} AND document.project IS NULL AND NOT {tagged}"
+        f" AND {lasting}{where} ORDER BY {_SUREST_FIRST} LIMIT ?",
+        (now, now, *tags, *lasting_values, *values, limit),
+    )
+    return [document_id for (document_id,) in rows]
 
-    def in_time(
-        self, others: Others, position: tuple[float, str, str], *, before: int, after: int
-    ) -> tuple[list[int], list[int]]:
-        from vault_index.store import related as neighbours
 
-        with translated(self._path):
-            return neighbours.in_time(self._connection, others, position, before=before, after=after)
+def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
+    """Sessions of a project, newest first, without those that another session began for a part of its work."""
+    held_in = "json_extract(document.frontmatter, '$.directory')"
+    inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(project.folders))
+    of_project = inside or f"document.project COLLATE NOCASE IN ({_marks(project.names)})"
+    places = [item for folder in project.folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
+    where, values = _within(sources)
+    rows = db.execute(
+        f"SELECT document.id FROM document WHERE document.kind = 'session' AND ({of_project})"
+        f" AND json_extract(document.frontmatter, '$.parent') IS NULL{where}"
+        " ORDER BY document.updated DESC, document.source, document.path LIMIT ?",
+        (*(places or project.names), *values, limit),
+    )
+    return [document_id for (document_id,) in rows]
 
-    # --- projects ----------------------------------------------------------------------------------------------
 
-    def memories_of(self, project: Project, sources: Sequence[str], now: float, limit: int) -> list[tuple[int, bool]]:
-        from vault_index.store import projects
+def _lasting() -> tuple[str, tuple[str, ...]]:
+    tagged, tags = _tagged(_LASTING_TAGS)
+    condition = f"(coalesce(lower(document.type), '') IN ({_marks(_LASTING)}) OR {tagged})"
+    return condition, (*_LASTING, *tags)
 
-        with translated(self._path):
-            return projects.memories_of(self._connection, project, sources, now, limit)
 
-    def memories_of_all(self, sources: Sequence[str], now: float, limit: int) -> list[int]:
-        from vault_index.store import projects
+def _tagged(tags: Sequence[str]) -> tuple[str, list[str]]:
+    # As in filters: a parent matches its children, which lie between `tag/` and `tag0`.
+    any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags)) or "false"
+    values = [value for tag in tags for value in (tag, f"{tag}/", f"{tag}0")]
+    return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})", values
 
-        with translated(self._path):
-            return projects.memories_of_all(self._connection, sources, now, limit)
 
-    def sessions_of(self, project: Project, sources: Sequence[str], limit: int) -> list[int]:
-        from vault_index.store import projects
+def _within(sources: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    return (f" AND document.source COLLATE NOCASE IN ({_marks(sources)})", tuple(sources)) if sources else ("", ())
 
-        with translated(self._path):
-            return projects.sessions_of(self._connection, project, sources, limit)
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

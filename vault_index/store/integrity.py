@@ -1,48 +1,60 @@
-"""Looks into the databases for what no query would show: damage, and rows that do not go together."""
+"""Looks into the databases for what no query would show: damage, rows that do not go together, and rows that differ
+from those of an index built anew from the same files."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 
 from vault_index.models import Vector, VectorSpace
-from vault_index.store.connection import connect, fetch_all, load_vec0, translated
-from vault_index.store.records import SpaceRow
-from vault_index.store.spaces import read_spaces
+from vault_index.store.connection import Database, load_vec0, translated
+from vault_index.store.spaces import read_spaces, serving_space
 
 _BATCH = 2000
+_ROWS = {
+    "document": "SELECT source, path, name, uid, kind, title, made_with, line_count, tokens, type, digest, project,"
+    " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity"
+    " FROM {db}.document",
+    "chunk": "SELECT source, path, ordinal, start_line, end_line, headings, context, text, c.tokens, embed_key,"
+    " terms_hash"
+    " FROM {db}.chunk AS c JOIN {db}.document AS d ON d.id = document_id",
+    "tag": "SELECT source, path, tag FROM {db}.tag JOIN {db}.document AS d ON d.id = document_id",
+    "alias": "SELECT source, path, alias, folded FROM {db}.alias JOIN {db}.document AS d ON d.id = document_id",
+    "link": "SELECT source, path, line, target, target_name, heading, text, embed"
+    " FROM {db}.link JOIN {db}.document AS d ON d.id = document_id",
+    "fault": "SELECT source, path, code, line, message FROM {db}.fault",
+}
+_WORDS = {
+    "chunk_fts": "SELECT term, col, doc, cnt FROM temp.{db}_chunk_fts",
+    "name_fts": "SELECT term, col, doc, cnt FROM temp.{db}_name_fts",
+    "term": "SELECT stem, word, chunks FROM {db}.term",
+}
 
 
-class Checkup:
+class Checkup(Database):
     """An index as it is on the disk. Use it while holding the write lock, for FTS5 checks itself by writing nothing
     into its table."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection = connect(path, "index", writable=False)
-        self._connection.pragma("query_only", False)
-        self._vec0 = load_vec0(self._connection)
-
-    def close(self) -> None:
-        self._connection.close()
+        super().__init__(path, "index")
+        self.connection.pragma("query_only", False)
+        self._vec0 = self.load_vec0()
 
     def damage(self) -> str:
         """What SQLite itself says is wrong with the file; empty where nothing is."""
-        with translated(self._path):
-            (said,) = fetch_all(self._connection, "PRAGMA quick_check(1)")[0]
-        return "" if said == "ok" else " ".join(str(said).split())
+        return _first_damage(self.value("PRAGMA quick_check(1)"))
 
     def terms(self) -> str:
         """What is wrong with what is searched by words."""
         for table, rows in (("chunk_fts", "chunk"), ("name_fts", "document")):
             try:
-                self._connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+                self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
             except (apsw.CorruptError, apsw.SQLError) as error:
                 return f"{table} does not pass its integrity check ({error})"
-            # Names are written at the end of a sync: until then one that was interrupted is not finished, and no more.
-            pending = table == "name_fts" and fetch_all(self._connection, "SELECT 1 FROM stale_name LIMIT 1")
-            lone = 0 if pending else self._differing(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
+            # Names are written at the end of a sync: those of one that was interrupted are pending, and not wrong.
+            pending = table == "name_fts" and self.execute("SELECT 1 FROM stale_name LIMIT 1")
+            lone = 0 if pending else self._count_lone(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
             if lone:
                 return f"{lone} rows of {table} and {rows} lack each other"
         return ""
@@ -51,14 +63,12 @@ class Checkup:
         """What is wrong with the vectors; those that are pending count as there."""
         if not self._vec0:
             return ""
-        for row in read_spaces(self._connection):
+        for row in read_spaces(self):
             pending = f"SELECT chunk_id FROM pending WHERE space_id = {row.id:d}"
             there = f"SELECT rowid FROM vector_{row.id:d} UNION ALL {pending}"
             try:
-                lone = self._differing(there, "SELECT id FROM chunk")
-                ((many,),) = fetch_all(
-                    self._connection, f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})"
-                )
+                lone = self._count_lone(there, "SELECT id FROM chunk")
+                many = self.value(f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})")
             except apsw.SQLError as error:
                 return f"the vectors of {row.space.model} cannot be read ({error})"
             if lone or many:
@@ -67,17 +77,16 @@ class Checkup:
 
     def serving(self) -> VectorSpace | None:
         """The space whose vectors answer."""
-        row = self._serving()
+        row = serving_space(self)
         return row.space if row is not None else None
 
     def vectors_by_key(self) -> Iterator[list[tuple[bytes, Vector]]]:
         """The serving vectors with the keys of what was embedded, in batches."""
-        serving = self._serving()
+        serving = serving_space(self)
         last: int | None = -1
         while self._vec0 and serving is not None and last is not None:
             table = f"vector_{serving.id:d}"
-            rows = fetch_all(
-                self._connection,
+            rows = self.execute(
                 f"SELECT chunk.id, embed_key, embedding FROM chunk CROSS JOIN {table} ON {table}.rowid = chunk.id"
                 " WHERE chunk.id > ? ORDER BY chunk.id LIMIT ?",
                 (last, _BATCH),
@@ -85,25 +94,67 @@ class Checkup:
             last = rows[-1][0] if rows else None
             yield [(key, vector) for _, key, vector in rows]
 
-    def _serving(self) -> SpaceRow | None:
-        return next((row for row in read_spaces(self._connection) if row.serving), None)
-
-    def _differing(self, one: str, other: str) -> int:
+    def _count_lone(self, one: str, other: str) -> int:
         """How many rows are in one of two queries alone."""
-        both = f"SELECT * FROM ({one}) EXCEPT SELECT * FROM ({other})"
-        back = f"SELECT * FROM ({other}) EXCEPT SELECT * FROM ({one})"
-        with translated(self._path):
-            counts = fetch_all(
-                self._connection, f"SELECT (SELECT count(*) FROM ({both})), (SELECT count(*) FROM ({back}))"
-            )
-        return int(sum(counts[0]))
+        return int(self.value(f"SELECT count(*) FROM ({_in_one_alone(one, other)})"))
+
+
+class Comparison(Database):
+    """An index beside a fresh one of the same files, ids and times aside; of these sources alone."""
+
+    def __init__(self, path: Path, fresh: Path, sources: Sequence[str]) -> None:
+        super().__init__(path, "index")
+        self.connection.pragma("query_only", False)  # it would forbid temporary tables, too
+        with translated(fresh):
+            self.connection.execute("ATTACH ? AS fresh", (str(fresh),))
+            for db in ("main", "fresh"):
+                for table in ("chunk_fts", "name_fts"):
+                    self.connection.execute(
+                        f"CREATE VIRTUAL TABLE temp.{db}_{table} USING fts5vocab ({db}, {table}, 'col')"
+                    )
+        self._known = f"source IN ({', '.join('?' * len(sources))})"
+        self._sources = tuple(sources)
+
+    def behind(self) -> list[tuple[str, str]]:
+        """Source and path of documents that one has and the other has not, or has of another content."""
+        return self._lone("SELECT source, path, content_hash FROM {db}.document")
+
+    def differing(self) -> list[tuple[str, str]]:
+        """Those whose rows differ."""
+        return sorted({place for sql in _ROWS.values() for place in self._lone(sql)})
+
+    def words(self) -> list[str]:
+        """Where the words as a whole differ; this says nothing unless both have the same documents."""
+        return [name for name, sql in _WORDS.items() if self._differs(sql)]
+
+    def _lone(self, sql: str) -> list[tuple[str, str]]:
+        one, other = (f"SELECT * FROM ({sql.format(db=db)}) WHERE {self._known}" for db in ("main", "fresh"))
+        return self.execute(
+            f"SELECT DISTINCT source, path FROM ({_in_one_alone(one, other)}) ORDER BY 1, 2", self._sources * 4
+        )
+
+    def _differs(self, sql: str) -> bool:
+        one, other = (sql.format(db=db) for db in ("main", "fresh"))
+        return bool(self.execute(f"SELECT 1 FROM ({_in_one_alone(one, other)}) LIMIT 1"))
+
+
+def _in_one_alone(one: str, other: str) -> str:
+    """The rows of two queries that only one of them has."""
+    one, other = f"SELECT * FROM ({one})", f"SELECT * FROM ({other})"
+    return f"SELECT * FROM ({one} EXCEPT {other}) UNION ALL SELECT * FROM ({other} EXCEPT {one})"
+
+
+def _first_damage(found: object) -> str:
+    return "" if found == "ok" else " ".join(str(found).split())
 
 
 def cache_damage(path: Path) -> str:
     """What SQLite says is wrong with `cache.db`; empty where nothing is."""
-    with _opened(path) as connection, translated(path):
-        (said,) = fetch_all(connection, "PRAGMA quick_check(1)")[0]
-    return "" if said == "ok" else " ".join(str(said).split())
+    with translated(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        with closing(connection):
+            found = connection.execute("PRAGMA quick_check(1)").get
+    return _first_damage(found)
 
 
 def vec0_fault() -> str:
@@ -126,17 +177,7 @@ def versions() -> dict[str, str]:
     """Of SQLite and of sqlite-vec, as they are loaded."""
     connection = apsw.Connection(":memory:")
     try:
-        vec0 = fetch_all(connection, "SELECT vec_version()")[0][0] if load_vec0(connection) else "missing"
+        vec0 = connection.execute("SELECT vec_version()").get if load_vec0(connection) else "missing"
     finally:
         connection.close()
     return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": str(vec0)}
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[apsw.Connection]:
-    with translated(path):
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        yield connection
-    finally:
-        connection.close()

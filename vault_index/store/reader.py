@@ -1,33 +1,41 @@
-"""Reading `index.db`: candidates for a query; documents and counts by the readers it is built on."""
+"""Reading `index.db`: what a search asks of it, and the connections that threads borrow to ask."""
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_index.models import Filters, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import ANY_OF, any_of, load_vec0, translated
-from vault_index.store.counts import CountReader
-from vault_index.store.documents import DocumentReader
+from vault_index.store.cache import Cache
+from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition
-from vault_index.store.reading import CHUNK, chunk_record
+from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 
-TYPE_CHECKING = False  # spares the import of what only a search needs; type checkers know the name
+TYPE_CHECKING = False  # spares the import of what few questions need; type checkers know the names
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from vault_index.models import Filters, Vector
-    from vault_index.store.records import ChunkRecord, SpaceRow
+    from vault_index.config.home import Home
     from vault_index.store.vocabulary import Vocabulary
 
 # Weights of title, aliases, headings, tags, fields, path, body.
 _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
 _MOST_STEMS = 50_000
+_MOST_IDLE = 8
+"""Idle connections that are kept: each holds open files, pages and the words it has seen."""
+
+Candidates = list[tuple[int, float]]
+"""Ids with scores, higher is better, best first."""
 
 
-class IndexReader(DocumentReader, CountReader):
+class IndexReader(Database):
     """One reading connection; use it from one thread at a time. Readers never wait for the writer."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path)
+        super().__init__(path, "index")
         self._vec0: bool | None = None
         self._vocabulary: tuple[int, Vocabulary] | None = None
         self._stems: dict[str, str] = {}
@@ -36,69 +44,61 @@ class IndexReader(DocumentReader, CountReader):
 
     def text_candidates(
         self, match: str, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
-    ) -> list[tuple[int, float]]:
-        """Chunk ids and BM25 (higher is better), best first. `match` is an FTS5 expression, and so are those every
-        chunk must match, and must not match."""
+    ) -> Candidates:
+        """Chunks by BM25. `match` is an FTS5 expression, and so are those every chunk must match (`required`), and must
+        not match (`excluded`)."""
         # The plus keeps SQLite from running the whole match once for every rowid of the filter.
         where, values = _chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
-        rows = self._all(
+        return self.execute(
             f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?",
             (match, *values, limit),
         )
-        return [(chunk_id, score) for chunk_id, score in rows]
 
-    def bm25(self, match: str, chunk_ids: Collection[int]) -> list[tuple[int, float]]:
-        """BM25 of the given chunks, as far as they match."""
+    def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
+        """BM25 of the given chunks, as far as they match; in no order."""
         marks = ", ".join("?" * len(chunk_ids))
         # Rows that are not asked for are passed over before they are scored, which is most of the work.
-        rows = self._all(
+        return self.execute(
             f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks})",
             (match, *chunk_ids),
         )
-        return [(chunk_id, score) for chunk_id, score in rows]
 
-    def name_candidates(self, match: str, limit: int, filters: Filters) -> list[tuple[int, float]]:
-        """Document ids and BM25 over what the documents are called, best first."""
-        from vault_index.store import document_names
-
+    def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
+        """Documents by BM25 of their names."""
         condition, values = document_condition(filters)
         where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
-        with translated(self._path):
-            return document_names.candidates(self._connection, match, limit, where, values)
-
-    def documents_of(self, chunk_ids: Sequence[int]) -> dict[int, int]:
-        """The document of each chunk."""
-        return dict(self._all(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))
-
-    def first_chunks(self, document_ids: Sequence[int]) -> dict[int, int]:
-        """The first chunk of each document that has one."""
-        sql = f"SELECT document_id, id FROM chunk WHERE document_id {ANY_OF} AND ordinal = 0"
-        return dict(self._all(sql, [any_of(document_ids)]))
-
-    def vectors_work(self) -> bool:
-        """Whether vec0 loads here; it is loaded only by those who ask for vectors."""
-        if self._vec0 is None:
-            self._vec0 = load_vec0(self._connection)
-        return self._vec0
-
-    def serving_space(self) -> SpaceRow | None:
-        return next((space for space in self.spaces() if space.serving), None)
-
-    def spaces(self) -> list[SpaceRow]:
-        with translated(self._path):
-            return spaces.read_spaces(self._connection)
+        return self.execute(
+            f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where}"
+            " ORDER BY bm25(name_fts) LIMIT ?",
+            (match, *values, limit),
+        )
 
     def vector_candidates(
         self, space_id: int, vector: Vector, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
-    ) -> list[tuple[int, float]]:
-        """Chunk ids and cosines, best first; `required` and `excluded` as for texts."""
+    ) -> Candidates:
+        """Chunks by cosine; `required` and `excluded` as for `text_candidates`."""
         where, values = _chunk_condition(filters, "rowid", required, excluded)
-        with translated(self._path):
-            return spaces.nearest(self._connection, space_id, vector, limit, where, values)
+        return spaces.nearest(self, space_id, vector, limit, where, values)
 
-    def cosines(self, space_id: int, vector: Vector, chunk_ids: Sequence[int]) -> dict[int, float]:
-        with translated(self._path):
-            return spaces.cosines(self._connection, space_id, vector, chunk_ids)
+    def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
+        """The first chunks of the newest documents that the filters let through."""
+        where, values = _chunk_condition(filters, "chunk.id", "", excluded)
+        rows = self.execute(
+            "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
+            f" WHERE chunk.ordinal = 0{where} ORDER BY document.created DESC, document.source, document.path LIMIT ?",
+            (*values, limit),
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
+    # --- what is known of candidates ---------------------------------------------------------------------------
+
+    def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
+        """Chunks by id."""
+        rows = self.execute(
+            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}",
+            [any_of(chunk_ids)],
+        )
+        return {chunk.chunk_id: chunk for chunk in chunk_records(rows)}
 
     def hidden_chunks(self, now: float, *, expired: bool = True, superseded: bool = True) -> set[int]:
         """Chunks of memories that are over: expired at `now`, or superseded by one that was there by then."""
@@ -113,22 +113,12 @@ class IndexReader(DocumentReader, CountReader):
             )
         if not over:
             return set()
-        rows = self._all(f"SELECT id FROM chunk WHERE document_id IN ({' UNION ALL '.join(over)})", (now,))
+        rows = self.execute(f"SELECT id FROM chunk WHERE document_id IN ({' UNION ALL '.join(over)})", (now,))
         return {chunk_id for (chunk_id,) in rows}
 
-    def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
-        """The first chunks of the newest documents that the filters let through."""
-        where, values = _chunk_condition(filters, "chunk.id", "", excluded)
-        rows = self._all(
-            "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
-            f" WHERE chunk.ordinal = 0{where} ORDER BY document.created DESC, document.source, document.path LIMIT ?",
-            (*values, limit),
-        )
-        return [chunk_id for (chunk_id,) in rows]
-
     def backlink_counts(self, document_ids: Collection[int]) -> dict[int, int]:
-        """How many other documents link to each by its name."""
-        rows = self._all(
+        """The number of other documents that link to each by its name."""
+        rows = self.execute(
             "SELECT document.id, count(DISTINCT link.document_id) FROM document JOIN link"
             " ON link.target_name = document.name AND link.document_id <> document.id"
             f" WHERE document.id {ANY_OF} GROUP BY document.id",
@@ -136,28 +126,17 @@ class IndexReader(DocumentReader, CountReader):
         )
         return dict(rows)
 
-    def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
-        rows = self._all(
-            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}",
-            [any_of(chunk_ids)],
-        )
-        return {row[0]: chunk_record(row) for row in rows}
+    def count_matches(self, match: str) -> int:
+        """The number of chunks an FTS5 expression matches."""
+        return int(self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (match,)))
 
-    def tags_of(self, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        """Tags in the order of the alphabet, for each document that has some."""
-        sql = f"SELECT document_id, tag FROM tag WHERE document_id {ANY_OF} ORDER BY tag"
-        tags: dict[int, tuple[str, ...]] = {}
-        for document_id, tag in self._all(sql, [any_of(document_ids)]):
-            tags[document_id] = (*tags.get(document_id, ()), tag)
-        return tags
+    def vectors_work(self) -> bool:
+        """Whether vec0 loads here; it is loaded only by those who ask for vectors."""
+        if self._vec0 is None:
+            self._vec0 = self.load_vec0()
+        return self._vec0
 
-    # --- words -------------------------------------------------------------------------------------------------
-
-    def document_frequencies(self, words: Collection[str]) -> dict[str, int]:
-        from vault_index.store import vocabulary
-
-        with translated(self._path):
-            return vocabulary.document_frequencies(self._connection, words)
+    # --- words, remembered -------------------------------------------------------------------------------------
 
     def stems(self, words: Collection[str]) -> dict[str, str]:
         """What the index makes of each word; words in lower case. Words it takes for several are left out."""
@@ -167,27 +146,21 @@ class IndexReader(DocumentReader, CountReader):
             self._stems = {}
         new = [word for word in words if word not in self._stems]
         if new:
-            with translated(self._path):
-                self._stems |= dict.fromkeys(new, "") | vocabulary.stems(self._connection, new)
+            self._stems |= dict.fromkeys(new, "") | vocabulary.stems(self, new)
         return {word: stem for word in words if (stem := self._stems[word])}
-
-    def count_matches(self, match: str) -> int:
-        """How many chunks an FTS5 expression matches."""
-        return int(self._all("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (match,))[0][0])
 
     def vocabulary(self) -> Vocabulary:
         """The words of the index. It remembers what was asked of it, as long as the index stays as it is."""
         from vault_index.store.vocabulary import Vocabulary
 
-        with translated(self._path):
-            version = int(self._connection.pragma("data_version"))
+        version = int(self.connection.pragma("data_version"))
         if self._vocabulary is None or self._vocabulary[0] != version:
-            self._vocabulary = version, Vocabulary(self._connection, self._path)
+            self._vocabulary = version, Vocabulary(self)
         return self._vocabulary[1]
 
 
 def _chunk_condition(filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
-    """What `column`, a chunk id, is restricted to; it begins with AND where it is anything."""
+    """The condition that restricts `column`, a chunk id, with its values: it begins with AND, or is empty."""
     # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
     matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
     condition, values = document_condition(filters)
@@ -204,3 +177,69 @@ def _chunk_condition(filters: Filters, column: str, required: str, excluded: str
         ids += f" EXCEPT {matching}"
         values.append(excluded)
     return f" AND {column} IN ({ids})", values
+
+
+# --- connections for several threads -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    reader: IndexReader
+    cache: Cache
+    file: tuple[int, int]
+    """Device and inode of the index they read: a rebuilt index is another file."""
+
+    def close(self) -> None:
+        self.reader.close()
+        self.cache.close()
+
+
+class ReadPool:
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._idle: list[Connections] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def lend(self) -> Iterator[Connections]:
+        """Connections to the index as it is now. Raises NotSetUpError while there is none."""
+        connections = self._take()
+        try:
+            yield connections
+        except BaseException:
+            connections.close()
+            raise
+        with self._lock:
+            keep = len(self._idle) < _MOST_IDLE
+            if keep:
+                self._idle.append(connections)
+        if not keep:
+            connections.close()
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connections in idle:
+            connections.close()
+
+    def _take(self) -> Connections:
+        file = self._file()
+        with self._lock:
+            while self._idle:
+                connections = self._idle.pop()
+                if connections.file == file:
+                    return connections
+                connections.close()
+        reader = IndexReader(self._home.index_db)
+        try:
+            return Connections(reader, Cache(self._home.cache_db), self._file())
+        except BaseException:
+            reader.close()
+            raise
+
+    def _file(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self._home.index_db)
+        except OSError:
+            return (0, 0)
+        return (found.st_dev, found.st_ino)

@@ -1,24 +1,97 @@
-"""What the index hands back: documents and chunks as stored, vector spaces, and what these lack."""
+"""What is read from the index, as values, and the columns they are made of.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+A column of `document` that is written and read is one field of `DocumentColumns`: the statements that write a document
+and that read one are built from the fields.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from vault_index.models import FileStamp, Kind, Link, VectorSpace
+from vault_index.models import FileStamp, Kind, VectorSpace
+
+
+def column_names(row_type: type, *left_out: str) -> list[str]:
+    """The columns a dataclass stands for, in the order of its fields."""
+    return [field.name for field in fields(row_type) if field.name not in left_out]
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceRow:
+class DocumentColumns:
+    """What is both written and read of a document. Times are seconds since the epoch."""
+
+    uid: str
+    kind: Kind
+    source: str
+    path: str
+    title: str
+    line_count: int
+    type: str | None
+    digest: str
+    created: float
+    updated: float
+    entered_by: str | None
+    project: str | None
+    expires: float | None
+    valid_until: float | None
+    confidence: str | None
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @property
+    def stamp(self) -> FileStamp:
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument(DocumentColumns):
+    """A document as it was read from the index."""
+
     id: int
-    space: VectorSpace
-    serving: bool
-    renewed: bool
+    tokens: int
+    frontmatter_json: str
+
+    @property
+    def frontmatter(self) -> Mapping[str, Any]:
+        """JSON values only. It is parsed at each access: most readers of a document never ask."""
+        found: Mapping[str, Any] = json.loads(self.frontmatter_json)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord:
+    """A chunk as it was read from the index."""
+
+    chunk_id: int
+    headings: tuple[str, ...]
+    start_line: int
+    end_line: int
+    text: str
+    tokens: int
+    document: StoredDocument
+
+
+DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
+"""The columns of a `StoredDocument`, in the order of its fields."""
+CHUNK = "chunk.id, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
+"""The columns `chunk_records` takes."""
+
+
+def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
+    return [
+        ChunkRecord(
+            chunk_id, tuple(json.loads(headings)), start_line, end_line, text, tokens, StoredDocument(*document)
+        )
+        for chunk_id, headings, start_line, end_line, text, tokens, *document in rows
+    ]
 
 
 class DocumentState(NamedTuple):
     """A document as it was read: enough to tell whether it still is so, and whether its text may leave the machine.
 
-    A named tuple: of all documents together they are made again and again.
+    A named tuple, because the states of all documents are built again and again.
     """
 
     id: int
@@ -47,112 +120,14 @@ class PendingChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkRecord:
-    """A chunk as stored, with what a hit says of its document."""
-
-    chunk_id: int
-    document_id: int
-    uid: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
-    headings: tuple[str, ...]
-    start_line: int
-    end_line: int
-    text: str
-    tokens: int
-    stamp: FileStamp
-    type: str | None
-    digest: str
-    created: float
-    updated: float
-    entered_by: str | None
-    project: str | None
-    expires: float | None
-    valid_until: float | None
-    confidence: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document as stored, for `list` and `get`."""
+class SpaceRow:
+    """A vector space of the index, which serves queries or is being built."""
 
     id: int
-    uid: str
-    kind: Kind
-    source: str
-    path: str
-    title: str
-    stamp: FileStamp
-    line_count: int
-    tokens: int
-    type: str | None
-    digest: str
-    created: float
-    updated: float
-    entered_by: str | None
-    project: str | None
-    expires: float | None
-    valid_until: float | None
-    confidence: str | None
-    frontmatter: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
-    start_line: int
-    end_line: int
-    headings: tuple[str, ...]
-    context: str
-    """What is embedded before the text: `[tags] title > heading path`."""
-    text: str
-    tokens: int
-    embed_key: bytes
-    terms: tuple[str, str, str, str, str, str, str]
-    """The columns of `chunk_fts`: title, aliases, headings, tags, fields, path, body."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    uid: str
-    source: str
-    path: str
-    name: str
-    kind: Kind
-    title: str
-    content_hash: bytes
-    stamp: FileStamp
-    made_with: str
-    line_count: int
-    created: float
-    updated: float
-    type: str | None
-    digest: str
-    project: str | None
-    entered_by: str | None
-    expires: float | None
-    valid_until: float | None
-    confidence: str | None
-    superseded_by: str | None
-    frontmatter: Mapping[str, Any]
-    tags: tuple[str, ...]
-    aliases: tuple[str, ...]
-    links: tuple[Link, ...]
-    chunks: tuple[ChunkRow, ...]
-    identity: bytes | None = None
-    """Of a memory: equal for memories that say the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownDocument:
-    """What the index remembers of a file: enough to tell whether it changed."""
-
-    id: int
-    path: str
-    stamp: FileStamp
-    content_hash: bytes
-    made_with: str
+    space: VectorSpace
+    serving: bool
+    renewed: bool
+    """Every vector is computed again, whatever the cache holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +135,14 @@ class MirroredSession:
     """What is remembered of a session that was written into a vault as a file."""
 
     path: str
-    """Empty: the file was deleted by its reader, and is not written again."""
+    """Empty: the reader deleted the file, and it is not written again."""
     made_of: str = ""
-    """What the session was then; another text means that it changed."""
+    """The state of the session then; another text means that it changed."""
     written: bytes = b""
-    """SHA-256 of the file; empty for one that its reader has changed."""
+    """SHA-256 of the file; empty for a file that its reader has changed."""
     size: int = 0
-    """Characters of the turns that are in the file, and their SHA-256."""
+    """Characters of the turns that are in the file."""
     turns: bytes = b""
+    """SHA-256 of these turns."""
     faults: tuple[tuple[str, str], ...] = ()
-    """Code and message."""
+    """Code and message of each."""

@@ -3,21 +3,20 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-import apsw
-
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import fetch_all
+from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.documents import documents_of
 from vault_index.store.filters import document_condition
 
 _NEAREST_CHUNKS = 200
-"""So many of the nearest chunks name the nearest documents."""
+"""Number of nearest chunks from which the nearest documents are taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """The documents an answer about one may name: those of the filters, without itself, and without memories that are
-    over unless the filters ask for such."""
+    """The documents an answer about one document may name: those that the filters let through, without the document
+    itself, and without memories that are over unless the filters ask for them."""
 
     than: int
     """The id of the document the answer is about."""
@@ -45,38 +44,35 @@ class Called:
     alias: str | None = None
 
 
-def links_to(connection: apsw.Connection, names: Collection[str]) -> list[Backlink]:
+def links_to(db: Database, names: Collection[str]) -> list[Backlink]:
     """Links whose target ends in one of `names` (case folded): they may mean what is called so."""
-    rows = fetch_all(
-        connection,
+    rows = db.execute(
         "SELECT DISTINCT document.id, document.source, document.path, link.target FROM link"
-        f" JOIN document ON document.id = link.document_id WHERE link.target_name IN ({_marks(names)})",
-        tuple(names),
+        f" JOIN document ON document.id = link.document_id WHERE link.target_name {ANY_OF}",
+        (any_of(names),),
     )
     return [Backlink(*row) for row in rows]
 
 
-def documents_called(connection: apsw.Connection, names: Collection[str]) -> list[Called]:
+def documents_called(db: Database, names: Collection[str]) -> list[Called]:
     """Documents whose file name (without suffix) or alias is one of `names` (case folded)."""
-    marks = _marks(names)
-    rows = fetch_all(
-        connection,
-        f"SELECT id, source, path, NULL FROM document WHERE name IN ({marks})"
+    rows = db.execute(
+        f"SELECT id, source, path, NULL FROM document WHERE name {ANY_OF}"
         " UNION ALL SELECT document.id, source, path, folded FROM alias"
-        f" JOIN document ON document.id = alias.document_id WHERE folded IN ({marks})",
-        (*names, *names),
+        f" JOIN document ON document.id = alias.document_id WHERE folded {ANY_OF}",
+        (any_of(names), any_of(names)),
     )
     return [Called(*row) for row in rows]
 
 
-def among(connection: apsw.Connection, others: Others, document_ids: Collection[int]) -> set[int]:
+def among(db: Database, others: Others, document_ids: Collection[int]) -> set[int]:
     """Those of the documents that the answer may name."""
     where, values = _condition(others, document_ids)
-    return {id_ for (id_,) in fetch_all(connection, f"SELECT document.id FROM document WHERE {where}", values)}
+    return {id_ for (id_,) in db.execute(f"SELECT document.id FROM document WHERE {where}", values)}
 
 
 def nearest_documents(
-    connection: apsw.Connection,
+    db: Database,
     space_id: int,
     vector: Vector,
     others: Others,
@@ -85,19 +81,14 @@ def nearest_documents(
     """Documents with the cosine of their nearest chunk, best first; or only those given, however far they are."""
     where, values = _condition(others, document_ids)
     chunks = spaces.nearest(
-        connection,
+        db,
         space_id,
         vector,
         _NEAREST_CHUNKS if document_ids is None else spaces.MAX_K,
         f" AND rowid IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {where})",
         values,
     )
-    marks = _marks(chunks)
-    owners = dict(
-        fetch_all(
-            connection, f"SELECT id, document_id FROM chunk WHERE id IN ({marks})", [chunk_id for chunk_id, _ in chunks]
-        )
-    )
+    owners = documents_of(db, [chunk_id for chunk_id, _ in chunks])
     nearest: dict[int, float] = {}
     for chunk_id, cosine in chunks:
         nearest.setdefault(owners[chunk_id], cosine)
@@ -105,15 +96,14 @@ def nearest_documents(
 
 
 def in_time(
-    connection: apsw.Connection, others: Others, position: tuple[float, str, str], *, before: int, after: int
+    db: Database, others: Others, position: tuple[float, str, str], *, before: int, after: int
 ) -> tuple[list[int], list[int]]:
-    """The documents next to a position (created, path, source), at most so many on each side, both in order."""
+    """The documents next to a position (created, path, source), at most `before` and `after` of them, both in order."""
     where, values = _condition(others)
     columns = "(document.created, document.path, document.source)"
     sides = []
     for sign, direction, count in (("<", "DESC", before), (">", "ASC", after)):
-        rows = fetch_all(
-            connection,
+        rows = db.execute(
             f"SELECT document.id FROM document WHERE {where} AND {columns} {sign} (?, ?, ?) ORDER BY"
             f" document.created {direction}, document.path {direction}, document.source {direction} LIMIT ?",
             (*values, *position, count),
@@ -129,11 +119,7 @@ def _condition(others: Others, document_ids: Collection[int] | None = None) -> t
         conditions.append("document.superseded_by IS NULL AND (document.expires IS NULL OR document.expires > ?)")
         values.append(others.now)
     if document_ids is not None:
-        conditions.append(f"document.id IN ({_marks(document_ids)})")
-        values += document_ids
+        conditions.append(f"document.id {ANY_OF}")
+        values.append(any_of(document_ids))
     wanted, wanted_values = document_condition(others.filters)
     return " AND ".join([*conditions, *([wanted] if wanted else [])]), [*values, *wanted_values]
-
-
-def _marks(values: Collection[object]) -> str:
-    return ", ".join("?" * len(values))

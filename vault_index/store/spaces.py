@@ -3,86 +3,99 @@
 Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - distance² / 2.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-
-import apsw
+from dataclasses import astuple, replace
 
 from vault_index.models import Vector, VectorSpace
-from vault_index.store.connection import ANY_OF, any_of, fetch_all
-from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
+from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.records import DocumentState, PendingChunk, SpaceRow, column_names
 
 MAX_K = 4096  # vec0 refuses more
+_SPACE = ", ".join(column_names(VectorSpace))
 _STATE = (
     "document.id, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
     " CASE WHEN instr(document.frontmatter, '\"directory\"') THEN document.frontmatter ELSE '' END"
 )
 
 
-def read_spaces(connection: apsw.Connection) -> list[SpaceRow]:
-    rows = fetch_all(
-        connection, "SELECT id, provider, model, dimensions, endpoint, state, renewed FROM vector_space ORDER BY id"
-    )
+def read_spaces(db: Database) -> list[SpaceRow]:
     return [
-        SpaceRow(id_, VectorSpace(provider, model, dimensions, endpoint), state == "serving", bool(renewed))
-        for id_, provider, model, dimensions, endpoint, state, renewed in rows
+        SpaceRow(id_, VectorSpace(*space), state == "serving", bool(renewed))
+        for id_, *space, state, renewed in db.execute(
+            f"SELECT id, {_SPACE}, state, renewed FROM vector_space ORDER BY id"
+        )
     ]
 
 
-def add_space(connection: apsw.Connection, row: SpaceRow) -> SpaceRow:
-    for other in read_spaces(connection):
-        if other.serving == row.serving:
-            drop_space(connection, other.id)
-    connection.execute(
-        "INSERT INTO vector_space (provider, model, dimensions, endpoint, state, renewed) VALUES (?, ?, ?, ?, ?, ?)",
-        (row.space.provider, row.space.model, row.space.dimensions, row.space.endpoint,
-         "serving" if row.serving else "building", row.renewed),
-    )  # fmt: skip
-    space_id = connection.last_insert_rowid()
-    connection.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")  # left behind by a time without vec0
-    connection.execute(
-        f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 (embedding float[{row.space.dimensions:d}])"
-    )
-    connection.execute("INSERT INTO pending (space_id, chunk_id) SELECT ?, id FROM chunk", (space_id,))
-    return SpaceRow(space_id, row.space, row.serving, row.renewed)
+def serving_space(db: Database) -> SpaceRow | None:
+    """The space whose vectors answer queries."""
+    return next((row for row in read_spaces(db) if row.serving), None)
 
 
-def drop_space(connection: apsw.Connection, space_id: int) -> None:
-    connection.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")
-    connection.execute("DELETE FROM pending WHERE space_id = ?", (space_id,))
-    connection.execute("DELETE FROM vector_space WHERE id = ?", (space_id,))
+def add_space(db: Database, row: SpaceRow) -> SpaceRow:
+    """Begin a space, whose id is given here: every chunk is pending in it. It replaces one of the same state."""
+    with db.transaction():
+        for other in read_spaces(db):
+            if other.serving == row.serving:
+                drop_space(db, other.id)
+        state = "serving" if row.serving else "building"
+        space_id = db.value(
+            f"INSERT INTO vector_space ({_SPACE}, state, renewed) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+            (*astuple(row.space), state, row.renewed),
+        )
+        db.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")  # left from a time without vec0
+        db.execute(f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 (embedding float[{row.space.dimensions:d}])")
+        db.execute("INSERT INTO pending (space_id, chunk_id) SELECT ?, id FROM chunk", (space_id,))
+    return replace(row, id=space_id)
 
 
-def serve_space(connection: apsw.Connection, space_id: int) -> None:
-    for other in read_spaces(connection):
-        if other.serving and other.id != space_id:
-            drop_space(connection, other.id)
-    connection.execute("UPDATE vector_space SET state = 'serving', renewed = 0 WHERE id = ?", (space_id,))
+def drop_space(db: Database, space_id: int) -> None:
+    with db.transaction():
+        db.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")
+        db.execute("DELETE FROM pending WHERE space_id = ?", (space_id,))
+        db.execute("DELETE FROM vector_space WHERE id = ?", (space_id,))
 
 
-def add_chunk(connection: apsw.Connection, space_id: int, chunk_id: int, vector: Vector | None) -> None:
+def drop_all_spaces(db: Database) -> None:
+    """Every vector is taken from the cache again, or computed."""
+    with db.transaction():
+        for row in read_spaces(db):
+            drop_space(db, row.id)
+
+
+def serve_space(db: Database, space_id: int) -> None:
+    """Swap: the space that was built serves from now on, and the one that served is dropped."""
+    with db.transaction():
+        for other in read_spaces(db):
+            if other.serving and other.id != space_id:
+                drop_space(db, other.id)
+        db.execute("UPDATE vector_space SET state = 'serving', renewed = 0 WHERE id = ?", (space_id,))
+
+
+def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None) -> None:
     if vector is None:
-        connection.execute("INSERT INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
+        db.execute("INSERT INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
     else:
-        connection.execute(f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, ?)", (chunk_id, vector))
+        db.execute(f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, ?)", (chunk_id, vector))
 
 
-def remove_chunks(connection: apsw.Connection, chunk_ids: Sequence[int]) -> None:
-    space_ids = [row.id for row in read_spaces(connection)]
+def remove_chunks(db: Database, chunk_ids: Sequence[int]) -> None:
+    space_ids = [row.id for row in read_spaces(db)]
     for chunk_id in chunk_ids:
-        connection.execute("DELETE FROM pending WHERE chunk_id = ?", (chunk_id,))
+        db.execute("DELETE FROM pending WHERE chunk_id = ?", (chunk_id,))
         for space_id in space_ids:
-            connection.execute(f"DELETE FROM {_table(space_id)} WHERE rowid = ?", (chunk_id,))
+            db.execute(f"DELETE FROM {_table(space_id)} WHERE rowid = ?", (chunk_id,))
 
 
-def forget_spaces(connection: apsw.Connection) -> None:
+def forget_spaces(db: Database) -> None:
     """Without vec0 the vectors cannot follow the chunks: forget them, and refill from the cache when it works again."""
-    connection.execute("DELETE FROM vector_space")
-    connection.execute("DELETE FROM pending")
+    with db.transaction():
+        db.execute("DELETE FROM vector_space")
+        db.execute("DELETE FROM pending")
 
 
 def nearest(
-    connection: apsw.Connection,
+    db: Database,
     space_id: int,
     vector: Vector,
     limit: int,
@@ -90,33 +103,29 @@ def nearest(
     values: Sequence[object],
 ) -> list[tuple[int, float]]:
     """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search."""
-    rows = fetch_all(
-        connection,
+    rows = db.execute(
         f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH ? AND k = ?{where}",
         (vector, min(limit, MAX_K), *values),
     )
     return [(chunk_id, _cosine(distance)) for chunk_id, distance in rows]
 
 
-def cosines(connection: apsw.Connection, space_id: int, vector: Vector, chunk_ids: Sequence[int]) -> dict[int, float]:
+def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[int]) -> dict[int, float]:
     """The cosine of each of the given chunks that has a vector."""
     # A join looks each of them up; with `rowid IN (...)` vec0 reads the whole table.
     table = _table(space_id)
-    rows = fetch_all(
-        connection,
+    rows = db.execute(
         f"SELECT value, vec_distance_l2(embedding, ?) FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value",
-        (vector, json.dumps(list(chunk_ids))),
+        (vector, any_of(chunk_ids)),
     )
     return {chunk_id: _cosine(distance) for chunk_id, distance in rows}
 
 
-def vectors(connection: apsw.Connection, space_id: int, chunk_ids: Sequence[int]) -> list[Vector]:
+def vectors_of(db: Database, space_id: int, chunk_ids: Collection[int]) -> list[Vector]:
     """The vectors of those of the given chunks that have one."""
     table = _table(space_id)
-    rows = fetch_all(
-        connection,
-        f"SELECT embedding FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value",
-        (json.dumps(list(chunk_ids)),),
+    rows = db.execute(
+        f"SELECT embedding FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value", (any_of(chunk_ids),)
     )
     return [vector for (vector,) in rows]
 
@@ -125,39 +134,32 @@ def _cosine(distance: float) -> float:
     return 1.0 - distance * distance / 2.0
 
 
-def pending(
-    connection: apsw.Connection, space_id: int, after: int, limit: int, without: Collection[int]
+def pending_chunks(
+    db: Database, space_id: int | None, after: int = 0, limit: int = -1, without: Collection[int] = ()
 ) -> list[PendingChunk]:
-    """The next chunks over id `after` that the space lacks, but for those of the documents `without`."""
-    return _pending_chunks(
-        connection,
-        "pending JOIN chunk ON chunk.id = pending.chunk_id",
-        f"pending.space_id = ? AND pending.chunk_id > ? AND NOT chunk.document_id {ANY_OF}"
-        " ORDER BY pending.chunk_id LIMIT ?",
-        (space_id, after, any_of(without), limit),
+    """The next chunks that a space lacks, with an id over `after` and not of the documents `without`.
+
+    `space_id` None is a space that does not exist yet and lacks every chunk; `limit` -1 is no limit.
+    """
+    table, where, values = _lacked_by(space_id)
+    id_ = "chunk.id" if space_id is None else "pending.chunk_id"  # of the table whose order is that of the answer
+    return _pending(
+        db,
+        table,
+        f"{where} AND {id_} > ? AND NOT chunk.document_id {ANY_OF} ORDER BY {id_} LIMIT ?",
+        (*values, after, any_of(without), limit),
     )
 
 
-def pending_in(connection: apsw.Connection, space_id: int, source: str, path: str) -> list[PendingChunk]:
-    """What the space lacks of one document."""
-    return _pending_chunks(
-        connection,
-        "pending JOIN chunk ON chunk.id = pending.chunk_id",
-        "pending.space_id = ? AND document.source = ? AND document.path = ? ORDER BY pending.chunk_id",
-        (space_id, source, path),
-    )
+def pending_of_document(db: Database, space_id: int, source: str, path: str) -> list[PendingChunk]:
+    """The chunks of one document that a space lacks."""
+    table, where, values = _lacked_by(space_id)
+    where += " AND document.source = ? AND document.path = ? ORDER BY chunk.id"
+    return _pending(db, table, where, (*values, source, path))
 
 
-def pending_in_new_space(connection: apsw.Connection) -> list[PendingChunk]:
-    """What a space that does not exist yet would lack: everything."""
-    return _pending_chunks(connection, "chunk", "true ORDER BY chunk.id", ())
-
-
-def _pending_chunks(
-    connection: apsw.Connection, table: str, where: str, values: Sequence[object]
-) -> list[PendingChunk]:
-    rows = fetch_all(
-        connection,
+def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> list[PendingChunk]:
+    rows = db.execute(
         f"SELECT chunk.id, chunk.embed_key, chunk.context, chunk.text, chunk.tokens, {_STATE}"
         f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
         values,
@@ -175,13 +177,10 @@ def _pending_chunks(
     ]
 
 
-def lacking(connection: apsw.Connection, space_id: int | None) -> dict[DocumentState, int]:
-    """The documents of which a space lacks something, and how many chunks; of a space that does not exist yet, all."""
-    table, where, values = ("chunk", "true", ()) if space_id is None else (
-        "pending JOIN chunk ON chunk.id = pending.chunk_id", "pending.space_id = ?", (space_id,)
-    )  # fmt: skip
-    rows = fetch_all(
-        connection,
+def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState, int]:
+    """The documents with chunks that a space lacks, and the number of these chunks; all for a space yet to be made."""
+    table, where, values = _lacked_by(space_id)
+    rows = db.execute(
         f"SELECT lacking.chunks, {_STATE} FROM (SELECT chunk.document_id, count(*) AS chunks FROM {table}"
         f" WHERE {where} GROUP BY chunk.document_id) AS lacking JOIN document ON document.id = lacking.document_id",
         values,
@@ -189,30 +188,36 @@ def lacking(connection: apsw.Connection, space_id: int | None) -> dict[DocumentS
     return {DocumentState._make(row[1:]): row[0] for row in rows}
 
 
-def count_pending(connection: apsw.Connection, space_id: int) -> int:
-    return int(fetch_all(connection, "SELECT count(*) FROM pending WHERE space_id = ?", (space_id,))[0][0])
+def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
+    """Table, condition and values that select the chunks a space lacks."""
+    if space_id is None:
+        return "chunk", "true", ()
+    return "pending JOIN chunk ON chunk.id = pending.chunk_id", "pending.space_id = ?", (space_id,)
 
 
-def put_vectors(
-    connection: apsw.Connection,
-    space_id: int,
-    vectors: Mapping[bytes, Vector],
-    chunks: Iterable[PendingChunk],
-) -> int:
+def count_pending(db: Database, space_id: int, document_id: int | None = None) -> int:
+    """Chunks that a space lacks, of all documents or of one."""
+    if document_id is None:
+        return int(db.value("SELECT count(*) FROM pending WHERE space_id = ?", (space_id,)))
+    sql = "SELECT count(*) FROM pending JOIN chunk ON chunk.id = chunk_id WHERE space_id = ? AND document_id = ?"
+    return int(db.value(sql, (space_id, document_id)))
+
+
+def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
+    """Give the chunks their vectors, as far as they still are what was embedded. Returns how many got one."""
     stored = 0
-    for chunk in chunks:
-        vector = vectors.get(chunk.embed_key)
-        # The chunk may have changed or gone while its text was being embedded; then it is no longer pending as it was.
-        current = connection.execute(
-            "SELECT 1 FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
-            " WHERE pending.space_id = ? AND pending.chunk_id = ? AND chunk.embed_key = ?",
-            (space_id, chunk.chunk_id, chunk.embed_key),
-        ).fetchone()
-        if vector is None or current is None:
-            continue
-        connection.execute("DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk.chunk_id))
-        add_chunk(connection, space_id, chunk.chunk_id, vector)
-        stored += 1
+    with db.transaction():
+        for chunk in chunks:
+            vector = vectors.get(chunk.embed_key)
+            # The chunk may have changed or gone while its text was being embedded: it is no longer pending as it was.
+            if vector is not None and db.execute(
+                "SELECT 1 FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
+                " WHERE pending.space_id = ? AND pending.chunk_id = ? AND chunk.embed_key = ?",
+                (space_id, chunk.chunk_id, chunk.embed_key),
+            ):
+                db.execute("DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk.chunk_id))
+                add_chunk(db, space_id, chunk.chunk_id, vector)
+                stored += 1
     return stored
 
 

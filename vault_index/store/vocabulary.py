@@ -2,8 +2,8 @@
 corrected to, and how common a word is.
 
 Counting a text where it is written would touch a hundred rows a chunk. So the transaction that writes or removes a
-text only notes it, and `count` does them together at the end of a sync; a crash between loses nothing. What a text
-gives depends on nothing but the text, or its words could not be taken back: who changes `_words` counts anew in a
+text only notes it, and `count_words` counts them together at the end of a sync; a crash between loses nothing. What a
+text gives depends on nothing but the text, or its words could not be taken back: who changes `_words` counts anew in a
 migration, as `count_anew` does.
 """
 
@@ -12,13 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import cast
 from unicodedata import combining, normalize
 
 import apsw
 
-from vault_index.store.connection import fetch_all, translated
+from vault_index.store.connection import Database, translated
 from vault_index.terms import holds_cjk, index_text_without_cjk
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
@@ -33,60 +32,62 @@ _CHUNK_TEXT = "context || char(10) || text"
 # --- writing -------------------------------------------------------------------------------------------------------
 
 
-def add_chunk(connection: apsw.Connection, chunk_id: int) -> None:
-    connection.execute("INSERT INTO uncounted_chunk (chunk_id) VALUES (?)", (chunk_id,))
+def add_chunk(db: Database, chunk_id: int) -> None:
+    db.execute("INSERT INTO uncounted_chunk (chunk_id) VALUES (?)", (chunk_id,))
 
 
-def remove_chunk(connection: apsw.Connection, chunk_id: int) -> None:
-    """Before its row goes."""
-    connection.execute(
+def remove_chunk(db: Database, chunk_id: int) -> None:
+    """Call it before the row of the chunk is deleted."""
+    db.execute(
         f"INSERT INTO uncounted_text (text, change) SELECT {_CHUNK_TEXT}, -1 FROM chunk"
         " WHERE id = ?1 AND id NOT IN (SELECT chunk_id FROM uncounted_chunk)",
         (chunk_id,),
     )
-    connection.execute("DELETE FROM uncounted_chunk WHERE chunk_id = ?", (chunk_id,))
+    db.execute("DELETE FROM uncounted_chunk WHERE chunk_id = ?", (chunk_id,))
 
 
-def put_called(connection: apsw.Connection, document_id: int, called: str) -> None:
-    """What a document is called now; nothing, before its row goes."""
-    before = fetch_all(connection, "SELECT called FROM document WHERE id = ?", (document_id,))[0][0]
+def put_called(db: Database, document_id: int, called: str) -> None:
+    """Note what a document is called now; `called` is empty before its row is deleted."""
+    before = db.value("SELECT called FROM document WHERE id = ?", (document_id,))
     if called != before:
-        connection.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
-        connection.execute("INSERT INTO uncounted_text (text, change) VALUES (?, -1), (?, 1)", (before, called))
+        db.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
+        db.execute("INSERT INTO uncounted_text (text, change) VALUES (?, -1), (?, 1)", (before, called))
 
 
-def count(connection: apsw.Connection) -> None:
-    """Count the words of what came and went."""
+def count_words(db: Database) -> None:
+    """Bring the vocabulary up to date with the texts that came and went. At the end of a sync."""
     changes, gone = Counter[bytes](), Counter[bytes]()
-    for text, change in connection.execute(
-        f"SELECT {_CHUNK_TEXT}, 1 FROM uncounted_chunk JOIN chunk ON chunk.id = chunk_id"
-        " UNION ALL SELECT text, change FROM uncounted_text"
-    ):
-        (changes if change > 0 else gone).update(_words(text))
-    changes.subtract(gone)
-    _change(connection, {word.decode(): change for word, change in changes.items() if change})
-    connection.execute("DELETE FROM uncounted_chunk")
-    connection.execute("DELETE FROM uncounted_text")
+    with db.transaction():
+        with translated(db.path):
+            for text, change in db.connection.execute(  # one by one: all of them may be as large as the vault
+                f"SELECT {_CHUNK_TEXT}, 1 FROM uncounted_chunk JOIN chunk ON chunk.id = chunk_id"
+                " UNION ALL SELECT text, change FROM uncounted_text"
+            ):
+                (changes if change > 0 else gone).update(_words(text))
+        changes.subtract(gone)
+        _change(db, {word.decode(): change for word, change in changes.items() if change})
+        db.execute("DELETE FROM uncounted_chunk")
+        db.execute("DELETE FROM uncounted_text")
 
 
-def count_anew(connection: apsw.Connection) -> None:
+def count_anew(db: Database) -> None:
     """Forget all counts and count all texts."""
     for table in ("term", "uncounted_chunk", "uncounted_text"):
-        connection.execute(f"DELETE FROM {table}")
-    connection.execute("INSERT INTO uncounted_chunk SELECT id FROM chunk")
-    connection.execute("INSERT INTO uncounted_text (text, change) SELECT called, 1 FROM document")
-    count(connection)
+        db.execute(f"DELETE FROM {table}")
+    db.execute("INSERT INTO uncounted_chunk SELECT id FROM chunk")
+    db.execute("INSERT INTO uncounted_text (text, change) SELECT called, 1 FROM document")
+    count_words(db)
 
 
-def _change(connection: apsw.Connection, changes: Mapping[str, int]) -> None:
-    stem_of = stems(connection, [word for word in changes if _counts(word)])
+def _change(db: Database, changes: Mapping[str, int]) -> None:
+    stem_of = stems(db, [word for word in changes if _counts(word)])
     rows = sorted((stem, word, changes[word]) for word, stem in stem_of.items())
-    connection.executemany(
+    db.execute_many(
         "INSERT INTO term (stem, word, chunks) VALUES (?, ?, ?)"
         " ON CONFLICT (stem, word) DO UPDATE SET chunks = chunks + excluded.chunks",
         rows,
     )
-    connection.executemany(
+    db.execute_many(
         "DELETE FROM term WHERE stem = ? AND word = ? AND chunks <= 0",
         [(stem, word) for stem, word, change in rows if change < 0],
     )
@@ -95,17 +96,16 @@ def _change(connection: apsw.Connection, changes: Mapping[str, int]) -> None:
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def document_frequencies(connection: apsw.Connection, words: Collection[str]) -> dict[str, int]:
-    """How many texts hold each word in any of its forms: at most so many, as a text that holds two counts twice.
+def document_frequencies(db: Database, words: Collection[str]) -> dict[str, int]:
+    """Texts that hold each word in any of its forms, at most:  a text that holds two forms counts twice.
 
     A compound (`data-center`) has the figure of its rarest part. Words that are not counted are left out: numbers,
     single letters, Chinese, Japanese and Korean.
     """
     parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
-    stem_of = stems(connection, {part for those in parts.values() for part in those})
+    stem_of = stems(db, {part for those in parts.values() for part in those})
     chunks = dict(
-        fetch_all(
-            connection,
+        db.execute(
             f"SELECT stem, sum(chunks) FROM term WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem",
             tuple(stem_of.values()),
         )
@@ -119,9 +119,8 @@ def document_frequencies(connection: apsw.Connection, words: Collection[str]) ->
 class Vocabulary:
     """The words of one state of the index, read as they are asked for: all at once would take longer than a search."""
 
-    def __init__(self, connection: apsw.Connection, path: Path) -> None:
-        self._connection = connection
-        self._path = path
+    def __init__(self, db: Database) -> None:
+        self._db = db
         self._by_length: dict[int, dict[str, str]] = {}
 
     def of_lengths(self, shortest: int, longest: int) -> list[Mapping[str, str]]:
@@ -129,12 +128,10 @@ class Vocabulary:
         lengths = range(max(shortest, _LENGTHS[0]), min(longest, _LENGTHS[-1]) + 1)
         missing = [length for length in lengths if length not in self._by_length]
         if missing:
-            with translated(self._path):
-                words = fetch_all(
-                    self._connection,
-                    "SELECT coalesce(group_concat(word, ' '), '') FROM term WHERE length(word) BETWEEN ? AND ?",
-                    (missing[0], missing[-1]),
-                )[0][0].split()
+            words = self._db.value(
+                "SELECT coalesce(group_concat(word, ' '), '') FROM term WHERE length(word) BETWEEN ? AND ?",
+                (missing[0], missing[-1]),
+            ).split()
             self._by_length |= {length: {} for length in missing}
             for word in words:
                 self._by_length[len(word)][word] = plain(word)
@@ -142,14 +139,11 @@ class Vocabulary:
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
         """The stem of each word that is in the index, and how many texts hold the word."""
-        with translated(self._path):
-            stem_of = stems(self._connection, words)
-            rows = fetch_all(
-                self._connection,
-                "SELECT word, stem, chunks FROM term JOIN json_each(?) AS asked"
-                " ON stem = asked.value ->> 0 AND word = asked.value ->> 1",
-                (json.dumps([(stem, word) for word, stem in stem_of.items()]),),
-            )
+        rows = self._db.execute(
+            "SELECT word, stem, chunks FROM term JOIN json_each(?) AS asked"
+            " ON stem = asked.value ->> 0 AND word = asked.value ->> 1",
+            (json.dumps([(stem, word) for word, stem in stems(self._db, words).items()]),),
+        )
         return {word: (stem, chunks) for word, stem, chunks in rows}
 
 
@@ -189,10 +183,10 @@ def _counts(word: str) -> bool:
     return len(word) in _LENGTHS and not word.isnumeric() and not holds_cjk(word)
 
 
-def stems(connection: apsw.Connection, words: Collection[str]) -> dict[str, str]:
+def stems(db: Database, words: Collection[str]) -> dict[str, str]:
     """What chunk_fts makes of each word; without words that it takes for several, as it knows fewer letters."""
     text = "\n".join(words).encode()
-    tokenize = connection.fts5_tokenizer(*_TOKENIZER)
+    tokenize = db.connection.fts5_tokenizer(*_TOKENIZER)
     tokens = cast(
         "list[tuple[int, int, str]]", tokenize(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
     )

@@ -18,7 +18,7 @@ from vault_index.memories.transfer.import_record import OLD_ID, Batch, Carried, 
 from vault_index.memories.transfer.json_record import compose, file_of
 from vault_index.models import Filters, Progress
 from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
-from vault_index.store.documents import Order
+from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
 from vault_index.store.records import StoredDocument
 
 _NUMBER = re.compile(r"(\d+)")
@@ -63,7 +63,7 @@ class Importer:
 
     def _earlier_names(self) -> dict[str, str]:
         """Ids of what was imported before, by what it was called elsewhere."""
-        documents, _ = self._memories.reader.documents(_ANYWHERE, Order("created", False), -1, 0)
+        documents, _ = documents_page(self._memories.reader, _ANYWHERE, Order("created", False), -1, 0)
         names: dict[str, str] = {}
         for document in documents:
             for old in string_list(document.frontmatter.get(OLD_ID)):
@@ -102,7 +102,7 @@ class Importer:
     def _here_already(self, key: bytes, uid: str) -> str | None:
         """The id of the memory in the vault that says this, and still counts."""
         now = self._memories.now.timestamp()
-        for document in self._memories.reader.memories_by_identity(key, self._memories.home):
+        for document in memories_by_identity(self._memories.reader, key, self._memories.home):
             over = document.frontmatter.get("superseded_by") or (document.expires or now + 1) <= now
             if document.uid != uid and not over:
                 return document.uid
@@ -118,7 +118,7 @@ class Importer:
 
     def _bring(self, memory: Carried) -> MemoryOutcome:
         uid, title = memory.head["id"], memory.head["title"]
-        if known := self._memories.reader.documents_by_id(uid):
+        if known := documents_by_id(self._memories.reader, uid):
             return MemoryOutcome(uid, known[0].path, known[0].title, "known", {})
         new = self._prepared(memory)
         self._check(new.text)
@@ -174,12 +174,12 @@ class Importer:
         """What the vault has under the id of a memory, or under its name where it has no id."""
         if memory.uid is None:
             return self._memories.at(memory.path or "")
-        known = self._memories.reader.documents_by_id(memory.uid)
+        known = documents_by_id(self._memories.reader, memory.uid)
         return self._memories.look(known[0]) if known else None
 
     def _replaced(self, memory: Carried) -> list[StoredDocument]:
         """Memories of the vault that it supersedes; those that come along say so themselves."""
-        found = (self._memories.reader.documents_by_id(uid) for uid in memory.head.get("supersedes", ()))
+        found = (documents_by_id(self._memories.reader, uid) for uid in memory.head.get("supersedes", ()))
         return [documents[0] for documents in found if documents and documents[0].uid not in self._new]
 
     def _remember(self, path: str, old: Any) -> None:

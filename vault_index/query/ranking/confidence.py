@@ -14,7 +14,9 @@ from vault_index.query.language.parse import conditions, term_expression
 from vault_index.query.language.tree import group
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
+from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
+from vault_index.store.spaces import cosines, serving_space
 
 Confidence = Literal["high", "low", "none"]
 
@@ -40,7 +42,7 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     terms = len(query.terms)
     if any(_matches_all(hit, terms) for hit in top):
         return "high"
-    chunks = reader.count("chunk")
+    chunks = count_rows(reader, "chunk")
     if query.vector is None:
         margin = above_chance_by_words(top, terms, chunks)
     else:
@@ -93,8 +95,8 @@ def _holds_all(reader: IndexReader, query: Query) -> bool:
 def _unrelated_cosine(reader: IndexReader, query: Query) -> float:
     """The cosine of unrelated texts: near 0 for the shipped model, .7 for some. It is the lower quartile among the
     newest documents; of fewer than `_SAMPLE` documents nothing is known."""
-    space = reader.serving_space()
+    space = serving_space(reader)
     if space is None or space.space.provider == "local" or query.vector is None:
         return 0.0
-    sample = reader.cosines(space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
+    sample = cosines(reader, space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
     return max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0

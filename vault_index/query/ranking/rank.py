@@ -95,23 +95,23 @@ class Boosts:
 
     def of(self, chunk: ChunkRecord) -> dict[str, float]:
         """The factors that differ from 1.0, by name."""
-        outdated = chunk.valid_until is not None and chunk.valid_until <= self.now
+        outdated = chunk.document.valid_until is not None and chunk.document.valid_until <= self.now
         found = {
             "recency": self._recency(chunk),
             "outdated": 1.0 - self.config.outdated if outdated else 1.0,
-            "usage": _by_count(self.config.usage, self.accesses.get(chunk.uid, 0)),
-            "backlinks": _by_count(self.config.backlinks, self.backlinks.get(chunk.document_id, 0)),
+            "usage": _by_count(self.config.usage, self.accesses.get(chunk.document.uid, 0)),
+            "backlinks": _by_count(self.config.backlinks, self.backlinks.get(chunk.document.id, 0)),
         }
         return {name: factor for name, factor in found.items() if factor != 1.0}
 
     def _recency(self, chunk: ChunkRecord) -> float:
         """One half of the weight is gone after each half-life."""
         weight = {"memory": self.config.recency_memories, "session": self.config.recency_sessions}.get(
-            chunk.kind, self.config.recency_notes
+            chunk.document.kind, self.config.recency_notes
         )
         if not weight:
             return 1.0
-        age_days = max(self.now - max(chunk.updated, chunk.created), 0.0) / _DAY
+        age_days = max(self.now - max(chunk.document.updated, chunk.document.created), 0.0) / _DAY
         return 1.0 - weight * (1.0 - math.exp2(-age_days / self.config.half_life_days))
 
 
@@ -212,14 +212,14 @@ class _MatchedPassage(NamedTuple):
 
 
 def _matched_passages(chunks: Sequence[ChunkRecord], matcher: TermMatcher) -> list[_MatchedPassage]:
-    names = {chunk.chunk_id: " ".join((chunk.title, *chunk.headings)) for chunk in chunks}
+    names = {chunk.chunk_id: " ".join((chunk.document.title, *chunk.headings)) for chunk in chunks}
     texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
     lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
     starts = dict(zip(names, accumulate((chunk.text.count("\n") + 1 for chunk in chunks), initial=0), strict=False))
     by_document: dict[int, list[ChunkRecord]] = {}
     for chunk in chunks:
-        by_document.setdefault(chunk.document_id, []).append(chunk)
+        by_document.setdefault(chunk.document.id, []).append(chunk)
     found: list[_MatchedPassage] = []
     for group in by_document.values():
         passages = _passages(group)

@@ -9,7 +9,12 @@ from vault_index.models import Filters, Vector
 from vault_index.query.language.parse import ParsedQuery, match_expression, term_expression
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
+from vault_index.store.counts import count_rows
+from vault_index.store.documents import documents_of, first_chunks
 from vault_index.store.reader import IndexReader
+from vault_index.store.related import documents_called
+from vault_index.store.spaces import cosines
+from vault_index.store.vocabulary import document_frequencies
 from vault_index.terms import holds_cjk, index_words
 
 _MAX_RARE_TERMS = 6
@@ -77,7 +82,7 @@ def read_query_terms(
     all_forms = {form for weights in forms.values() for form in weights}
     stems = reader.stems(all_forms)
     frequencies = _document_frequencies(reader, all_forms)
-    chunks = reader.count("chunk")
+    chunks = count_rows(reader, "chunk")
     found = []
     for word, prefix in words:
         frequency = max(frequencies.get(form, 0) for form in forms[word])
@@ -96,7 +101,7 @@ def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
 
 def _document_frequencies(reader: IndexReader, forms: Collection[str]) -> dict[str, int]:
     """How many texts hold each form. The full-text index is asked about forms that the vocabulary does not count."""
-    counted = reader.document_frequencies(forms)
+    counted = document_frequencies(reader, forms)
     others = {form: reader.count_matches(term_expression(Term(form, "word", 0))) for form in forms - counted.keys()}
     return counted | others
 
@@ -140,7 +145,7 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
     if query.vector is not None and query.space_id is not None:
         cosine = dict(reader.vector_candidates(query.space_id, query.vector, depth, filters, **conditions))
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
-        cosine |= reader.cosines(query.space_id, query.vector, others)
+        cosine |= cosines(reader, query.space_id, query.vector, others)
     if query.narrow_match:
         bm25 = dict(reader.bm25(query.match, {*bm25, *cosine}))
     name = _name_scores(reader, query, {*bm25, *cosine}) if query.match else {}
@@ -165,12 +170,12 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int]) -> d
     scores = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
     best = max(scores.values(), default=0.0)
     # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
-    in_full = {called.document_id for called in reader.documents_called([query.parsed.text.casefold()])}
+    in_full = {called.document_id for called in documents_called(reader, [query.parsed.text.casefold()])}
     scores |= dict.fromkeys(in_full & scores.keys(), best)
-    documents = reader.documents_of(sorted(found))
+    documents = documents_of(reader, sorted(found))
     by_chunk = {chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores}
     # The first chunk need not meet the conditions on words: such documents are left out.
     if not query.parsed.required and not query.parsed.excluded:
-        firsts = reader.first_chunks(sorted(scores.keys() - set(documents.values())))
+        firsts = first_chunks(reader, sorted(scores.keys() - set(documents.values())))
         by_chunk |= {chunk_id: scores[document] for document, chunk_id in firsts.items()}
     return by_chunk

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from vault_index.embeddings.vocabulary import is_english
+from vault_index.embeddings.wordpiece import is_english
 from vault_index.query.language.tree import Term
+from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
-from vault_index.store.vocabulary import Vocabulary, plain
+from vault_index.store.vocabulary import Vocabulary, document_frequencies, plain
 from vault_index.terms import index_words, is_stopword
 
 # Notes hold errors, too. A word that one text in `_RARE` holds is taken for one where a word one edit away is
@@ -81,7 +82,7 @@ NO_CORRECTIONS = Spelling({}, {})
 def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
     """The corrections of the words of a query; phrases and prefixes stay as typed."""
     words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
-    suspects = suspected_typos(reader.document_frequencies(words), reader.count("chunk")) if words else {}
+    suspects = suspected_typos(document_frequencies(reader, words), count_rows(reader, "chunk")) if words else {}
     if not suspects:
         return NO_CORRECTIONS
     found = corrections(words, suspects, reader.vocabulary(), threshold)
