@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from vault_index.models import Filters, State
+from vault_index.fields import FILTERS, Filters, State
 
 _Condition = tuple[str, Sequence[object]]
 _T = TypeVar("_T")
@@ -42,16 +42,12 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
         yield _tags((tag,))
     if filters.any_tags:
         yield _tags(filters.any_tags)
-    for column, wanted in (
-        ("type", filters.types),
-        ("kind", filters.kinds),
-        ("source", filters.sources),
-        ("project", filters.projects),
-        ("entered_by", filters.authors),
-        ("confidence", filters.confidences),
-    ):
-        if wanted:
-            yield f"document.{column} COLLATE NOCASE IN ({_marks(wanted)})", wanted
+    for declared in FILTERS.values():
+        wanted = getattr(filters, declared.field)
+        if wanted and declared.column:
+            yield f"document.{declared.column} COLLATE NOCASE IN ({_marks(wanted)})", wanted
+        elif wanted and declared.frontmatter:
+            yield _has_value(declared.frontmatter, wanted)
     yield from _any(_path, filters.paths)
     yield from _any(lambda title: _contains("document.title", title), filters.titles)
     yield from _any(lambda name: _contains(_FILE_NAME, name), filters.files)
@@ -115,10 +111,6 @@ def _session(prefix: str) -> _Condition:
 
 def _properties(filters: Filters) -> Iterator[_Condition]:
     """One condition for each key: any value of it that is wanted."""
-    if filters.concepts:
-        yield _has_value(("concepts", "concept"), filters.concepts)
-    if filters.beads:
-        yield _has_value(("bead_id", "bead"), filters.beads)
     by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
     for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
         yield from _any(_property, group)
