@@ -1,11 +1,10 @@
 """`completions`: what makes a shell complete commands and options, made from the parsers."""
 
-import argparse
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from vault_index.cli.arguments import Options, argument, takes
 from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS
-from vault_index.cli.options import Options
 from vault_index.cli.parser import PROGRAM, build_parser
 from vault_index.cli.present import write
 
@@ -19,15 +18,12 @@ class _Words(NamedTuple):
     choices: dict[str, tuple[str, ...]]
 
 
-def add_completions(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        'Print the completions of a shell. bash: put `eval "$(vault-index completions bash)"` into ~/.bashrc. zsh: '
-        "write them to a file _vault-index in a folder of $fpath. fish: write them to "
-        "~/.config/fish/completions/vault-index.fish."
-    )
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
-
-
+@takes(
+    argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"),
+    description='Print the completions of a shell. bash: put `eval "$(vault-index completions bash)"` into ~/.bashrc. '
+    "zsh: write them to a file _vault-index in a folder of $fpath. fish: write them to "
+    "~/.config/fish/completions/vault-index.fish.",
+)
 def run_completions(options: Options, args: dict[str, Any]) -> int:
     write({"bash": _bash, "zsh": _zsh, "fish": _fish}[args["shell"]]())
     return 0

@@ -4,19 +4,13 @@ import argparse
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
+from vault_index.cli.arguments import GLOBAL_OPTIONS, WITH_VALUE, Options, Run, Runner, add_arguments
 from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, SECTIONS, Command
-from vault_index.cli.options import WITH_VALUE, Options, add_options
 from vault_index.errors import UsageError
 
 PROGRAM = "vault-index"
-
-
-class Run(Protocol):
-    """What a command does: `args` has only what was given, under the names of the Python interface."""
-
-    def __call__(self, options: Options, args: dict[str, Any]) -> int: ...
 
 
 class Found(NamedTuple):
@@ -38,16 +32,17 @@ class _HelpFormatter(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Raises UsageError instead of printing and exiting; options that were not given leave no trace."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, runner: Runner) -> None:
         super().__init__(
             prog=f"{PROGRAM} {command.name}",
-            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            description=runner.description or f"{command.summary[0].upper()}{command.summary[1:]}.",
             argument_default=argparse.SUPPRESS,
             allow_abbrev=False,
             add_help=False,
             formatter_class=_HelpFormatter,
         )
         self._command = command
+        add_arguments(self, (*runner.arguments, GLOBAL_OPTIONS))
 
     def format_help(self) -> str:
         places = [action for action in self._actions if not action.option_strings]
@@ -99,11 +94,8 @@ def _next_word(argv: Sequence[str], start: int) -> int | None:
 
 def build_parser(command: Command) -> tuple[Parser, Run]:
     module = import_module(f"vault_index.cli.{command.module}")
-    name = command.name.replace(" ", "_").replace("-", "_")
-    parser = Parser(command)
-    getattr(module, f"add_{name}", lambda parser: None)(parser)
-    add_options(parser)
-    return parser, getattr(module, f"run_{name}")
+    runner: Runner = getattr(module, f"run_{command.name.replace(' ', '_').replace('-', '_')}")
+    return Parser(command, runner), runner.run
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any, cast
 
-from vault_index.cli.options import Options
+from vault_index.cli.arguments import Options
 from vault_index.errors import VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the renderers' package; type checkers know the name

@@ -1,32 +1,66 @@
-"""`service`: have systemd or launchd run the daemon, and ask how it is doing."""
+"""`service`, `watch`, `logs`: the daemon in the foreground or as a service, and what it wrote."""
 
-import argparse
 import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from vault_index.cli.arguments import absolute, positive
+from vault_index.cli.arguments import Options, absolute, argument, flag, positive, takes
 from vault_index.cli.client import home_of
-from vault_index.cli.options import Options
+from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home, private_folder
-from vault_index.errors import BusyError, UsageError
+from vault_index.errors import BusyError, NotFoundError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the imports; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Config
     from vault_index.service.definition import Definition
 
+_LOGS = (
+    argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)"),
+    argument("--follow", "-f", action="store_true", help="go on with what is written from now on"),
+)
 
-def add_service_install(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sandbox",
-        action="store_true",
-        help="let it write to the index and the vaults only (systemd; needs user namespaces)",
+
+@takes(
+    argument(
+        "--log-format", choices=("text", "json"), help="how a line of the log looks: key=value pairs, or a JSON object"
     )
+)
+def run_watch(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.daemon.run import run
+
+    level = "debug" if options.verbose else "warning" if options.quiet else "info"
+    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"))
 
 
+@takes(*_LOGS, description="Print the daemon's log: the journal where it is a service, else its own file.")
+def run_logs(options: Options, args: dict[str, Any]) -> int:
+    home = home_of(options)
+    lines, follow = args.get("lines", 50), "follow" in args
+    command = _service_log(home, lines, follow=follow)
+    if command is None and not home.daemon_log.exists():
+        raise NotFoundError("no daemon of this home has written a log yet", "start one: vault-index watch")
+    tail = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(home.daemon_log)]
+    return subprocess.run(command or tail, check=False).returncode
+
+
+def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
+    """What shows the log of the service; None where that is not the daemon of this home."""
+    from vault_index.service.detect import service_here
+
+    try:
+        service = service_here()
+        state = service.state()
+    except VaultIndexError:
+        return None
+    daemon = daemon_at(home)
+    ours = daemon.get("pid") == state.pid if daemon["running"] else not home.daemon_log.exists()
+    return service.logs_command(lines, follow=follow) if state.installed and ours else None
+
+
+@takes(flag("--sandbox", "let it write to the index and the vaults only (systemd; needs user namespaces)"))
 def run_service_install(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -46,6 +80,7 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     return 0
 
 
+@takes()
 def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -55,6 +90,7 @@ def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
     return 0
 
 
+@takes()
 def run_service_restart(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -66,6 +102,7 @@ def run_service_restart(options: Options, args: dict[str, Any]) -> int:
     return 0
 
 
+@takes()
 def run_service_status(options: Options, args: dict[str, Any]) -> int:
     from dataclasses import asdict
 
@@ -91,11 +128,7 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value not in ("", None)}
 
 
-def add_service_logs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on with what is written from now on")
-
-
+@takes(*_LOGS)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -136,17 +169,3 @@ def _refuse_another(home: Home, own: int | None) -> None:
             f"a daemon that is no service runs for this home (pid {pid})",
             f"stop it (kill {pid}), then run the command again",
         )
-
-
-def daemon_at(home: Home) -> dict[str, Any]:
-    """What it says of itself, whoever started it."""
-    from vault_index.daemon.client import connect
-
-    try:
-        client = connect(home.socket_path)
-    except UsageError:  # it is of another version
-        return {"running": True}
-    if client is None:
-        return {"running": False}
-    with client:
-        return {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}

@@ -1,11 +1,13 @@
-"""Tells a running daemon that the configuration has changed."""
+"""What commands tell a running daemon and ask of it, whoever started it."""
 
 import os
 import signal
 import time
+from typing import Any
 
+from vault_index.cli.arguments import Options
 from vault_index.cli.client import home_of
-from vault_index.cli.options import Options
+from vault_index.config.home import Home
 from vault_index.daemon.client import Client, connect
 from vault_index.errors import UsageError, VaultIndexError
 
@@ -48,3 +50,15 @@ def _knows(client: Client, source: str) -> bool:
     except VaultIndexError:
         return True  # it ended; nothing to wait for
     return isinstance(status, dict) and any(known["name"] == source for known in status.get("sources", ()))
+
+
+def daemon_at(home: Home) -> dict[str, Any]:
+    """What it says of itself, whoever started it."""
+    try:
+        client = connect(home.socket_path)
+    except UsageError:  # it is of another version
+        return {"running": True}
+    if client is None:
+        return {"running": False}
+    with client:
+        return {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}
