@@ -17,7 +17,7 @@ from vault_index import __version__, disk
 from vault_index.config import Home
 from vault_index.errors import ConflictError, UsageError, VaultIndexError
 
-_MODULES = ("api", "capture", "guard", "link", "place", "recall", "tools")
+_MODULES = ("api", "capture", "fields", "guard", "link", "place", "recall", "tools")
 FILES = ("vault-index.ts", *(f"vault-index/{name}.ts" for name in _MODULES))
 """OpenCode loads what lies directly in the plugin folder; the folder beside it is what that file imports."""
 
