@@ -11,7 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vault_index.fields import FIELDS, FILTERS, Field, Filter
+from vault_index.fields import FIELDS, FILTERS, Declared
 from vault_index.mcp_server.tools import TOOLS
 
 FILE = Path(__file__).parent.parent / "vault_index" / "opencode_plugin" / "plugin" / "vault-index" / "fields.ts"
@@ -29,7 +29,7 @@ def module() -> str:
     return "\n".join(parts)
 
 
-def _constant(name: str, tool: str, declared: Mapping[str, Filter | Field]) -> str:
+def _constant(name: str, tool: str, declared: Mapping[str, Declared]) -> str:
     [arguments] = [listed.arguments for listed in TOOLS if listed.name == tool]
     rows = [
         f"  {argument}: {_object({**arguments[argument].schema(), 'description': about.brief or about.help})},"

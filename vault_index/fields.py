@@ -1,8 +1,8 @@
 """The filters of a question and the fields of a memory, each declared once.
 
 The options of the command line, the keys of the query language, the arguments of the MCP tools and of the OpenCode
-plugin, the conditions in SQL and the generated reference are made from what stands here. Named tuples, because
-`dataclasses` would cost every command 5 ms.
+plugin, the conditions in SQL and the generated reference are made from what stands here. Every command imports it, so
+that it has neither dataclasses nor more than one named tuple: they take long to make.
 """
 
 from typing import Literal, NamedTuple
@@ -19,54 +19,86 @@ LIST = "A,B"
 """The placeholder of an option that takes several values with commas between them."""
 
 
-class Filter(NamedTuple):
-    """One filter. Its name is the keyword of the methods, the option (`--any-tag`) and the argument of the tools."""
+class Declared:
+    """What a filter and a field of a memory have in common.
 
-    name: str
-    field: str
-    """The attribute of `Filters` that holds its values."""
-    help: str = ""
-    """The help of its option; without one the commands that take filters do not have it as an option of theirs."""
-    brief: str = ""
-    """What agents are told, who pay for every word."""
-    metavar: str = "NAME"
-    kind: Literal["text", "lower", "tag", "choice", "moment", "property"] = "text"
-    """How a value is read; a `property` is `key` or `key:value`, a `moment` a date or a time."""
-    choices: tuple[str, ...] = ()
-    key: str | None = None
-    """Its key in the query language, where that is not the name; empty where it has another spelling there."""
-    many: bool = True
-    """Whether agents may give several values."""
-    splits: bool = False
-    """Whether no value holds a comma, so that one string may hold several. Paths and names may hold one."""
-    flags: tuple[str, ...] = ()
-    """How the option is written, where not as the name."""
-    other_names: tuple[str, ...] = ()
-    """Names and keys that mean the same."""
-    column: str = ""
-    """The column of `document` that holds the value."""
-    frontmatter: tuple[str, ...] = ()
-    """The frontmatter keys that hold it; with a column, the one that the column is filled from."""
-    of_memories: bool = False
-    """Whether the column is filled for memories only."""
-    sent_as: str = ""
-    """The parameter of a request, where a daemon of an earlier version does not know the name."""
+    `name` is the keyword of the methods, the option (`--any-tag`) and the argument of the tools; `other_names` mean the
+    same. `help` is the help of the option, and `brief` what agents are told, who pay for every word. `flags` are how
+    the option is written, where not as the name. `choices` are the values there are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        brief: str,
+        metavar: str,
+        choices: tuple[str, ...],
+        flags: tuple[str, ...],
+        other_names: tuple[str, ...],
+    ) -> None:
+        self.name, self.help, self.brief, self.metavar = name, help, brief, metavar
+        self.choices, self.flags, self.other_names = choices, flags, other_names
 
 
-class Field(NamedTuple):
-    """One field of a memory. Its name is the frontmatter key, the keyword of the methods and the argument of tools."""
+class Filter(Declared):
+    """One filter; `field` is the attribute of `Filters` that holds its values.
 
-    name: str
-    help: str
-    brief: str = ""
-    """What agents are told, who pay for every word."""
-    metavar: str = "TEXT"
-    kind: Literal["text", "date", "choice", "tags", "names", "lines"] = "text"
-    """`names` are texts with commas between them, `lines` are texts that hold commas."""
-    choices: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    """How the option is written, where not as the name."""
-    other_names: tuple[str, ...] = ()
+    `kind` is how a value is read: a `property` is `key` or `key:value`, a `moment` a date or a time. `key` is the key
+    in the query language where that is not the name, empty where it has another spelling there. `many` is whether
+    agents may give several values; `splits`, whether one string may hold several, for no value holds a comma (paths and
+    names may). The value stands in a `column` of the table `document`, which is filled from `frontmatter` (for memories
+    only, if `of_memories`), or, without a column, in one of the keys of `frontmatter`. `sent_as` is the parameter of a
+    request, where a daemon of an earlier version does not know the name. Without `help` it is no option of commands.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        field: str,
+        help: str = "",
+        brief: str = "",
+        metavar: str = "NAME",
+        kind: Literal["text", "lower", "tag", "choice", "moment", "property"] = "text",
+        *,
+        choices: tuple[str, ...] = (),
+        flags: tuple[str, ...] = (),
+        other_names: tuple[str, ...] = (),
+        key: str | None = None,
+        many: bool = True,
+        splits: bool = False,
+        column: str = "",
+        frontmatter: tuple[str, ...] = (),
+        of_memories: bool = False,
+        sent_as: str = "",
+    ) -> None:
+        super().__init__(name, help, brief, metavar, choices, flags, other_names)
+        self.field, self.kind, self.many, self.splits = field, kind, many, splits
+        self.column, self.frontmatter, self.of_memories = column, frontmatter, of_memories
+        self.key = name if key is None else key
+        self.sent_as = sent_as or name
+
+
+class Field(Declared):
+    """One field of a memory; `name` is its key in the frontmatter as well.
+
+    Of its kinds, `names` are texts with commas between them, `lines` are texts that may hold commas.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        brief: str = "",
+        metavar: str = "TEXT",
+        kind: Literal["text", "date", "choice", "tags", "names", "lines"] = "text",
+        *,
+        choices: tuple[str, ...] = (),
+        flags: tuple[str, ...] = (),
+        other_names: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(name, help, brief, metavar, choices, flags, other_names)
+        self.kind = kind
 
 
 _BY = ("--by", "--entered-by")
@@ -194,28 +226,3 @@ _FIELDS = (
 
 FIELDS = {declared.name: declared for declared in _FIELDS}
 """Every field of a memory beside its text by its name, in the order of the help."""
-
-
-class Fields(NamedTuple):
-    """The fields of one memory, checked and normalised. None is "not given"; in a change, an empty string or tuple
-    takes the key away.
-
-    Dates are ISO 8601 (`2027-02-01`), ids whole UUIDs, tags as they are searched (no `#`, `project/x`).
-    """
-
-    type: str | None = None
-    title: str | None = None
-    subtitle: str | None = None
-    digest: str | None = None
-    tags: tuple[str, ...] | None = None
-    project: str | None = None
-    entered_by: str | None = None
-    expires: str | None = None
-    valid_until: str | None = None
-    confidence: str | None = None
-    supersedes: tuple[str, ...] | None = None
-    facts: tuple[str, ...] | None = None
-    concepts: tuple[str, ...] | None = None
-    files_read: tuple[str, ...] | None = None
-    files_modified: tuple[str, ...] | None = None
-    bead_id: str | None = None

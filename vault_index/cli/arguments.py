@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from vault_index.fields import FIELDS, FILTERS, LIST, Field, Filter
+from vault_index.fields import FIELDS, FILTERS, LIST, Declared, Field, Filter
 
 FORMATS = ("auto", "toon", "json", "jsonl", "markdown", "human")
 WITH_VALUE = ("--home", "--config", "--format", "--source")
@@ -28,26 +28,22 @@ Run = Callable[[Options, dict[str, Any]], int]
 interface."""
 
 
-class Argument(NamedTuple):
-    """An argument as `add_argument` takes it."""
-
-    names: tuple[str, ...]
-    settings: dict[str, Any]
+Argument = tuple[tuple[str, ...], dict[str, Any]]
+"""The names and the settings of an argument, as `add_argument` takes them."""
 
 
-class Group(NamedTuple):
+class Group:
     """Arguments under a title in the help; without a title, arguments of which one may be given."""
 
-    title: str
-    arguments: Sequence[Argument]
+    def __init__(self, title: str, *arguments: Argument) -> None:
+        self.title, self.arguments = title, arguments
 
 
-class Runner(NamedTuple):
+class Runner:
     """A command: what it does, what it takes, and what its help says instead of its summary."""
 
-    run: Run
-    arguments: Sequence[Argument | Group]
-    description: str
+    def __init__(self, run: Run, arguments: Sequence[Argument | Group], description: str) -> None:
+        self.run, self.arguments, self.description = run, arguments, description
 
 
 def takes(*arguments: Argument | Group, description: str = "") -> Callable[[Run], Runner]:
@@ -56,17 +52,18 @@ def takes(*arguments: Argument | Group, description: str = "") -> Callable[[Run]
 
 
 def argument(*names: str, **settings: Any) -> Argument:
-    return Argument(names, settings)
+    return names, settings
 
 
 def flag(name: str, help: str) -> Argument:
-    return Argument((name,), {"action": "store_true", "help": help})
+    return argument(name, action="store_true", help=help)
 
 
 def add_arguments(parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]) -> None:
     for one in arguments:
-        if isinstance(one, Argument):
-            parser.add_argument(*one.names, **one.settings)
+        if not isinstance(one, Group):
+            names, settings = one
+            parser.add_argument(*names, **settings)
         elif one.title:
             add_arguments(parser.add_argument_group(one.title), one.arguments)
         else:
@@ -121,12 +118,12 @@ SEVERAL = {"metavar": LIST, "type": names, "action": "extend"}
 """Settings of an option that takes several values between commas, and may be repeated."""
 
 
-def _flags(declared: Filter | Field) -> tuple[str, ...]:
+def _flags(declared: Declared) -> tuple[str, ...]:
     return declared.flags or (f"--{declared.name.replace('_', '-')}",)
 
 
 def _of_filter(declared: Filter) -> Argument:
-    settings: dict[str, Any] = {"dest": declared.sent_as or declared.name, "help": declared.help}
+    settings: dict[str, Any] = {"dest": declared.sent_as, "help": declared.help}
     if declared.metavar == LIST:
         settings |= SEVERAL
     elif declared.choices:
@@ -134,7 +131,7 @@ def _of_filter(declared: Filter) -> Argument:
     else:
         settings["metavar"] = declared.metavar
         settings["action"] = "append" if declared.kind == "property" else "store"
-    return Argument(_flags(declared), settings)
+    return _flags(declared), settings
 
 
 def _of_field(declared: Field) -> Argument:
@@ -143,17 +140,17 @@ def _of_field(declared: Field) -> Argument:
         settings |= {"type": names, "action": "extend"}
     elif declared.kind == "lines":
         settings["action"] = "append"
-    return Argument(_flags(declared), settings)
+    return _flags(declared), settings
 
 
 FILTER = {name: _of_filter(declared) for name, declared in FILTERS.items() if declared.help}
 """The option of each filter."""
 
-FILTER_OPTIONS = Group("filters", tuple(FILTER.values()))
+FILTER_OPTIONS = Group("filters", *FILTER.values())
 """Which documents an answer is about; the same words as in the query language."""
 
 FIELD_OPTIONS = Group(
-    "what is said of it", tuple(_of_field(declared) for name, declared in FIELDS.items() if name != "tags")
+    "what is said of it", *(_of_field(declared) for name, declared in FIELDS.items() if name != "tags")
 )
 """The fields of a memory beside its text and its tags."""
 
@@ -164,22 +161,20 @@ LIMIT_AND_OFFSET = (
 
 GLOBAL_OPTIONS = Group(
     "global options, before or after the command",
-    (
-        argument("--home", metavar="DIR", help="keep configuration, databases and socket in this folder"),
-        argument("--config", metavar="PATH", help="use this configuration file"),
-        argument(
-            "--format",
-            choices=FORMATS,
-            help="how to print the answer; auto is human on a terminal and TOON in a pipe",
-        ),
-        *(
-            argument(f"--{name}", dest="format", action="store_const", const=name, help=f"short for --format {name}")
-            for name in ("toon", "json", "markdown", "human")
-        ),
-        argument("--source", metavar="NAME", help="only this source"),
-        flag("--quiet", "print no progress and no remarks"),
-        flag("--verbose", "say more, and show tracebacks"),
-        flag("--version", "print the version"),
-        argument("--help", "-h", action="store_true", help="print this help"),
+    argument("--home", metavar="DIR", help="keep configuration, databases and socket in this folder"),
+    argument("--config", metavar="PATH", help="use this configuration file"),
+    argument(
+        "--format",
+        choices=FORMATS,
+        help="how to print the answer; auto is human on a terminal and TOON in a pipe",
     ),
+    *(
+        argument(f"--{name}", dest="format", action="store_const", const=name, help=f"short for --format {name}")
+        for name in ("toon", "json", "markdown", "human")
+    ),
+    argument("--source", metavar="NAME", help="only this source"),
+    flag("--quiet", "print no progress and no remarks"),
+    flag("--verbose", "say more, and show tracebacks"),
+    flag("--version", "print the version"),
+    argument("--help", "-h", action="store_true", help="print this help"),
 )

@@ -126,11 +126,9 @@ def run_rebuild(options: Options, args: dict[str, Any]) -> int:
 @takes(
     Group(
         "",
-        (
-            flag("--plan", "say what it would cost, and send nothing"),
-            flag("--status", "say how far it is"),
-            flag("--rebuild", "compute every vector again; the old ones serve until then"),
-        ),
+        flag("--plan", "say what it would cost, and send nothing"),
+        flag("--status", "say how far it is"),
+        flag("--rebuild", "compute every vector again; the old ones serve until then"),
     )
 )
 def run_embed(options: Options, args: dict[str, Any]) -> int:

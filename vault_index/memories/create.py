@@ -88,7 +88,7 @@ def given_memory(
 
 def _kept(fields: Fields, title: str) -> tuple[Fields, tuple[str, ...]]:
     """What stands in the file of a new memory; and what it supersedes, whose ids are known only to the index."""
-    return fields._replace(type=fields.type or "note", title=title or None, supersedes=()), fields.supersedes or ()
+    return replace(fields, type=fields.type or "note", title=title or None, supersedes=()), fields.supersedes or ()
 
 
 def _nothing_said() -> UsageError:
@@ -186,7 +186,7 @@ def change_of(
     check_given(content or "", {**given, "add_tags": add_tags}, max_bytes=max_bytes, force=force)
     today = now.date()
     return Change(
-        fields=read_fields(given, today=today)._replace(supersedes=None),
+        fields=replace(read_fields(given, today=today), supersedes=None),
         content=content,
         append=append,
         section=section,

@@ -1,7 +1,9 @@
 """The fields of a memory as callers give them and as its frontmatter holds them."""
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -11,11 +13,37 @@ from vault_index.fields import (
     FIELDS,
     TYPES as TYPES,
     Field,
-    Fields as Fields,
 )
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.dates import read_date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """The fields of one memory, checked and normalised. None is "not given"; in a change, an empty string or tuple
+    takes the key away.
+
+    Dates are ISO 8601 (`2027-02-01`), ids whole UUIDs, tags as they are searched (no `#`, `project/x`).
+    """
+
+    type: str | None = None
+    title: str | None = None
+    subtitle: str | None = None
+    digest: str | None = None
+    tags: tuple[str, ...] | None = None
+    project: str | None = None
+    entered_by: str | None = None
+    expires: str | None = None
+    valid_until: str | None = None
+    confidence: str | None = None
+    supersedes: tuple[str, ...] | None = None
+    facts: tuple[str, ...] | None = None
+    concepts: tuple[str, ...] | None = None
+    files_read: tuple[str, ...] | None = None
+    files_modified: tuple[str, ...] | None = None
+    bead_id: str | None = None
+
 
 _OTHER_NAMES = {"by": "entered_by", "bead": "bead_id"}
 _BULLET = re.compile(r"^\s*[-*+]\s+")
@@ -45,7 +73,7 @@ def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
 
 def changes_of(fields: Fields) -> dict[str, Any]:
     """The keys of the frontmatter to be set, and with None those to be taken away."""
-    given = fields._asdict().items()
+    given = ((field.name, getattr(fields, field.name)) for field in dataclasses.fields(fields))
     return {name: _plain(value) if value else None for name, value in given if value is not None}
 
 

@@ -84,8 +84,7 @@ def _property(value: str) -> tuple[str, str | None]:
 
 
 def _query_keys(declared: Filter) -> tuple[str, ...]:
-    own = declared.name if declared.key is None else declared.key
-    return (own, *declared.other_names) if own else ()
+    return (declared.key, *declared.other_names) if declared.key else ()
 
 
 _BY_KEY = {key: declared for declared in FILTERS.values() for key in _query_keys(declared)}
