@@ -37,7 +37,7 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
         remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
     import gc
 
-    gc.disable()  # a tenth of the start: the SDK makes many objects, and drops hardly one
+    gc.disable()  # saves a tenth of the start: importing the SDK makes many objects and frees few
     from vault_index.mcp_server.server import serve
 
     gc.enable()
@@ -139,7 +139,7 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
     home = home_of(options)
     try:
         client = connect(home.socket_path)
-    except UsageError:  # of another version: it is to be restarted, but not by us
+    except UsageError:  # a daemon of another protocol version: its user restarts it
         return 0
     if client is not None:
         client.close()
@@ -170,14 +170,14 @@ def _folder(name: str) -> Path:
 
 
 def link_of(options: Options) -> "Link":
-    """How a plugin that is installed now would reach this home."""
+    """The command, socket and folder that a plugin installed now would use."""
     from vault_index.opencode_plugin.install import Link
 
     return Link((*_program(), *_home_options(options)), home_of(options))
 
 
 def _program() -> tuple[str, ...]:
-    """What starts this program, wherever it is called from."""
+    """The command that starts this program from any folder."""
     beside = Path(sys.executable).parent / "vault-index"
     for path in (Path(os.path.abspath(sys.argv[0])), beside):
         if path.name in ("vault-index", "vx") and os.access(path, os.X_OK):
@@ -186,7 +186,7 @@ def _program() -> tuple[str, ...]:
 
 
 def _home_options(options: Options) -> tuple[str, ...]:
-    """The home and the configuration, if they are not the usual ones: other programs have environments of their own."""
+    """Options for the home and the configuration, unless they are the default: environments of programs differ."""
     home = options.home or os.environ.get("VAULT_INDEX_HOME", "")
     config = options.config or ("" if options.home else os.environ.get("VAULT_INDEX_CONFIG", ""))
     given = (("--home", home), ("--config", config))

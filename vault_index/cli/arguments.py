@@ -24,8 +24,8 @@ class Options(NamedTuple):
 
 
 Run = Callable[[Options, dict[str, Any]], int]
-"""Carries out a command and returns its exit code. The `dict` has only what was given, under the names of the Python
-interface."""
+"""Carries out a command and returns its exit code. The `dict` has the arguments that were given, under the names of the
+Python interface."""
 
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
@@ -47,7 +47,7 @@ class Runner:
 
 
 def takes(*arguments: Argument | Group, description: str = "") -> Callable[[Run], Runner]:
-    """Makes a command of the function that carries it out."""
+    """Declares the arguments of a command above the function that carries it out."""
     return lambda run: Runner(run, arguments, description)
 
 
@@ -147,7 +147,7 @@ FILTER = {name: _of_filter(declared) for name, declared in FILTERS.items() if de
 """The option of each filter."""
 
 FILTER_OPTIONS = Group("filters", *FILTER.values())
-"""Which documents an answer is about; the same words as in the query language."""
+"""Options that restrict the documents, named as in the query language."""
 
 FIELD_OPTIONS = Group(
     "what is said of it", *(_of_field(declared) for name, declared in FIELDS.items() if name != "tags")

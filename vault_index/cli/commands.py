@@ -1,4 +1,4 @@
-"""The commands there are; the module of each is imported when it is used."""
+"""The table of commands; the module of a command is imported when it is used."""
 
 from typing import NamedTuple
 
@@ -65,7 +65,7 @@ SECTIONS = {
         Command("rebuild", "indexing", "read every file again"),
     ),
 }
-"""The commands by what somebody wants to do; `--help` and docs/commands.md follow this order."""
+"""The commands grouped by purpose; `--help` and docs/commands.md follow this order."""
 
 COMMANDS = tuple(command for commands in SECTIONS.values() for command in commands)
 

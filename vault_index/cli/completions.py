@@ -1,4 +1,4 @@
-"""`completions`: what makes a shell complete commands and options, made from the parsers."""
+"""`completions`: completion scripts for shells, generated from the parsers."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from vault_index.cli.present import write
 
 
 class _Words(NamedTuple):
-    """What may follow a command: its options with what they mean, and the values of those that have a choice."""
+    """The completions of one command: its options with their help, and the values of options with choices."""
 
     command: str
     summary: str
@@ -133,12 +133,12 @@ def _seconds(group: str) -> dict[str, str]:
 
 
 def _listed(words: dict[str, str]) -> str:
-    """Words with their meanings, for zsh."""
+    """Words with their descriptions, for zsh."""
     return " ".join(_quoted(f"{word}[{_plain(text)}]") for word, text in words.items())
 
 
 def _plain(text: str) -> str:
-    """Without what means something inside of a zsh specification."""
+    """Without the characters that have a meaning in a zsh specification."""
     return text.translate(str.maketrans("[]:\\", "(),/"))
 
 

@@ -1,4 +1,4 @@
-"""What commands tell a running daemon and ask of it, whoever started it."""
+"""Talks to a running daemon about itself: reload the configuration, say pid and version."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def reload_daemon(options: Options, source: str = "") -> bool:
     """
     try:
         client = connect(home_of(options).socket_path)
-    except UsageError:  # another version of the protocol; it is to be restarted anyway
+    except UsageError:  # a daemon of another protocol version: it has to be restarted anyway
         return False
     if client is None:
         return False
@@ -48,15 +48,15 @@ def _knows(client: Client, source: str) -> bool:
     try:
         status = client.call("status")
     except VaultIndexError:
-        return True  # it ended; nothing to wait for
+        return True  # the daemon ended: nothing to wait for
     return isinstance(status, dict) and any(known["name"] == source for known in status.get("sources", ()))
 
 
 def daemon_at(home: Home) -> dict[str, Any]:
-    """What it says of itself, whoever started it."""
+    """Whether a daemon runs for this home, with its pid, start time and version."""
     try:
         client = connect(home.socket_path)
-    except UsageError:  # it is of another version
+    except UsageError:  # a daemon of another protocol version
         return {"running": True}
     if client is None:
         return {"running": False}

@@ -1,4 +1,4 @@
-"""`doctor`: what is wrong and what mends it, of the index and of what surrounds the program."""
+"""`doctor`: problems of the index, the daemon, the service and the plugin, each with what mends it."""
 
 import os
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
         answer = call(options, "doctor", {})
         assert isinstance(answer, dict)  # no format was asked for
         return answer
-    # Hundreds of questions, or a whole build: the daemon would be silent for longer than a client waits.
+    # Hundreds of queries, or a full build: the daemon would take longer than a client waits.
     report = call_here(options, "doctor", params)
     status = call(options, "status", {})
     assert isinstance(status, dict)  # no format was asked for
@@ -64,7 +64,7 @@ def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _installation_problems(options: Options) -> list[Problem]:
-    """Only of what belongs to this home: another one has a doctor of its own."""
+    """Problems of the daemon, service and plugin that belong to this home; those of other homes are not looked at."""
     home = home_of(options)
     daemon = daemon_at(home)
     return [*_daemon(daemon), *_service(options, home, daemon.get("pid")), *_plugin(options, home)]
@@ -107,11 +107,11 @@ def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Probl
 
 
 def _as_installed(options: Options, text: str) -> bool:
-    """Whether a unit is as we would write it now; that of somebody else is theirs."""
+    """Whether a unit is what this version would write; a unit that we did not write counts as it is."""
     from vault_index.service.definition import MARK
     from vault_index.service.systemd import user_unit
 
-    if MARK not in text or text.startswith("<?xml"):  # launchd's knows no versions
+    if MARK not in text or text.startswith("<?xml"):  # the file for launchd names no version
         return True
     return any(text == user_unit(definition_of(options, sandbox=sandbox)) for sandbox in (False, True))
 

@@ -1,4 +1,4 @@
-"""`init`, `sync`, `rebuild`, `embed`: from nothing to an index that answers, and up to date again."""
+"""`init`, `sync`, `rebuild`, `embed`: create the index and bring it up to date."""
 
 import os
 import sys
@@ -54,7 +54,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
 
 
 def _sessions(options: Options, *, wanted: bool) -> str | None:
-    """The folder that OpenCode's sessions are read from, if they are; what the file does not say of them yet is set."""
+    """The folder that OpenCode's sessions are read from, or None; settings that the configuration lacks are written."""
     from vault_index.config import load_config
     from vault_index.sources.opencode.stores import data_folder
 
@@ -67,7 +67,7 @@ def _sessions(options: Options, *, wanted: bool) -> str | None:
 
 
 def _find_sessions(home: "Home", *, wanted: bool) -> None:
-    """A folder that only this shell's environment names is written down: the daemon will not know that environment."""
+    """A folder that only the environment names is written to the configuration: the daemon has another environment."""
     from vault_index.config.edit import list_values, set_value
     from vault_index.sources.opencode.stores import data_folder, find_places
 
@@ -82,7 +82,7 @@ def _find_sessions(home: "Home", *, wanted: bool) -> None:
 
 
 def _vault(set_up: bool) -> str:
-    """The vault when none was given: asked for at a terminal; none where there is a configuration already."""
+    """The vault when none was given: asked for on a terminal, empty if there is a configuration already."""
     if set_up:
         return ""
     here = os.getcwd() if os.path.isdir(".obsidian") else ""
@@ -95,7 +95,7 @@ def _vault(set_up: bool) -> str:
 
 
 def _change(options: Options, args: dict[str, Any]) -> None:
-    """`init --provider …` without a vault, where a configuration is there already."""
+    """Apply the options of `init` without a vault to a configuration that exists."""
     from vault_index.config.edit import set_value
 
     for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
@@ -133,14 +133,14 @@ def run_rebuild(options: Options, args: dict[str, Any]) -> int:
 )
 def run_embed(options: Options, args: dict[str, Any]) -> int:
     if "plan" in args or "status" in args:
-        # The daemon would let the question wait behind the very work it asks about.
+        # In the daemon this would wait behind the embedding that it asks about.
         show(options, "embed", call_here(options, "embed", args))
         return 0
     return _bring_up_to_date(options, "embed", args)
 
 
 def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
-    """Call a writing method with a progress bar and show its report; 6 where the embedder failed."""
+    """Call a writing method with a progress bar and show its report; exit code 6 if the embedder failed."""
     report = _work(options, method, params)
     show(options, method, report)
     return _exit_code(options, method, report)
@@ -157,13 +157,13 @@ def _work(options: Options, method: str, params: dict[str, Any]) -> dict[str, An
 
 
 def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
-    """6 when the text is in the index and its vectors could not be made; the error is printed where no report is."""
+    """6 if text was indexed but not embedded; the error is printed where the report does not show it."""
     problems = report.get("problems", ())
     failed = next((problem for problem in problems if problem["code"] == EmbedderError.code), None)
     if failed is None:
         return 0
     form = answer_format(options, method)
-    if form != "human":  # there the report names it
+    if form != "human":  # the report for people shows the problem
         print_error(EmbedderError(failed["message"], failed["hint"]), as_json=form in ("json", "jsonl"))
     return EmbedderError.exit_code
 

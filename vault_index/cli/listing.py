@@ -1,4 +1,4 @@
-"""`list`, `tags`, `stats`, `status`: what there is and how it is doing."""
+"""`list`, `tags`, `stats`, `status`: what is in the index, and its state."""
 
 import os
 from typing import Any

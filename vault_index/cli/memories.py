@@ -1,4 +1,4 @@
-"""`add`, `update`, `delete`, `prune`, `capture`, `export`, `import`: memories written, removed, carried."""
+"""`add`, `update`, `delete`, `prune`, `capture`, `export`, `import`: memories written, removed, transferred."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ _STDIO = "-"
 """Stands for stdin or stdout where a file is named."""
 
 _MOST_BYTES = 3 * 1024 * 1024
-"""What a request to the daemon can carry."""
+"""The size of a text that a request to the daemon can hold."""
 
 _FORCE = flag("--force", "store it even where it looks like a credential")
 
@@ -58,7 +58,7 @@ def run_update(options: Options, args: dict[str, Any]) -> int:
     if sum(one is not None for one in (words or None, content, file)) > 1:
         raise UsageError("the text is given twice", "give it as words, as --content or as --file")
     content = " ".join(words) if words else content
-    # A command that names a field and no text leaves stdin alone: it may be a pipe that never ends.
+    # With a field and without a text, stdin is not read: it may be a pipe that never ends.
     wants_text = "append" in args or "section" in args or set(args) == {"ref"}
     if content == _STDIO or (content is None and file is None and wants_text):
         content = _stdin_text()
@@ -115,7 +115,7 @@ def run_prune(options: Options, args: dict[str, Any]) -> int:
 
 
 def _confirmed(options: Options, args: dict[str, Any]) -> bool:
-    """Ask a person. False where there is nothing to do, or the answer is no."""
+    """Show the plan and ask. False if there is nothing to move, or the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             "prune asks before it moves memories, and here is nobody to ask",
@@ -182,8 +182,8 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 
 
 def _given_text(args: dict[str, Any], name: str = "text") -> str | None:
-    """Takes the text out of the arguments: the words under `name`, else `--file`, else what is piped in; None where
-    nothing is given."""
+    """Removes the text from the arguments and returns it: the words under `name`, else the content of `--file`, else
+    stdin; None if there is none."""
     words, file = args.pop(name, None), args.pop("file", None)
     text = " ".join(words) if isinstance(words, list) else words
     if text and file is not None:
@@ -196,7 +196,7 @@ def _given_text(args: dict[str, Any], name: str = "text") -> str | None:
 
 
 def _stdin_text() -> str | None:
-    """What is piped in; None on a terminal, and where nothing can come (`/dev/null`)."""
+    """The text on stdin; None if that is a terminal or a device such as `/dev/null`."""
     try:
         if stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
             return None
@@ -206,7 +206,7 @@ def _stdin_text() -> str | None:
 
 
 def _read_text(path: str) -> str:
-    """The text of a file. Raises NotFoundError, and UsageError for one that is no text or too large."""
+    """The text of a file. Raises NotFoundError, and UsageError for a file that is not UTF-8 or too large."""
     try:
         with open(os.path.expanduser(path), "rb") as file:
             return _decoded(file.read(_MOST_BYTES + 1), path)

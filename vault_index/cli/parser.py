@@ -1,4 +1,4 @@
-"""Finds the command in the arguments and builds the parser of that one command; building all costs each call 10 ms."""
+"""Finds the command in the arguments and builds its parser only: the parsers of all commands take 10 ms."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ PROGRAM = "vault-index"
 
 
 class Found(NamedTuple):
-    """The words before and after the command without the command itself; `word` is what stands in its place."""
+    """The command, the arguments without it, and the word that stands in its place."""
 
     command: Command | None
     rest: list[str]
@@ -22,7 +22,7 @@ class Found(NamedTuple):
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Knows its width: else every `add_argument` would import shutil to ask for it, 4 ms."""
+    """A formatter with a given width: argparse would import shutil (4 ms) to find it."""
 
     def __init__(self, prog: str) -> None:
         columns = os.environ.get("COLUMNS", "")
@@ -30,7 +30,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of printing and exiting; options that were not given leave no trace."""
+    """Raises UsageError instead of exiting; options that were not given are absent from the result."""
 
     def __init__(self, command: Command, runner: Runner) -> None:
         super().__init__(
@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def find_command(argv: Sequence[str]) -> Found:
-    """The first one or two words that are no global option; without a command, its place is the end."""
+    """The first one or two words that are no global option; None if there is no such word."""
     rest = list(argv)
     position = _next_word(rest, 0)
     if position is None:
@@ -107,7 +107,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]
 
 
 def unknown_command(word: str) -> UsageError:
-    """The error for a command there is none of, naming the nearest."""
+    """The error for a command that does not exist; its hint names the nearest one."""
     group = word.split()[0]
     if group in GROUPS:
         names = [command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")]
@@ -127,7 +127,7 @@ def nearest(word: str, names: Sequence[str]) -> str:
 
 
 def overview() -> str:
-    """The help of the whole program."""
+    """The text of `vault-index --help`."""
     sections = "\n\n".join(f"{title}\n{_rows(commands)}" for title, commands in SECTIONS.items())
     return (
         f"usage: {PROGRAM} COMMAND [OPTION…]\n\n"

@@ -36,7 +36,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         print(f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`head`) has seen enough. Python would complain when it flushes at exit.
+        # The reader (such as `head`) closed the pipe. Python would print an error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort before a traceback
@@ -48,7 +48,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _unforeseen(error: Exception) -> VaultIndexError:
-    if isinstance(error, OSError) and error.filename:  # what the system says of a file is no defect of ours
+    if isinstance(error, OSError) and error.filename:  # an error of the file system, not a defect of this program
         return VaultIndexError(
             f"{error.filename}: {error.strerror}", "Check whose it is, its permissions and the disk."
         )

@@ -125,7 +125,7 @@ def run_timeline(options: Options, args: dict[str, Any]) -> int:
 
 
 def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
-    """A note's name may have blanks, and few people quote it: all words are one reference."""
+    """Joins the words to one reference: names of notes have blanks, and few people quote them."""
     return {**args, "ref": " ".join(args["ref"])} if args.get("ref") else args
 
 

@@ -47,7 +47,7 @@ def run_logs(options: Options, args: dict[str, Any]) -> int:
 
 
 def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
-    """What shows the log of the service; None where that is not the daemon of this home."""
+    """The command that prints the log of the service; None if the service is not the daemon of this home."""
     from vault_index.service.detect import service_here
 
     try:
@@ -68,7 +68,7 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     service = service_here()
     home = home_of(options)
     _refuse_another(home, service.state().pid)
-    private_folder(home.data_dir)  # inside a sandbox the daemon could not make it
+    private_folder(home.data_dir)  # a sandboxed daemon could not create it
     changed = service.install(definition)
     state = service.state()
     answer = {"installed": True, "changed": changed, "file": state.file, "active": state.active, "pid": state.pid}
@@ -115,7 +115,7 @@ def run_service_status(options: Options, args: dict[str, Any]) -> int:
 
 
 def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
-    """What there is to say, with a pid that is no count, and bytes that are."""
+    """The state without empty values, with a readable size and one line for the daemon."""
     daemon, memory = answer["daemon"], answer["memory"]
     shown = answer | {
         "pid": str(answer["pid"] or ""),
@@ -137,7 +137,7 @@ def run_service_logs(options: Options, args: dict[str, Any]) -> int:
 
 
 def definition_of(options: Options, *, sandbox: bool) -> "Definition":
-    """What `service install` would write. NotSetUpError and ConfigError where the daemon would end at once."""
+    """What `service install` would write. Raises NotSetUpError and ConfigError if the daemon could not start."""
     from vault_index.config import load_config
     from vault_index.service.definition import Definition, daemon_command, environment
 
@@ -150,8 +150,8 @@ def definition_of(options: Options, *, sandbox: bool) -> "Definition":
 
 
 def _written(home: Home, config: "Config") -> list[Path]:
-    """The index; whole vaults, because a memory moves to `.trash/` at their top; and OpenCode's data, because SQLite
-    reads a database by way of a file beside it."""
+    """The folders a sandboxed daemon writes to: the index; the vaults, because memories move to `.trash/` at their top;
+    and OpenCode's data, because SQLite writes a `-shm` file beside a database that it reads."""
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
     if config.opencode.enabled:
         from vault_index.sources.opencode.stores import data_folder
@@ -162,7 +162,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
 
 
 def _refuse_another(home: Home, own: int | None) -> None:
-    """A daemon that was started by hand would have the service fail."""
+    """Raises BusyError if a daemon runs that is not the service: the service could not start."""
     pid = daemon_at(home).get("pid")
     if pid is not None and pid != own:
         raise BusyError(

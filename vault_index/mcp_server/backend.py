@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 _WRITING = frozenset({"add", "update", "delete"})
 _DAEMON_SECONDS = 5.0
-"""How long a call waits for the daemon that was started; then this process answers."""
+"""Seconds a call waits for a daemon that was started, before this process answers."""
 
 _POLL_SECONDS = 0.05
 _SYNC_SECONDS = 60.0
-"""Without a daemon, the index is brought up to date again when it was asked this long after the last time."""
+"""Without a daemon, a call syncs the index in the background if the last sync began this many seconds ago."""
 
 
 class Backend:
@@ -39,7 +39,7 @@ class Backend:
         self._synced_at: float | None = None
 
     def prepare(self) -> None:
-        """Have a daemon started, if none runs and the setting allows; what is wrong shows at the first call."""
+        """Start a daemon if none runs and `agents.start_daemon` allows it; errors are left to the first call."""
         with contextlib.suppress(VaultIndexError):
             client = self._daemon(seconds=0.0)
             if client is not None:
@@ -66,8 +66,8 @@ class Backend:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _daemon(self, seconds: float) -> Client | None:
-        """A connection of this call's own. A daemon is started where none runs and the setting allows; None where it
-        is not up after so many seconds. Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
+        """A new connection. A daemon is started if none runs and `agents.start_daemon` allows it; None if it does not
+        listen after `seconds`. Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
         from vault_index.config import load_config
 
         client = connect(self._home.socket_path)
@@ -79,8 +79,8 @@ class Backend:
         return client
 
     def _launch(self) -> float:
-        """Start the daemon, and return when that was. At most once: one that does not come up, or was stopped by its
-        user, is not started again and again."""
+        """Start the daemon, unless this process did before, and return when it did (monotonic seconds). A daemon that
+        does not come up, or that its user stopped, is not started again."""
         from vault_index.daemon.launch import launch
 
         with self._lock:
@@ -103,7 +103,7 @@ class Backend:
             return dispatch(index, method, params)
 
     def _sync(self) -> None:
-        """In a thread and with an index of its own: writing belongs to one thread."""
+        """Runs in a thread with its own VaultIndex: an instance writes from one thread only."""
         from vault_index.api import VaultIndex
 
         try:

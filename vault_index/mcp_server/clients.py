@@ -1,4 +1,4 @@
-"""How MCP clients are told of this server: what goes where, in the form each of them reads."""
+"""Configuration for MCP clients: the text that starts this server, and where it goes."""
 
 import json
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ _PLACES = {
 
 
 class Setup(NamedTuple):
-    """What a user has to do: put the text at the place, or run it there."""
+    """The text to paste or run, and where."""
 
     text: str
     place: str
 
 
 def setup(client: str, command: Sequence[str]) -> Setup:
-    """For one of the clients; `command` starts the server."""
+    """The setup of one client; `command` starts the server."""
     if client == "claude-code":
         text = join(["claude", "mcp", "add", "--scope", "user", _NAME, "--", *command])
     else:

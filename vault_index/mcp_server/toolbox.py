@@ -1,4 +1,4 @@
-"""A call of a tool from its arguments to its answer; what goes wrong is an error of ours."""
+"""Calls of tools, from arguments to answers; every failure is a VaultIndexError."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +10,13 @@ from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, c
 from vault_index.mcp_server.tools import Tool
 
 MAX_TOKENS = 5000
-"""Of an answer that no `max_tokens` bounds."""
+"""The default of `max_tokens`."""
 
 _LIMITS = {"search": 10, "list": 20}
-"""How many records an answer has."""
+"""The default of `limit`."""
 
 _BETWEEN = " || "
-"""Stands between the places in a cursor of several; no file is called so."""
+"""Separates the references in a cursor of `get`; no file name contains it."""
 
 _WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
 _ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
@@ -29,7 +29,7 @@ _LEFT_OUT = (
 
 
 class Toolbox:
-    """`source` holds for every call that names none. Calls may come from several threads at once."""
+    """`source` is the default of that argument. Calls may come from several threads at once."""
 
     def __init__(self, tools: Sequence[Tool], backend: Backend, source: str | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -37,7 +37,7 @@ class Toolbox:
         self._source = source
 
     def call(self, name: str, given: Mapping[str, Any], client: str = "") -> Page:
-        """The answer of a tool; `client` is who stores a memory that does not say so. Raises VaultIndexError."""
+        """The answer of a tool; `client` is the default author of a memory. Raises VaultIndexError."""
         tool = self._tools.get(name)
         if tool is None:
             raise UsageError(f"there is no tool {name!r}", f"there are {', '.join(self._tools)}")
@@ -78,7 +78,7 @@ class Toolbox:
         refs = args.pop("ref", [])
         places = cursor.split(_BETWEEN) if cursor is not None else [refs] if isinstance(refs, str) else refs
         if cursor is not None:
-            args.pop("neighbors", None)  # they are part of what is left
+            args.pop("neighbors", None)  # the cursor names them already
         texts: list[Answer] = []
         for number, place in enumerate(places):
             ref, skip = place_of(place)
@@ -112,7 +112,7 @@ class Toolbox:
             raise NotFoundError(reason, "only what memory_search finds can be named") from error
 
     def _why_not(self, refs: Any) -> str | None:
-        """Why files that are there are in no index: links out of the vault, ignored, no files at all."""
+        """Why a file that exists is not in the index: a link out of the vault, ignored, or not a regular file."""
         for ref in [refs] if isinstance(refs, str) else refs or []:
             if "/" in ref or "." in ref:  # it looks like the path of a file
                 try:
@@ -126,7 +126,7 @@ class Toolbox:
 
 
 def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
-    """Takes the budget and the cursor out of the arguments."""
+    """Removes `max_tokens` and the cursor from the arguments and returns them."""
     budget = args.pop("max_tokens", MAX_TOKENS)
     if budget < 1:
         raise UsageError(f"max_tokens must be at least 1, not {budget}", f"leave it out for {MAX_TOKENS}")
@@ -140,16 +140,16 @@ def _number(cursor: str) -> int:
 
 
 def _places(method: str, args: Mapping[str, Any]) -> list[str]:
-    """References and globs. The path of a new memory is none: whoever writes it knows better what it may be called."""
+    """References and globs to check. The path of a new memory is checked where it is written."""
     names = ("ref", "supersedes") if method == "add" else ("ref", "supersedes", "path", "file")
     given = [args.get(name) for name in names]
     return [place for value in given if value for place in ([value] if isinstance(value, str) else value)]
 
 
 def _refuse_outside(place: str) -> None:
-    """Raise UsageError for a path that leads out of every vault, or to what no vault shows.
+    """Raise UsageError for a path that leads out of the vaults, or to hidden files.
 
-    Only the name is looked at: whatever else is asked for is looked up in the index, never on the disk.
+    Only the name is checked: other references are looked up in the index, never on the disk.
     """
     if _WIKILINK.match(place.strip()):
         return

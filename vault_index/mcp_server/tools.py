@@ -21,13 +21,13 @@ _KINDS: Mapping[Kind, tuple[dict[str, Any], Any, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a tool. `names` is a list, or several in one text, as the method itself reads them."""
+    """One argument of a tool. `names` is a list of texts, or one text that the method splits."""
 
     kind: Kind = "text"
     about: str = ""
     choices: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
-    """Names that other programs and the memory files have for it."""
+    """Names that mean the same, as of other programs or of short options."""
     sent_as: str = ""
     """The parameter of the method, where it is not the name."""
 
@@ -67,8 +67,8 @@ _BUDGET = {
 }
 _ALL_FILTERS = {name: _of_filter(declared) for name, declared in FILTERS.items()}
 _FILTERS = {name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "tags", "after", "before")}
-"""Those that are listed. All are understood: the query language has most of them, and every agent pays for what is
-listed."""
+"""The filters in the schema. All are understood: the query language has most of them, and agents pay for every word of
+a schema."""
 
 _FIELDS = {name: _of_field(declared) for name, declared in FIELDS.items()} | {
     "force": Argument("flag", "store even what looks like a credential")
@@ -87,19 +87,19 @@ class Tool:
     needs: tuple[str, ...] = ()
     """Arguments of which one must be given."""
     unlisted: Mapping[str, Argument] = field(default_factory=lambda: {"source": _ALL_FILTERS["source"]})
-    """Understood, but not listed; few have more than one source, and who has can name it."""
+    """Arguments that are understood, but not in the schema, to save tokens."""
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
 
     def hints(self) -> dict[str, bool]:
-        """What a client may let happen unasked; of a tool that changes nothing, that says it all."""
+        """MCP's hints on what a call may change; a tool that only reads needs one."""
         if self.read_only:
             return {"readOnlyHint": True}
         return {"readOnlyHint": False, "destructiveHint": self.destructive, "idempotentHint": self.idempotent}
 
     def schema(self) -> dict[str, Any]:
-        """What it takes, as JSON Schema."""
+        """Its arguments as JSON Schema."""
         required = {"required": list(self.needs)} if len(self.needs) == 1 else {}
         properties = {name: argument.schema() for name, argument in self.arguments.items()}
         return {"type": "object", "properties": properties, **required}

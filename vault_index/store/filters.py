@@ -17,7 +17,7 @@ _STATES: dict[State, str] = {
     "outdated": f"document.valid_until <= {_NOW}",
     "superseded": "document.superseded_by IS NOT NULL",
 }
-# One frontmatter value, or any element of a list of them; `[[Jane Doe]]` is called Jane Doe.
+# A frontmatter value, or any element of a list; `[[Jane Doe]]` equals Jane Doe.
 _HAS_VALUE = """
 EXISTS (
     SELECT 1 FROM json_each(document.frontmatter) AS property, json_tree(
@@ -60,11 +60,11 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
         yield "document.created < ?", [filters.before]
     for unwanted in filters.without:
         condition, values = document_condition(unwanted)
-        yield f"({condition}) IS NOT TRUE", values  # a column that is empty is not what is unwanted
+        yield f"({condition}) IS NOT TRUE", values  # NULL is not excluded
 
 
 def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterator[_Condition]:
-    """One condition that holds where that of any wanted value does; none without values."""
+    """The conditions of all wanted values joined by OR; none without values."""
     conditions = [condition(value) for value in wanted]
     if conditions:
         yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
@@ -93,7 +93,7 @@ def _path(path: str) -> _Condition:
 
 
 def _contains(column: str, wanted: str) -> _Condition:
-    """Whether `column` holds the text; all of it counts where that holds `*` or `?`."""
+    """Whether `column` contains the text, or matches it as a glob if it has `*` or `?`."""
     fold = _fold([wanted])
     if "*" in wanted or "?" in wanted:
         return f"{fold}({column}) GLOB {fold}(?)", [wanted.replace("[", "[[]")]
@@ -110,7 +110,7 @@ def _session(prefix: str) -> _Condition:
 
 
 def _properties(filters: Filters) -> Iterator[_Condition]:
-    """One condition for each key: any value of it that is wanted."""
+    """One condition for each key, which holds for any of its wanted values."""
     by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
     for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
         yield from _any(_property, group)
@@ -136,7 +136,7 @@ def _is_one(column: str, wanted: Sequence[str]) -> str:
 
 
 def _fold(wanted: Sequence[str]) -> str:
-    """The function that evens out case: SQLite's own is ten times as fast, and knows ASCII."""
+    """The SQL function that folds case: `lower` is ten times as fast as ours, but folds ASCII only."""
     return "lower" if all(value.isascii() for value in wanted) else "fold"
 
 

@@ -50,16 +50,16 @@ _BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
 def read_fields(given: Mapping[str, Any], *, today: date) -> Fields:
-    """What a caller gave, by the names of the fields; UsageError for what cannot be.
+    """The fields that a caller gave, by their names. Raises UsageError for unknown names and wrong values.
 
-    Lists may be strings with commas, but for facts, which hold commas: theirs has a line for each. What `supersedes`
+    A list may be a string with commas; facts contain commas, so theirs has a line for each. What `supersedes`
     names is kept as given: only the index knows whose ids those are.
     """
     read = {name: _read(FIELDS[name], value, today) for name, value in _by_field(given).items()}
     expires = read.get("expires")
     if expires and date.fromisoformat(expires[:10]) < today:
         raise UsageError(
-            f"expires: {expires} is past.", "Give a day to come, or leave it out: most memories never expire."
+            f"expires: {expires} is past", "Give a day to come, or leave it out: most memories never expire."
         )
     return Fields(**read)
 
@@ -102,7 +102,7 @@ def _by_field(given: Mapping[str, Any]) -> dict[str, Any]:
     for option, value in given.items():
         name = _OTHER_NAMES.get(option, option)
         if name not in FIELDS:
-            raise UsageError(f"A memory has no field {option!r}.", f"There are: {', '.join(FIELDS)}.")
+            raise UsageError(f"a memory has no field {option!r}", f"There are: {', '.join(FIELDS)}.")
         if value is not None:
             named[name] = value
     return named
@@ -110,7 +110,7 @@ def _by_field(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _line(name: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise UsageError(f"{name} must be text, not {value!r}.", "Give one line of text.")
+        raise UsageError(f"{name} must be text, not {value!r}", "Give one line of text.")
     return " ".join(str(value).split())
 
 
@@ -118,7 +118,7 @@ def _items(name: str, value: Any) -> list[str]:
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := part.strip())]
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
-        raise UsageError(f"{name} must be a list, not {value!r}.", "Give a list, or a text with commas.")
+        raise UsageError(f"{name} must be a list, not {value!r}", "Give a list, or a text with commas.")
     return [text for item in value if (text := _line(name, item))]
 
 
@@ -127,7 +127,7 @@ def _each_once(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def _tags(value: Any) -> tuple[str, ...]:
-    # No tag holds a comma: one in a list is between two tags.
+    # Tags contain no comma: a comma in an item separates two tags.
     parts = [part for item in _items("tags", value) for part in item.split(",")]
     return _each_once(tag for part in parts if (tag := normalize_tag(part)))
 
@@ -140,7 +140,7 @@ def _lines(name: str, value: Any) -> tuple[str, ...]:
 def _choice(field: Field, value: Any) -> str:
     text = _line(field.name, value).lower()
     if text and text not in field.choices:
-        raise UsageError(f"{text!r} is no {field.name} of a memory.", f"Choose one of: {', '.join(field.choices)}.")
+        raise UsageError(f"{text!r} is no {field.name} of a memory", f"Choose one of: {', '.join(field.choices)}.")
     return text
 
 

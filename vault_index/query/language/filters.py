@@ -91,10 +91,10 @@ _BY_KEY = {key: declared for declared in FILTERS.values() for key in _query_keys
 _DECLARED = {**FILTERS, **_BY_KEY, "anytag": FILTERS["any_tag"]}
 
 QUERY_KEYS = frozenset(_BY_KEY)
-"""What may stand before a colon in a query; alternatives and properties have a spelling of their own there."""
+"""The keys before a colon in a query; alternative tags and properties are written otherwise there."""
 
 ALTERNATIVE_KEYS = frozenset(key for key, declared in _DECLARED.items() if declared.kind != "moment")
-"""What may be asked for with OR: `type:bugfix OR type:decision`."""
+"""The keys that OR may join: `type:bugfix OR type:decision`."""
 
 
 def single_filters(filters: Filters) -> Iterator[tuple[str, Filters]]:
