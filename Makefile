@@ -34,6 +34,7 @@ reference: $(READY)
 	$(BIN)/python tools/build_reference.py
 	$(BIN)/python tools/build_settings.py
 	$(BIN)/python tools/build_mcp.py
+	$(BIN)/python tools/build_plugin.py
 
 # What tests/test_recall.py defends.
 record-recall: $(READY)

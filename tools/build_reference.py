@@ -7,8 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from vault_index.cli.arguments import GLOBAL_OPTIONS, add_arguments
 from vault_index.cli.commands import COMMANDS, SECTIONS, Command
-from vault_index.cli.options import add_options
 from vault_index.cli.parser import build_parser
 from vault_index.errors import VaultIndexError
 
@@ -65,7 +65,7 @@ def _links(commands: Iterable[Command]) -> str:
 
 def _global_options() -> str:
     parser = argparse.ArgumentParser(add_help=False)
-    add_options(parser)
+    add_arguments(parser, (GLOBAL_OPTIONS,))
     return _table("option", parser._actions)
 
 

@@ -9,10 +9,9 @@ Paths are relative to the root of their source, with `/`. Times are seconds sinc
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Kind = Literal["note", "memory", "session"]
-State = Literal["expired", "superseded", "outdated"]
+from vault_index.fields import Filters as Filters, Kind as Kind, State as State
 
 Vector = bytes
 """A unit vector: little-endian float32, `4 * dimensions` bytes."""
@@ -130,46 +129,6 @@ class VectorSpace:
     dimensions: int
     endpoint: str = ""
     """The base URL of a server, empty for the local model."""
-
-
-# --- asking ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What an answer is restricted to; empty means no restriction. Several values of one field are alternatives,
-    but for `tags`, which must all be there."""
-
-    tags: tuple[str, ...] = ()
-    any_tags: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
-    authors: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    """A path, a folder, or a glob in which `*` matches `/` too."""
-    titles: tuple[str, ...] = ()
-    """A part of the title, or a glob."""
-    files: tuple[str, ...] = ()
-    """A part of the file name, or a glob."""
-    concepts: tuple[str, ...] = ()
-    beads: tuple[str, ...] = ()
-    confidences: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    """How the id of a session begins: the session itself, and what names it in its frontmatter."""
-    states: tuple[State, ...] = ()
-    properties: tuple[tuple[str, str | None], ...] = ()
-    """Frontmatter keys with a value, or None where any will do. All keys must be there; values of one are
-    alternatives."""
-    after: float | None = None
-    """Created at or after."""
-    before: float | None = None
-    """Created before."""
-    now: float | None = None
-    """The moment `states` are judged at; None is the moment of asking."""
-    without: tuple["Filters", ...] = ()
-    """None of these may hold."""
 
 
 # --- long work -------------------------------------------------------------------------------------------------

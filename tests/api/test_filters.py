@@ -8,10 +8,10 @@ import pytest
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
 from vault_index.api.methods import dispatch
-from vault_index.api.options import FILTER_KEYS, FilterOptions
+from vault_index.api.options import FilterOptions
 from vault_index.cli import main
 from vault_index.errors import UsageError
-from vault_index.query.language.filters import QUERY_KEYS
+from vault_index.fields import FILTERS
 
 NOTES = {
     "Heron.md": "---\nstatus: done\ntags: birds\n---\n# Heron\n\nA heron stands in the water.\n",
@@ -80,10 +80,7 @@ def test_options_mean_the_same(index: VaultIndex, options: dict[str, object], pa
 
 
 def test_every_filter_of_a_query_is_an_option() -> None:
-    assert {FILTER_KEYS.get(name, name) for name in FilterOptions.__annotations__} == QUERY_KEYS | {
-        "anytag",
-        "property",
-    }
+    assert {declared.sent_as for declared in FILTERS.values()} == FilterOptions.__annotations__.keys()
 
 
 def test_options_there_are_none_of(index: VaultIndex) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.fake_daemon import fake_daemon
 from tests.output import answers
 from vault_index.cli import client as calling, main
-from vault_index.cli.options import Options
+from vault_index.cli.arguments import Options
 from vault_index.errors import BusyError, NotFoundError
 
 

@@ -46,7 +46,7 @@ def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys:
 def test_a_daemon_mends_in_its_own_process(
     home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("vault_index.cli.installation.__version__", "9.9.0")
+    monkeypatch.setattr("vault_index.cli.doctor.__version__", "9.9.0")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     mended = {"healthy": True, "problems": [], "recall": None, "fixed": []}
     with fake_daemon(home, lambda request: [{"result": mended}]) as daemon:

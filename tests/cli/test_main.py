@@ -4,10 +4,12 @@ import json
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 
+import vault_index.cli
 from tests.cli.process import vx
 from tests.output import answers
 from vault_index import errors
@@ -28,11 +30,10 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
             return answer
 
         # All are imported before the first is patched: a module imported later would keep what it found.
-        names = ("listing", "transfer", "doctor", "indexing", "client")
-        modules = [import_module(f"vault_index.cli.{name}") for name in names]
-        for module in modules:
-            monkeypatch.setattr(module, "call", call)
-        monkeypatch.setattr("vault_index.cli.indexing.call_here", call)
+        names = [found.name for found in iter_modules(vault_index.cli.__path__)]
+        for module in [import_module(f"vault_index.cli.{name}") for name in names]:
+            for name in {"call", "call_here"} & vars(module).keys():
+                monkeypatch.setattr(module, name, call)
         return calls
 
     return set_up

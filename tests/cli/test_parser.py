@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from vault_index.cli.arguments import Options
 from vault_index.cli.commands import COMMANDS
-from vault_index.cli.options import Options
 from vault_index.cli.parser import build_parser, find_command, overview, parse, unknown_command
 from vault_index.errors import UsageError
 

@@ -72,6 +72,17 @@ def test_a_memory_is_stored_found_changed_and_deleted(client: Session, vault: Pa
     assert client.call("memory_list", type="warning")["results"] == []
 
 
+@pytest.mark.parametrize(("by", "bead"), [("entered_by", "bead_id"), ("by", "bead")])
+def test_short_names_of_fields_and_filters_are_understood(client: Session, vault: Path, by: str, bead: str) -> None:
+    stored = client.call("memory_store", content=f"The tide table {by} is kept here.", **{by: "ann", bead: "bd-7"})
+    text = (vault / stored["path"]).read_text("utf-8")
+    assert "entered_by: ann" in text
+    assert "bead_id: bd-7" in text
+    found = client.call("memory_search", query="tide table", **{by: "ann", bead: "bd-7"})
+    assert [hit["path"] for hit in found["results"]] == [stored["path"]]
+    client.call("memory_delete", ref=stored["id"])
+
+
 def test_what_happened_around_a_note(client: Session) -> None:
     around = client.call("memory_timeline", ref="daily/2026-03-10.md", depth_before=1, depth_after=2)
     assert [record["title"] for record in around["before"]] == ["Day 9"]

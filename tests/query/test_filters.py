@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.models import Filters
+from vault_index.fields import FILTERS, Filters
 from vault_index.query.language.filters import add_filter, parse_time
 from vault_index.query.language.parse import parse_query
 
@@ -19,6 +19,7 @@ NOVEMBER = datetime(2026, 11, 1).timestamp()
         ("kind:notes KIND:Memory", Filters(kinds=("note", "memory"))),
         ('path:"my folder" type:Decision', Filters(paths=("my folder",), types=("decision",))),
         ("source:vault project:api by:alice", Filters(sources=("vault",), projects=("api",), authors=("alice",))),
+        ("entered_by:alice by:bob", Filters(authors=("alice", "bob"))),
         ("session:ses_1", Filters(sessions=("ses_1",))),
         ('title:"some words" file:*.canvas', Filters(titles=("some words",), files=("*.canvas",))),
         ("concept:wal bead:bd-12 confidence:High", Filters(concepts=("wal",), beads=("bd-12",), confidences=("high",))),
@@ -82,6 +83,10 @@ def test_a_filter_that_cannot_be_read_says_where_and_how_to_write_it(
     assert place in caught.value.message
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+def test_every_filter_that_is_declared_has_its_values() -> None:
+    assert sorted(declared.field for declared in FILTERS.values()) == sorted({*Filters._fields} - {"now", "without"})
 
 
 @pytest.mark.parametrize(("key", "value"), [("property", ":x"), ("is", "new"), ("anytag", "#"), ("after", "soon")])

@@ -1,7 +1,76 @@
-"""Values of options, and the filters that several commands share."""
+"""What commands take: how a command declares it, the values of options, and the options of every command."""
 
 import argparse
 import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from vault_index.fields import FIELDS, FILTERS, LIST, Declared, Field, Filter
+
+FORMATS = ("auto", "toon", "json", "jsonl", "markdown", "human")
+WITH_VALUE = ("--home", "--config", "--format", "--source")
+"""Global options that take the next argument."""
+
+
+class Options(NamedTuple):
+    """The values of the global options; a named tuple, because `dataclasses` would cost every command 5 ms."""
+
+    home: str | None = None
+    config: str | None = None
+    format: str = "auto"
+    source: str | None = None
+    quiet: bool = False
+    verbose: bool = False
+
+
+Run = Callable[[Options, dict[str, Any]], int]
+"""Carries out a command and returns its exit code. The `dict` has the arguments that were given, under the names of the
+Python interface."""
+
+
+Argument = tuple[tuple[str, ...], dict[str, Any]]
+"""The names and the settings of an argument, as `add_argument` takes them."""
+
+
+class Group:
+    """Arguments under a title in the help; without a title, arguments of which one may be given."""
+
+    def __init__(self, title: str, *arguments: Argument) -> None:
+        self.title, self.arguments = title, arguments
+
+
+class Runner:
+    """A command: what it does, what it takes, and what its help says instead of its summary."""
+
+    def __init__(self, run: Run, arguments: Sequence[Argument | Group], description: str) -> None:
+        self.run, self.arguments, self.description = run, arguments, description
+
+
+def takes(*arguments: Argument | Group, description: str = "") -> Callable[[Run], Runner]:
+    """Declares the arguments of a command above the function that carries it out."""
+    return lambda run: Runner(run, arguments, description)
+
+
+def argument(*names: str, **settings: Any) -> Argument:
+    return names, settings
+
+
+def flag(name: str, help: str) -> Argument:
+    return argument(name, action="store_true", help=help)
+
+
+def add_arguments(parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]) -> None:
+    for one in arguments:
+        if not isinstance(one, Group):
+            names, settings = one
+            parser.add_argument(*names, **settings)
+        elif one.title:
+            add_arguments(parser.add_argument_group(one.title), one.arguments)
+        else:
+            add_arguments(parser.add_mutually_exclusive_group(), one.arguments)
+
+
+# --- values --------------------------------------------------------------------------------------------------------
 
 
 def positive(text: str) -> int:
@@ -10,6 +79,16 @@ def positive(text: str) -> int:
 
 def natural(text: str) -> int:
     return _whole(text, 0)
+
+
+def _whole(text: str, low: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = low - 1
+    if number < low:
+        raise argparse.ArgumentTypeError(f"must be a whole number of {low} or more, not {text!r}")
+    return number
 
 
 def likeness(text: str) -> float:
@@ -29,50 +108,73 @@ def names(text: str) -> list[str]:
 
 
 def absolute(path: str) -> str:
-    """The daemon stands in another folder."""
+    """A path that means the same to the daemon, whose working folder is another one."""
     return os.path.abspath(os.path.expanduser(path))
 
 
-def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Which documents an answer is about; the same words as in the query language."""
-    group = parser.add_argument_group("filters")
-    group.add_argument(
-        "--tags", metavar="A,B", type=names, action="extend", help="documents that have all of these tags"
-    )
-    group.add_argument("--any-tag", metavar="A,B", type=names, action="extend", help="documents that have one of these")
-    group.add_argument("--type", metavar="TYPE", help="memories of this type, as decision or bugfix")
-    group.add_argument("--kind", choices=("note", "memory", "session"), help="documents of this kind")
-    group.add_argument("--project", metavar="NAME", help="documents of this project")
-    group.add_argument(
-        "--by", "--entered-by", dest="by", metavar="NAME", help="documents entered by this person or agent"
-    )
-    group.add_argument("--path", metavar="GLOB", help="documents whose path matches, as 'projects/**'")
-    group.add_argument("--title", metavar="TEXT", help="documents whose title holds this, or is like 'Log*'")
-    group.add_argument("--file", metavar="NAME", help="documents whose file name holds this, or is like '*.canvas'")
-    group.add_argument("--concept", metavar="NAME", help="memories about this concept")
-    group.add_argument("--bead", metavar="ID", help="memories of this bead")
-    group.add_argument(
-        "--confidence", metavar="A,B", type=names, help="memories held with high, medium or low confidence"
-    )
-    group.add_argument("--session", metavar="ID", help="this session, and what was written in it; a prefix will do")
-    group.add_argument(
-        "--state", metavar="A,B", type=names, help="memories that are expired, superseded or outdated (is: in a query)"
-    )
-    group.add_argument(
-        "--property",
-        metavar="KEY[:VALUE]",
-        action="append",
-        help="documents with this frontmatter key, or this value of it, as status:done",
-    )
-    group.add_argument("--after", metavar="DATE", help="created on this day or later")
-    group.add_argument("--before", metavar="DATE", help="created before this day")
+# --- arguments of several commands ---------------------------------------------------------------------------------
+
+SEVERAL = {"metavar": LIST, "type": names, "action": "extend"}
+"""Settings of an option that takes several values between commas, and may be repeated."""
 
 
-def _whole(text: str, low: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = low - 1
-    if number < low:
-        raise argparse.ArgumentTypeError(f"must be a whole number of {low} or more, not {text!r}")
-    return number
+def _flags(declared: Declared) -> tuple[str, ...]:
+    return declared.flags or (f"--{declared.name.replace('_', '-')}",)
+
+
+def _of_filter(declared: Filter) -> Argument:
+    settings: dict[str, Any] = {"dest": declared.sent_as, "help": declared.help}
+    if declared.metavar == LIST:
+        settings |= SEVERAL
+    elif declared.choices:
+        settings["choices"] = declared.choices
+    else:
+        settings["metavar"] = declared.metavar
+        settings["action"] = "append" if declared.kind == "property" else "store"
+    return _flags(declared), settings
+
+
+def _of_field(declared: Field) -> Argument:
+    settings: dict[str, Any] = {"dest": declared.name, "metavar": declared.metavar, "help": declared.help}
+    if declared.kind == "names":
+        settings |= {"type": names, "action": "extend"}
+    elif declared.kind == "lines":
+        settings["action"] = "append"
+    return _flags(declared), settings
+
+
+FILTER = {name: _of_filter(declared) for name, declared in FILTERS.items() if declared.help}
+"""The option of each filter."""
+
+FILTER_OPTIONS = Group("filters", *FILTER.values())
+"""Options that restrict the documents, named as in the query language."""
+
+FIELD_OPTIONS = Group(
+    "what is said of it", *(_of_field(declared) for name, declared in FIELDS.items() if name != "tags")
+)
+"""The fields of a memory beside its text and its tags."""
+
+LIMIT_AND_OFFSET = (
+    argument("--limit", metavar="N", type=positive, help="how many (default: 10)"),
+    argument("--offset", metavar="N", type=natural, help="leave out the first N"),
+)
+
+GLOBAL_OPTIONS = Group(
+    "global options, before or after the command",
+    argument("--home", metavar="DIR", help="keep configuration, databases and socket in this folder"),
+    argument("--config", metavar="PATH", help="use this configuration file"),
+    argument(
+        "--format",
+        choices=FORMATS,
+        help="how to print the answer; auto is human on a terminal and TOON in a pipe",
+    ),
+    *(
+        argument(f"--{name}", dest="format", action="store_const", const=name, help=f"short for --format {name}")
+        for name in ("toon", "json", "markdown", "human")
+    ),
+    argument("--source", metavar="NAME", help="only this source"),
+    flag("--quiet", "print no progress and no remarks"),
+    flag("--verbose", "say more, and show tracebacks"),
+    flag("--version", "print the version"),
+    argument("--help", "-h", action="store_true", help="print this help"),
+)

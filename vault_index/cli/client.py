@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from vault_index.cli.options import Options
+from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
 from vault_index.errors import BusyError, UsageError, VaultIndexError

@@ -1,10 +1,10 @@
-"""The commands there are; the module of each is imported when it is used."""
+"""The table of commands; the module of a command is imported when it is used."""
 
 from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """A command of one or two words; `module` of this package has `add_<words>(parser)` and `run_<words>(…)`."""
+    """A command of one or two words; `module` of this package has `run_<words>`."""
 
     name: str
     module: str
@@ -13,30 +13,30 @@ class Command(NamedTuple):
 
 SECTIONS = {
     "Set up": (
-        Command("init", "init", "write the configuration, and index a vault"),
-        Command("source list", "sources", "list the sources"),
-        Command("source add", "sources", "add a vault"),
-        Command("source remove", "sources", "forget a vault; its files stay"),
+        Command("init", "indexing", "write the configuration, and index a vault"),
+        Command("source list", "settings", "list the sources"),
+        Command("source add", "settings", "add a vault"),
+        Command("source remove", "settings", "forget a vault; its files stay"),
         Command("config get", "settings", "print one setting"),
         Command("config set", "settings", "change one setting"),
         Command("config list", "settings", "print every setting"),
         Command("config delete", "settings", "put one setting back to its default"),
         Command("config path", "settings", "print where the configuration file is"),
-        Command("opencode install", "opencode", "put the plugin for OpenCode in place"),
-        Command("opencode uninstall", "opencode", "take the plugin away"),
-        Command("opencode status", "opencode", "say where the plugin is, and how"),
-        Command("opencode wake", "opencode", "start the daemon, or bring the index up to date: what the plugin calls"),
-        Command("mcp", "mcp", "offer the memory tools to MCP clients"),
-        Command("agent-context", "recall", "print the guide that agents read"),
+        Command("opencode install", "agents", "put the plugin for OpenCode in place"),
+        Command("opencode uninstall", "agents", "take the plugin away"),
+        Command("opencode status", "agents", "say where the plugin is, and how"),
+        Command("opencode wake", "agents", "start the daemon, or bring the index up to date: what the plugin calls"),
+        Command("mcp", "agents", "offer the memory tools to MCP clients"),
+        Command("agent-context", "agents", "print the guide that agents read"),
         Command("completions", "completions", "print the completions of a shell"),
     ),
     "Ask": (
         Command("search", "search", "find passages"),
         Command("get", "search", "print documents or parts of them"),
-        Command("recall", "recall", "print what matters for a task and a project, as one block for an agent"),
+        Command("recall", "search", "print what matters for a task and a project, as one block for an agent"),
         Command("list", "listing", "list documents"),
-        Command("related", "related", "find documents that are linked with one or near it in meaning"),
-        Command("timeline", "related", "list what was created before and after a document"),
+        Command("related", "search", "find documents that are linked with one or near it in meaning"),
+        Command("timeline", "search", "list what was created before and after a document"),
         Command("tags", "listing", "list tags and how often they occur"),
         Command("stats", "listing", "count documents, chunks and tags"),
         Command("why", "search", "say why a passage is found, or why not"),
@@ -47,25 +47,25 @@ SECTIONS = {
         Command("delete", "memories", "move memories to the trash"),
         Command("prune", "memories", "move expired memories to the trash"),
         Command("capture", "memories", "store what is marked *Remember*: in a text"),
-        Command("export", "transfer", "write the memories to a JSON file or a folder"),
-        Command("import", "transfer", "store memories of an export or of another program"),
+        Command("export", "memories", "write the memories to a JSON file or a folder"),
+        Command("import", "memories", "store memories of an export or of another program"),
     ),
     "Keep it running": (
         Command("status", "listing", "say how the index, the daemon and the embedder are doing"),
         Command("doctor", "doctor", "look for what is wrong, and mend it with --fix"),
-        Command("logs", "logs", "print the daemon's log"),
+        Command("logs", "service", "print the daemon's log"),
         Command("service install", "service", "have systemd or launchd run the daemon from now on"),
         Command("service uninstall", "service", "stop it and remove the service"),
         Command("service status", "service", "say whether the service runs, and what the daemon says"),
         Command("service restart", "service", "restart the daemon, as after an upgrade"),
         Command("service logs", "service", "print the daemon's log"),
-        Command("watch", "watch", "keep the index up to date and answer queries (the daemon)"),
+        Command("watch", "service", "keep the index up to date and answer queries (the daemon)"),
         Command("sync", "indexing", "bring the index up to date once"),
         Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
         Command("rebuild", "indexing", "read every file again"),
     ),
 }
-"""The commands by what somebody wants to do; `--help` and docs/commands.md follow this order."""
+"""The commands grouped by purpose; `--help` and docs/commands.md follow this order."""
 
 COMMANDS = tuple(command for commands in SECTIONS.values() for command in commands)
 

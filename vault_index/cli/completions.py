@@ -1,17 +1,16 @@
-"""`completions`: what makes a shell complete commands and options, made from the parsers."""
+"""`completions`: completion scripts for shells, generated from the parsers."""
 
-import argparse
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from vault_index.cli.arguments import Options, argument, takes
 from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS
-from vault_index.cli.options import Options
 from vault_index.cli.parser import PROGRAM, build_parser
 from vault_index.cli.present import write
 
 
 class _Words(NamedTuple):
-    """What may follow a command: its options with what they mean, and the values of those that have a choice."""
+    """The completions of one command: its options with their help, and the values of options with choices."""
 
     command: str
     summary: str
@@ -19,15 +18,12 @@ class _Words(NamedTuple):
     choices: dict[str, tuple[str, ...]]
 
 
-def add_completions(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        'Print the completions of a shell. bash: put `eval "$(vault-index completions bash)"` into ~/.bashrc. zsh: '
-        "write them to a file _vault-index in a folder of $fpath. fish: write them to "
-        "~/.config/fish/completions/vault-index.fish."
-    )
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
-
-
+@takes(
+    argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"),
+    description='Print the completions of a shell. bash: put `eval "$(vault-index completions bash)"` into ~/.bashrc. '
+    "zsh: write them to a file _vault-index in a folder of $fpath. fish: write them to "
+    "~/.config/fish/completions/vault-index.fish.",
+)
 def run_completions(options: Options, args: dict[str, Any]) -> int:
     write({"bash": _bash, "zsh": _zsh, "fish": _fish}[args["shell"]]())
     return 0
@@ -137,12 +133,12 @@ def _seconds(group: str) -> dict[str, str]:
 
 
 def _listed(words: dict[str, str]) -> str:
-    """Words with their meanings, for zsh."""
+    """Words with their descriptions, for zsh."""
     return " ".join(_quoted(f"{word}[{_plain(text)}]") for word, text in words.items())
 
 
 def _plain(text: str) -> str:
-    """Without what means something inside of a zsh specification."""
+    """Without the characters that have a meaning in a zsh specification."""
     return text.translate(str.maketrans("[]:\\", "(),/"))
 
 

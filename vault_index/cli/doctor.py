@@ -1,37 +1,39 @@
-"""`doctor`: what is wrong and what mends it, and which notes are hard to find."""
+"""`doctor`: problems of the index, the daemon, the service and the plugin, each with what mends it."""
 
-import argparse
+import os
+from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from vault_index.cli.client import call, call_here
-from vault_index.cli.options import Options
+from vault_index import __version__
+from vault_index.cli.agents import link_of
+from vault_index.cli.arguments import Options, flag, takes
+from vault_index.cli.client import call, call_here, home_of
+from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import show
 from vault_index.cli.progress import progress_bar
+from vault_index.cli.service import definition_of
+from vault_index.config.home import Home, find_home
 from vault_index.errors import VaultIndexError
+from vault_index.results import Problem
+
+_RESTART = "vault-index service restart, or end it and start it again"
 
 
-def add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Say what is wrong and what mends it. Exit code 1 where there is a problem."
-    parser.add_argument("--deep", action="store_true", help="compare the index with one that is built anew")
-    parser.add_argument(
+@takes(
+    flag("--deep", "compare the index with one that is built anew"),
+    flag(
         "--fix",
-        action="store_true",
-        help="mend what comes back from the files and the cache, and the permissions of our own files; notes are"
-        " never touched",
-    )
-    parser.add_argument(
-        "--recall",
-        action="store_true",
-        help="look for notes by their own titles, aliases, link texts and headings; name those hard to find",
-    )
-
-
+        "mend what comes back from the files and the cache, and the permissions of our own files; notes are never "
+        "touched",
+    ),
+    flag("--recall", "look for notes by their own titles, aliases, link texts and headings; name those hard to find"),
+    description="Say what is wrong and what mends it. Exit code 1 where there is a problem.",
+)
 def run_doctor(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.cli.installation import installation_problems
-
     report = _report(options, args)
-    problems = [*report["problems"], *map(asdict, installation_problems(options))]
+    problems = [*report["problems"], *map(asdict, _installation_problems(options))]
     report |= {"healthy": not problems, "problems": problems}
     show(options, "doctor", report)
     return VaultIndexError.exit_code if problems else 0
@@ -50,7 +52,7 @@ def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
         answer = call(options, "doctor", {})
         assert isinstance(answer, dict)  # no format was asked for
         return answer
-    # Hundreds of questions, or a whole build: the daemon would be silent for longer than a client waits.
+    # Hundreds of queries, or a full build: the daemon would take longer than a client waits.
     report = call_here(options, "doctor", params)
     status = call(options, "status", {})
     assert isinstance(status, dict)  # no format was asked for
@@ -59,3 +61,79 @@ def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
     gone = {"daemon_silent", "daemon_died"} if status["daemon"]["running"] else set[str]()
     kept = [problem for problem in report["problems"] if problem["code"] not in gone]
     return report | {"problems": [*kept, *own]}
+
+
+def _installation_problems(options: Options) -> list[Problem]:
+    """Problems of the daemon, service and plugin that belong to this home; those of other homes are not looked at."""
+    home = home_of(options)
+    daemon = daemon_at(home)
+    return [*_daemon(daemon), *_service(options, home, daemon.get("pid")), *_plugin(options, home)]
+
+
+def _daemon(daemon: dict[str, object]) -> Iterator[Problem]:
+    if daemon["running"] and daemon.get("version") != __version__:
+        version = daemon.get("version") or "another version"
+        yield Problem("daemon_outdated", f"the daemon is {version}, this program {__version__}", _RESTART)
+
+
+def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Problem]:
+    from vault_index.service.detect import service_here
+
+    try:
+        state = service_here().state()
+        text = Path(state.file).read_text("utf-8", "replace") if state.installed else ""
+    except (VaultIndexError, OSError):
+        return
+    if not _is_of(text, home):
+        return
+    if state.active != "active" and daemon_pid is not None:
+        yield Problem(
+            "service_blocked",
+            f"the service cannot run: a daemon that was started otherwise (pid {daemon_pid}) serves this home",
+            f"kill {daemon_pid}, then: vault-index service restart",
+        )
+    elif state.active == "failed" or (state.active == "inactive" and state.result not in ("", "success")):
+        yield Problem(
+            "service_failed",
+            f"the service ended and stays down ({state.result or 'no reason given'})",
+            "vault-index logs says why; then: vault-index service restart",
+        )
+    if not _as_installed(options, text):
+        yield Problem(
+            "service_outdated",
+            f"{state.file} is not what this version would write",
+            "renew it: vault-index service install (with --sandbox if it was)",
+        )
+
+
+def _as_installed(options: Options, text: str) -> bool:
+    """Whether a unit is what this version would write; a unit that we did not write counts as it is."""
+    from vault_index.service.definition import MARK
+    from vault_index.service.systemd import user_unit
+
+    if MARK not in text or text.startswith("<?xml"):  # the file for launchd names no version
+        return True
+    return any(text == user_unit(definition_of(options, sandbox=sandbox)) for sandbox in (False, True))
+
+
+def _is_of(text: str, home: Home) -> bool:
+    usual = find_home(environ={key: value for key, value in os.environ.items() if not key.startswith("VAULT_INDEX_")})
+    named = any(word in text for word in ("VAULT_INDEX_HOME", "--home"))
+    return str(home.data_dir) in text if named else bool(text) and home == usual
+
+
+def _plugin(options: Options, home: Home) -> Iterator[Problem]:
+    from vault_index.opencode_plugin.install import state_of, user_target
+
+    target = user_target()
+    try:
+        state = state_of(target, link_of(options))["state"]
+        ours = any(str(home.socket_path) in file.text for file in target.files)
+    except VaultIndexError:
+        return
+    if ours and state in ("outdated", "incomplete"):
+        yield Problem(
+            "plugin_outdated",
+            f"the plugin for OpenCode in {target.folder} is {state}",
+            "renew it: vault-index opencode install",
+        )

@@ -1,66 +1,152 @@
-"""`sync`, `rebuild`, `embed`: bring the index up to date once."""
+"""`init`, `sync`, `rebuild`, `embed`: create the index and bring it up to date."""
 
-import argparse
+import os
+import sys
 from typing import Any
 
-from vault_index.cli.arguments import absolute
-from vault_index.cli.client import call, call_here
-from vault_index.cli.options import Options
+from vault_index.cli.arguments import Group, Options, absolute, argument, flag, takes
+from vault_index.cli.client import call, call_here, home_of
+from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.cli.progress import progress_bar
-from vault_index.errors import EmbedderError
+from vault_index.errors import EmbedderError, UsageError, VaultIndexError
+
+TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.config import Home
+
+_NO_EMBED = flag("--no-embed", "stop when the text is searchable")
 
 
-def add_sync(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="only these files and folders of the sources")
-    parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
-    parser.add_argument("--no-embed", action="store_true", help="stop when the text is searchable")
+@takes(
+    argument("vault", nargs="?", metavar="VAULT", help="the folder of the notes; another one is added"),
+    argument(
+        "--provider",
+        choices=("local", "openai", "none"),
+        help="who makes the vectors: the model that comes along (the default), a server, nobody",
+    ),
+    argument("--memory-dir", metavar="DIR", help="the folder of the memories in the vault"),
+    flag("--no-opencode", "leave the sessions of OpenCode out"),
+    flag("--no-sync", "write the configuration only"),
+    _NO_EMBED,
+)
+def run_init(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.config.edit import create_config
+
+    home = home_of(options)
+    vault = args.get("vault") or _vault(home.config_file.exists())
+    answer: dict[str, Any] = {"config": str(home.config_file), "source": None, "vault": None}
+    if vault:
+        done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"))
+        answer |= {"source": done.source, "vault": absolute(vault), "created": done.created, "added": done.added}
+    else:
+        _change(options, args)
+    answer["opencode"] = _sessions(options, wanted="no_opencode" not in args)
+    human = answer_format(options, "init") == "human"
+    if human and answer.get("created"):
+        remark(options, f"Wrote {home.config_file}")
+    daemon = reload_daemon(options, answer["source"] or "")
+    report: dict[str, Any] = {}
+    if "no_sync" not in args:
+        report = _work(options, "sync", {"embed": False} if "no_embed" in args else {})
+    show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
+    return _exit_code(options, "init", report)
 
 
+def _sessions(options: Options, *, wanted: bool) -> str | None:
+    """The folder that OpenCode's sessions are read from, or None; settings that the configuration lacks are written."""
+    from vault_index.config import load_config
+    from vault_index.sources.opencode.stores import data_folder
+
+    try:
+        _find_sessions(home_of(options), wanted=wanted)
+    except VaultIndexError as error:  # a file that another program manages: the rest of `init` works all the same
+        remark(options, f"Sessions of OpenCode are left as they were: {error.message}")
+    found = load_config(home_of(options)).opencode
+    return (found.data or str(data_folder(None, os.environ))) if found.enabled else None
+
+
+def _find_sessions(home: "Home", *, wanted: bool) -> None:
+    """A folder that only the environment names is written to the configuration: the daemon has another environment."""
+    from vault_index.config.edit import list_values, set_value
+    from vault_index.sources.opencode.stores import data_folder, find_places
+
+    said = {setting.key for setting in list_values(home) if setting.origin != "default"}
+    if not wanted:
+        set_value(home, "opencode.enabled", "false")
+    elif "opencode.enabled" not in said and (found := find_places()):
+        set_value(home, "opencode.enabled", "true")
+        if found != find_places(environ={}) and "opencode.data" not in said:
+            own = found.databases[0] if found.databases and os.environ.get("OPENCODE_DB") else None
+            set_value(home, "opencode.data", str(own or data_folder(None, os.environ)))
+
+
+def _vault(set_up: bool) -> str:
+    """The vault when none was given: asked for on a terminal, empty if there is a configuration already."""
+    if set_up:
+        return ""
+    here = os.getcwd() if os.path.isdir(".obsidian") else ""
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        print(f"Folder of your notes{f' [{here}]' if here else ''}: ", end="", file=sys.stderr, flush=True)
+        answer = sys.stdin.readline().strip() or here
+        if answer:
+            return answer
+    raise UsageError("which folder holds the notes?", f"Name it: vault-index init {here or '~/Vault'}")
+
+
+def _change(options: Options, args: dict[str, Any]) -> None:
+    """Apply the options of `init` without a vault to a configuration that exists."""
+    from vault_index.config.edit import set_value
+
+    for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
+        if option in args:
+            set_value(home_of(options), key, args[option])
+
+
+@takes(
+    argument("paths", nargs="*", metavar="PATH", help="only these files and folders of the sources"),
+    flag("--dry-run", "say what would change, and change nothing"),
+    _NO_EMBED,
+)
 def run_sync(options: Options, args: dict[str, Any]) -> int:
     params = _embedding(args)
-    if params.get("paths"):
-        params["paths"] = [absolute(path) for path in params["paths"]]
-    else:
-        params.pop("paths", None)
-    if params.get("dry_run"):
+    paths = params.pop("paths", ())
+    if paths:
+        params["paths"] = [absolute(path) for path in paths]
+    if "dry_run" in params:
         remark(options, "vault-index: a dry run: nothing is changed")
-    return bring_up_to_date(options, "sync", params)
+    return _bring_up_to_date(options, "sync", params)
 
 
-def add_rebuild(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-embed", action="store_true", help="stop when the text is searchable")
-
-
+@takes(_NO_EMBED)
 def run_rebuild(options: Options, args: dict[str, Any]) -> int:
-    return bring_up_to_date(options, "rebuild", _embedding(args))
+    return _bring_up_to_date(options, "rebuild", _embedding(args))
 
 
-def add_embed(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--plan", action="store_true", help="say what it would cost, and send nothing")
-    which.add_argument("--status", action="store_true", help="say how far it is")
-    which.add_argument(
-        "--rebuild", action="store_true", help="compute every vector again; the old ones serve until then"
+@takes(
+    Group(
+        "",
+        flag("--plan", "say what it would cost, and send nothing"),
+        flag("--status", "say how far it is"),
+        flag("--rebuild", "compute every vector again; the old ones serve until then"),
     )
-
-
+)
 def run_embed(options: Options, args: dict[str, Any]) -> int:
     if "plan" in args or "status" in args:
-        # The daemon would let the question wait behind the very work it asks about.
+        # In the daemon this would wait behind the embedding that it asks about.
         show(options, "embed", call_here(options, "embed", args))
         return 0
-    return bring_up_to_date(options, "embed", args)
+    return _bring_up_to_date(options, "embed", args)
 
 
-def bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
-    """Call a writing method with a progress bar and show its report; 6 where the embedder failed."""
-    report = work(options, method, params)
+def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
+    """Call a writing method with a progress bar and show its report; exit code 6 if the embedder failed."""
+    report = _work(options, method, params)
     show(options, method, report)
-    return exit_code(options, method, report)
+    return _exit_code(options, method, report)
 
 
-def work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
+def _work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The report of a writing method, which may take minutes."""
     if options.source is not None and method == "sync":
         params = {**params, "source": options.source}
@@ -70,14 +156,14 @@ def work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any
     return report
 
 
-def exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
-    """6 when the text is in the index and its vectors could not be made; the error is printed where no report is."""
+def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
+    """6 if text was indexed but not embedded; the error is printed where the report does not show it."""
     problems = report.get("problems", ())
     failed = next((problem for problem in problems if problem["code"] == EmbedderError.code), None)
     if failed is None:
         return 0
     form = answer_format(options, method)
-    if form != "human":  # there the report names it
+    if form != "human":  # the report for people shows the problem
         print_error(EmbedderError(failed["message"], failed["hint"]), as_json=form in ("json", "jsonl"))
     return EmbedderError.exit_code
 

@@ -1,26 +1,20 @@
-"""Finds the command in the arguments and builds the parser of that one command; building all costs each call 10 ms."""
+"""Finds the command in the arguments and builds its parser only: the parsers of all commands take 10 ms."""
 
 import argparse
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
+from vault_index.cli.arguments import GLOBAL_OPTIONS, WITH_VALUE, Options, Run, Runner, add_arguments
 from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, SECTIONS, Command
-from vault_index.cli.options import WITH_VALUE, Options, add_options
 from vault_index.errors import UsageError
 
 PROGRAM = "vault-index"
 
 
-class Run(Protocol):
-    """What a command does: `args` has only what was given, under the names of the Python interface."""
-
-    def __call__(self, options: Options, args: dict[str, Any]) -> int: ...
-
-
 class Found(NamedTuple):
-    """The words before and after the command without the command itself; `word` is what stands in its place."""
+    """The command, the arguments without it, and the word that stands in its place."""
 
     command: Command | None
     rest: list[str]
@@ -28,7 +22,7 @@ class Found(NamedTuple):
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Knows its width: else every `add_argument` would import shutil to ask for it, 4 ms."""
+    """A formatter with a given width: argparse would import shutil (4 ms) to find it."""
 
     def __init__(self, prog: str) -> None:
         columns = os.environ.get("COLUMNS", "")
@@ -36,18 +30,19 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of printing and exiting; options that were not given leave no trace."""
+    """Raises UsageError instead of exiting; options that were not given are absent from the result."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, runner: Runner) -> None:
         super().__init__(
             prog=f"{PROGRAM} {command.name}",
-            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            description=runner.description or f"{command.summary[0].upper()}{command.summary[1:]}.",
             argument_default=argparse.SUPPRESS,
             allow_abbrev=False,
             add_help=False,
             formatter_class=_HelpFormatter,
         )
         self._command = command
+        add_arguments(self, (*runner.arguments, GLOBAL_OPTIONS))
 
     def format_help(self) -> str:
         places = [action for action in self._actions if not action.option_strings]
@@ -72,7 +67,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def find_command(argv: Sequence[str]) -> Found:
-    """The first one or two words that are no global option; without a command, its place is the end."""
+    """The first one or two words that are no global option; None if there is no such word."""
     rest = list(argv)
     position = _next_word(rest, 0)
     if position is None:
@@ -99,11 +94,8 @@ def _next_word(argv: Sequence[str], start: int) -> int | None:
 
 def build_parser(command: Command) -> tuple[Parser, Run]:
     module = import_module(f"vault_index.cli.{command.module}")
-    name = command.name.replace(" ", "_").replace("-", "_")
-    parser = Parser(command)
-    getattr(module, f"add_{name}", lambda parser: None)(parser)
-    add_options(parser)
-    return parser, getattr(module, f"run_{name}")
+    runner: Runner = getattr(module, f"run_{command.name.replace(' ', '_').replace('-', '_')}")
+    return Parser(command, runner), runner.run
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:
@@ -115,7 +107,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]
 
 
 def unknown_command(word: str) -> UsageError:
-    """The error for a command there is none of, naming the nearest."""
+    """The error for a command that does not exist; its hint names the nearest one."""
     group = word.split()[0]
     if group in GROUPS:
         names = [command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")]
@@ -135,7 +127,7 @@ def nearest(word: str, names: Sequence[str]) -> str:
 
 
 def overview() -> str:
-    """The help of the whole program."""
+    """The text of `vault-index --help`."""
     sections = "\n\n".join(f"{title}\n{_rows(commands)}" for title, commands in SECTIONS.items())
     return (
         f"usage: {PROGRAM} COMMAND [OPTION…]\n\n"

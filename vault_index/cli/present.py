@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any, cast
 
-from vault_index.cli.options import Options
+from vault_index.cli.arguments import Options
 from vault_index.errors import VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the renderers' package; type checkers know the name
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 
 def answer_format(options: Options, method: str) -> "Format":
-    """`auto` is human on a terminal. In a pipe it is TOON, but markdown for `get` and `recall`: text is read best as
-    it is."""
+    """The format to print in; `auto` is human on a terminal, and in a pipe TOON, or markdown for `get` and `recall`."""
     if options.format != "auto":
         return cast("Format", options.format)
     if sys.stdout.isatty():
@@ -23,7 +22,7 @@ def answer_format(options: Options, method: str) -> "Format":
 
 
 def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
-    """Print an answer; a string was rendered already (by the daemon, in the format of `answer_format`)."""
+    """Print an answer; a string was rendered by the daemon already, in the format of `answer_format`."""
     terminal = sys.stdout.isatty()
     form = answer_format(options, method)
     if not isinstance(answer, str):
@@ -38,7 +37,7 @@ def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
 
 
 def show_value(options: Options, method: str, answer: dict[str, Any], text: str) -> None:
-    """An answer of one value: plain text, for people and `$(…)` alike, unless a format was asked for."""
+    """Print an answer of one value: as plain text, for people and for `$(…)`, unless a format was asked for."""
     if options.format in ("auto", "human"):
         write(_safe(text) if sys.stdout.isatty() else text)
     else:
@@ -46,7 +45,7 @@ def show_value(options: Options, method: str, answer: dict[str, Any], text: str)
 
 
 def write(text: str) -> None:
-    """To stdout with a final newline; halves of characters (of odd file names) become `?`."""
+    """Print to stdout with a final newline; lone surrogates (from file names that are not UTF-8) become `?`."""
     try:
         print(text)
     except UnicodeEncodeError:
@@ -55,7 +54,7 @@ def write(text: str) -> None:
 
 
 def remark(options: Options, text: str) -> None:
-    """A line to stderr that is no result and no error."""
+    """Print a remark to stderr, unless `--quiet`."""
     if not options.quiet:
         print(_safe(text), file=sys.stderr)
 

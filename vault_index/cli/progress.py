@@ -1,4 +1,4 @@
-"""A progress bar on stderr where that is a terminal; otherwise long work is silent."""
+"""A progress bar on stderr where that is a terminal; otherwise nothing is printed."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """What the index calls while it works."""
+    """The callback of long work."""
 
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
@@ -56,4 +56,4 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress]:
 
 
 def _silent(stage: str, done: int, total: int) -> None:
-    """Nobody looks."""
+    """Ignore the report."""

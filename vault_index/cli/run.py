@@ -4,8 +4,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from vault_index.cli.arguments import FORMATS, WITH_VALUE
 from vault_index.cli.commands import GROUPS
-from vault_index.cli.options import WITH_VALUE
 from vault_index.cli.parser import (
     PROGRAM,
     build_parser,
@@ -36,7 +36,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         print(f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`head`) has seen enough. Python would complain when it flushes at exit.
+        # The reader (such as `head`) closed the pipe. Python would print an error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort before a traceback
@@ -48,7 +48,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _unforeseen(error: Exception) -> VaultIndexError:
-    if isinstance(error, OSError) and error.filename:  # what the system says of a file is no defect of ours
+    if isinstance(error, OSError) and error.filename:  # an error of the file system, not a defect of this program
         return VaultIndexError(
             f"{error.filename}: {error.strerror}", "Check whose it is, its permissions and the disk."
         )
@@ -60,9 +60,7 @@ def _command(arguments: list[str]) -> int:
     found = find_command(arguments)
     flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if "--version" in flags:
-        from vault_index.cli.program import versions
-
-        write(versions())
+        write(_versions())
         return 0
     if found.command is None:
         if "--help" in flags or "-h" in flags:
@@ -79,9 +77,19 @@ def _command(arguments: list[str]) -> int:
     return command(options, args)
 
 
-def _no_command(rest: Sequence[str]) -> UsageError:
-    from vault_index.cli.options import FORMATS
+def _versions() -> str:
+    """The program's version in the first line, as other programs expect it, then those of its parts."""
+    import platform
 
+    from vault_index import __version__
+    from vault_index.embeddings.local import SPACE
+    from vault_index.store.integrity import versions
+
+    parts = {"Python": platform.python_version(), **versions(), "model": SPACE.model}
+    return "\n".join([f"vault-index {__version__}", *(f"{name} {version}" for name, version in parts.items())])
+
+
+def _no_command(rest: Sequence[str]) -> UsageError:
     known = {*WITH_VALUE, "--quiet", "--verbose", *(f"--{name}" for name in FORMATS)}
     stray = next((word for word in rest if word.startswith("-") and word.split("=")[0] not in known), "")
     if stray:

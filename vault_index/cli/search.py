@@ -1,93 +1,149 @@
-"""`search` and `why`: passages that answer a query, and why one does or does not."""
+"""`search`, `why`, `get`, `related`, `timeline`, `recall`: questions to the index."""
 
 import argparse
+import os
 from typing import Any
 
-from vault_index.cli.arguments import add_filters, likeness, natural, positive
+from vault_index.cli.arguments import (
+    FILTER,
+    FILTER_OPTIONS,
+    LIMIT_AND_OFFSET,
+    Options,
+    absolute,
+    argument,
+    flag,
+    likeness,
+    natural,
+    positive,
+    takes,
+)
 from vault_index.cli.client import ask
-from vault_index.cli.options import Options
 
-
-def add_search(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "query",
-        nargs="+",
-        metavar="QUERY",
-        help='words, "exact phrases", prefix*, -without, AND, OR, NOT, and filters like tag:x; several are one query',
-    )
-    parser.add_argument("--limit", metavar="N", type=positive, help="how many hits (default: 10)")
-    parser.add_argument("--offset", metavar="N", type=natural, help="leave out the first N hits")
-    parser.add_argument("--explain", action="store_true", help="say why each hit is where it is")
-    _add_asking(parser)
-    add_filters(parser)
-
-
-def run_search(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "search", {**args, "query": " ".join(args["query"])})
-
-
-def add_why(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Say why a search finds the passage at a place, or why not: its number and what its score is made of, or what "
-        "leaves it out. Takes the options of search."
-    )
-    parser.add_argument("query", metavar="QUERY", help="as search takes it, in quotes if it has several words")
-    parser.add_argument(
-        "ref", metavar="PATH[:LINE]", help="a path, with a line or lines (10-42); or an id, or [[Note#Heading]]"
-    )
-    parser.add_argument("--limit", metavar="N", type=positive, help="how many hits the answer has (default: 10)")
-    _add_asking(parser)
-    add_filters(parser)
-
-
-def run_why(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "why", args)
-
-
-def _add_asking(parser: argparse.ArgumentParser) -> None:
-    """How a question is read and ranked."""
-    parser.add_argument(
+_RANKING = (
+    argument(
         "--mode",
         choices=("hybrid", "text", "vector"),
         help="by keywords and meaning (the default), by keywords only, by meaning only",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--match", choices=("any", "all"), help="any: one word may be enough (the default); all: every word is needed"
-    )
-    parser.add_argument("--per-document", metavar="N", type=positive, help="the most hits of one document (default: 3)")
-    parser.add_argument(
+    ),
+    argument("--per-document", metavar="N", type=positive, help="the most hits of one document (default: 3)"),
+    argument(
         "--fuzzy",
         action=argparse.BooleanOptionalAction,
         help="read words that no text holds as words that are spelled almost so (the default), or as they are",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--threshold",
         metavar="SHARE",
         type=likeness,
         help="how alike a word must be to be meant, from 0.5 to 1 (default: 0.7)",
-    )
-    parser.add_argument(
-        "--as-of", metavar="DATE", help="ask as on that day: without what was created later, with what held then"
-    )
-    parser.add_argument("--include-expired", action="store_true", help="show memories past `expires`, too")
-    parser.add_argument("--include-superseded", action="store_true", help="show memories that were replaced, too")
+    ),
+    argument("--as-of", metavar="DATE", help="ask as on that day: without what was created later, with what held then"),
+    flag("--include-expired", "show memories past `expires`, too"),
+    flag("--include-superseded", "show memories that were replaced, too"),
+)
+"""How a question is read and ranked."""
 
 
-def add_get(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Print documents or parts of them. In a pipe each text stands as it is under one comment line, "
-        "`<!-- id path:lines (tokens) -->`; --toon and --json wrap it."
-    )
-    parser.add_argument(
+@takes(
+    argument(
+        "query",
+        nargs="+",
+        metavar="QUERY",
+        help='words, "exact phrases", prefix*, -without, AND, OR, NOT, and filters like tag:x; several are one query',
+    ),
+    argument("--limit", metavar="N", type=positive, help="how many hits (default: 10)"),
+    argument("--offset", metavar="N", type=natural, help="leave out the first N hits"),
+    flag("--explain", "say why each hit is where it is"),
+    *_RANKING,
+    FILTER_OPTIONS,
+)
+def run_search(options: Options, args: dict[str, Any]) -> int:
+    return ask(options, "search", {**args, "query": " ".join(args["query"])})
+
+
+@takes(
+    argument("query", metavar="QUERY", help="as search takes it, in quotes if it has several words"),
+    argument("ref", metavar="PATH[:LINE]", help="a path, with a line or lines (10-42); or an id, or [[Note#Heading]]"),
+    argument("--limit", metavar="N", type=positive, help="how many hits the answer has (default: 10)"),
+    *_RANKING,
+    FILTER_OPTIONS,
+    description="Say why a search finds the passage at a place, or why not: its number and what its score is made of, "
+    "or what leaves it out. Takes the options of search.",
+)
+def run_why(options: Options, args: dict[str, Any]) -> int:
+    return ask(options, "why", args)
+
+
+@takes(
+    argument(
         "ref",
         nargs="+",
         metavar="REF",
         help="an id or its beginning, id:10-42, a path, path:10-42, or [[Note#Heading]]",
-    )
-    parser.add_argument("--full", action="store_true", help="add all metadata")
-    parser.add_argument("--max-tokens", metavar="N", type=positive, help="cut the text, and say where it goes on")
-    parser.add_argument("--neighbors", metavar="N", type=natural, help="add N passages before and after")
-
-
+    ),
+    flag("--full", "add all metadata"),
+    argument("--max-tokens", metavar="N", type=positive, help="cut the text, and say where it goes on"),
+    argument("--neighbors", metavar="N", type=natural, help="add N passages before and after"),
+    description="Print documents or parts of them. In a pipe each text stands as it is under one comment line, "
+    "`<!-- id path:lines (tokens) -->`; --toon and --json wrap it.",
+)
 def run_get(options: Options, args: dict[str, Any]) -> int:
     return ask(options, "get", args)
+
+
+@takes(
+    argument(
+        "ref",
+        nargs="+",
+        metavar="REF",
+        help="an id or its beginning, a path, or [[Note]]; of path:10-42 and [[Note#Heading]] only that part counts",
+    ),
+    *LIMIT_AND_OFFSET,
+    FILTER_OPTIONS,
+    description="Find the documents that one links to (link), that link to it (backlink), and that are near it in "
+    "meaning (near): linked both ways first, then one way, then the nearest. The filters concern what is found.",
+)
+def run_related(options: Options, args: dict[str, Any]) -> int:
+    return ask(options, "related", _one_ref(args))
+
+
+@takes(
+    argument("ref", nargs="*", metavar="REF", help="an id or its beginning, a path, or [[Note]]"),
+    argument("--query", metavar="TEXT", help="around the best hit of a search, instead of REF"),
+    argument("--depth-before", metavar="N", type=natural, help="how many before (default: 5)"),
+    argument("--depth-after", metavar="N", type=natural, help="how many after (default: 5)"),
+    FILTER["kind"],
+    FILTER["type"],
+    FILTER["project"],
+    description="List the documents created before and after one, oldest first. The filters concern its neighbours.",
+)
+def run_timeline(options: Options, args: dict[str, Any]) -> int:
+    return ask(options, "timeline", _one_ref(args))
+
+
+def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
+    """Joins the words to one reference: names of notes have blanks, and few people quote them."""
+    return {**args, "ref": " ".join(args["ref"])} if args.get("ref") else args
+
+
+@takes(
+    argument("query", nargs="*", metavar="QUERY", help="a question, or the first message of a session"),
+    argument("--project", metavar="DIR", help="the folder the session works in, or the name of its project"),
+    argument("--budget", metavar="TOKENS", type=positive, help="the most tokens (default: recall.budget, 1200)"),
+    argument("--session", metavar="ID", help="the session that asks: it is not told of itself"),
+    argument(
+        "--token", metavar="HEX", help="the token of the marks, to get the same text again (default: a random one)"
+    ),
+    description="Print one block of context for an agent: the decisions, warnings, patterns and preferences that hold "
+    "for a project, what answers the query, and recent sessions, quoted as data with the places they stand at. "
+    "Nothing is printed where there is nothing to know.",
+)
+def run_recall(options: Options, args: dict[str, Any]) -> int:
+    params = {**args, "query": " ".join(args.get("query", ()))}
+    project = args.get("project", "")
+    if os.sep in project or project.startswith("~") or project in (".", ".."):
+        params["project"] = absolute(project)
+    return ask(options, "recall", params)

@@ -1,32 +1,66 @@
-"""`service`: have systemd or launchd run the daemon, and ask how it is doing."""
+"""`service`, `watch`, `logs`: the daemon in the foreground or as a service, and what it wrote."""
 
-import argparse
 import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from vault_index.cli.arguments import absolute, positive
+from vault_index.cli.arguments import Options, absolute, argument, flag, positive, takes
 from vault_index.cli.client import home_of
-from vault_index.cli.options import Options
+from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home, private_folder
-from vault_index.errors import BusyError, UsageError
+from vault_index.errors import BusyError, NotFoundError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the imports; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Config
     from vault_index.service.definition import Definition
 
+_LOGS = (
+    argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)"),
+    argument("--follow", "-f", action="store_true", help="go on with what is written from now on"),
+)
 
-def add_service_install(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sandbox",
-        action="store_true",
-        help="let it write to the index and the vaults only (systemd; needs user namespaces)",
+
+@takes(
+    argument(
+        "--log-format", choices=("text", "json"), help="how a line of the log looks: key=value pairs, or a JSON object"
     )
+)
+def run_watch(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.daemon.run import run
+
+    level = "debug" if options.verbose else "warning" if options.quiet else "info"
+    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"))
 
 
+@takes(*_LOGS, description="Print the daemon's log: the journal where it is a service, else its own file.")
+def run_logs(options: Options, args: dict[str, Any]) -> int:
+    home = home_of(options)
+    lines, follow = args.get("lines", 50), "follow" in args
+    command = _service_log(home, lines, follow=follow)
+    if command is None and not home.daemon_log.exists():
+        raise NotFoundError("no daemon of this home has written a log yet", "start one: vault-index watch")
+    tail = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(home.daemon_log)]
+    return subprocess.run(command or tail, check=False).returncode
+
+
+def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
+    """The command that prints the log of the service; None if the service is not the daemon of this home."""
+    from vault_index.service.detect import service_here
+
+    try:
+        service = service_here()
+        state = service.state()
+    except VaultIndexError:
+        return None
+    daemon = daemon_at(home)
+    ours = daemon.get("pid") == state.pid if daemon["running"] else not home.daemon_log.exists()
+    return service.logs_command(lines, follow=follow) if state.installed and ours else None
+
+
+@takes(flag("--sandbox", "let it write to the index and the vaults only (systemd; needs user namespaces)"))
 def run_service_install(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -34,7 +68,7 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     service = service_here()
     home = home_of(options)
     _refuse_another(home, service.state().pid)
-    private_folder(home.data_dir)  # inside a sandbox the daemon could not make it
+    private_folder(home.data_dir)  # a sandboxed daemon could not create it
     changed = service.install(definition)
     state = service.state()
     answer = {"installed": True, "changed": changed, "file": state.file, "active": state.active, "pid": state.pid}
@@ -46,6 +80,7 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     return 0
 
 
+@takes()
 def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -55,6 +90,7 @@ def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
     return 0
 
 
+@takes()
 def run_service_restart(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -66,6 +102,7 @@ def run_service_restart(options: Options, args: dict[str, Any]) -> int:
     return 0
 
 
+@takes()
 def run_service_status(options: Options, args: dict[str, Any]) -> int:
     from dataclasses import asdict
 
@@ -78,7 +115,7 @@ def run_service_status(options: Options, args: dict[str, Any]) -> int:
 
 
 def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
-    """What there is to say, with a pid that is no count, and bytes that are."""
+    """The state without empty values, with a readable size and one line for the daemon."""
     daemon, memory = answer["daemon"], answer["memory"]
     shown = answer | {
         "pid": str(answer["pid"] or ""),
@@ -91,11 +128,7 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value not in ("", None)}
 
 
-def add_service_logs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on with what is written from now on")
-
-
+@takes(*_LOGS)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
     from vault_index.service.detect import service_here
 
@@ -104,7 +137,7 @@ def run_service_logs(options: Options, args: dict[str, Any]) -> int:
 
 
 def definition_of(options: Options, *, sandbox: bool) -> "Definition":
-    """What `service install` would write. NotSetUpError and ConfigError where the daemon would end at once."""
+    """What `service install` would write. Raises NotSetUpError and ConfigError if the daemon could not start."""
     from vault_index.config import load_config
     from vault_index.service.definition import Definition, daemon_command, environment
 
@@ -117,8 +150,8 @@ def definition_of(options: Options, *, sandbox: bool) -> "Definition":
 
 
 def _written(home: Home, config: "Config") -> list[Path]:
-    """The index; whole vaults, because a memory moves to `.trash/` at their top; and OpenCode's data, because SQLite
-    reads a database by way of a file beside it."""
+    """The folders a sandboxed daemon writes to: the index; the vaults, because memories move to `.trash/` at their top;
+    and OpenCode's data, because SQLite writes a `-shm` file beside a database that it reads."""
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
     if config.opencode.enabled:
         from vault_index.sources.opencode.stores import data_folder
@@ -129,24 +162,10 @@ def _written(home: Home, config: "Config") -> list[Path]:
 
 
 def _refuse_another(home: Home, own: int | None) -> None:
-    """A daemon that was started by hand would have the service fail."""
+    """Raises BusyError if a daemon runs that is not the service: the service could not start."""
     pid = daemon_at(home).get("pid")
     if pid is not None and pid != own:
         raise BusyError(
             f"a daemon that is no service runs for this home (pid {pid})",
             f"stop it (kill {pid}), then run the command again",
         )
-
-
-def daemon_at(home: Home) -> dict[str, Any]:
-    """What it says of itself, whoever started it."""
-    from vault_index.daemon.client import connect
-
-    try:
-        client = connect(home.socket_path)
-    except UsageError:  # it is of another version
-        return {"running": True}
-    if client is None:
-        return {"running": False}
-    with client:
-        return {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, time
 from typing import Any
 
+from vault_index.fields import FILTERS
 from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
 from vault_index.markdown.normalize import identity, split_lines
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
@@ -60,11 +61,8 @@ def describe(
         updated=_first_time(front.get("updated"), front.get("modified")) or modified,
         type=_text(front.get("type")) or ("note" if memory else None),
         digest=_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
-        project=_text(front.get("project")),
-        entered_by=_text(front.get("entered_by")),
         expires=last_moment(front.get("expires")) if memory else None,
         valid_until=last_moment(front.get("valid_until")) if memory else None,
-        confidence=_text(front.get("confidence")) if memory else None,
         superseded_by=_text(front.get("superseded_by")) if memory else None,
         frontmatter=front,
         tags=parsed.tags,
@@ -72,7 +70,16 @@ def describe(
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, said, chunks)),
         identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
+        **_filter_columns(front, memory=memory),
     )
+
+
+def _filter_columns(front: Mapping[str, Any], *, memory: bool) -> dict[str, str | None]:
+    """The columns that filters ask for and the frontmatter fills."""
+    declared = (one for one in FILTERS.values() if one.column and one.frontmatter)
+    return {
+        one.column: _text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None for one in declared
+    }
 
 
 def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> bytes:

@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 _WRITING = frozenset({"add", "update", "delete"})
 _DAEMON_SECONDS = 5.0
-"""How long a call waits for the daemon that was started; then this process answers."""
+"""Seconds a call waits for a daemon that was started, before this process answers."""
 
 _POLL_SECONDS = 0.05
 _SYNC_SECONDS = 60.0
-"""Without a daemon, the index is brought up to date again when it was asked this long after the last time."""
+"""Without a daemon, a call syncs the index in the background if the last sync began this many seconds ago."""
 
 
 class Backend:
@@ -39,17 +39,19 @@ class Backend:
         self._synced_at: float | None = None
 
     def prepare(self) -> None:
-        """Have a daemon started, if none runs and the setting allows; what is wrong shows at the first call."""
+        """Start a daemon if none runs and `agents.start_daemon` allows it; errors are left to the first call."""
         with contextlib.suppress(VaultIndexError):
-            client = self._connect()
+            client = self._daemon(seconds=0.0)
             if client is not None:
                 client.close()
-            elif self._may_start():
-                self._launch()
 
     def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """The answer, as `--json` gives it. Raises the VaultIndexError of the method."""
-        client = self._daemon()
+        client = None
+        try:
+            client = self._daemon(_DAEMON_SECONDS)
+        except UsageError as error:  # it speaks another version of the protocol, or the configuration is wrong
+            log.warning("answering without the daemon: %s", error.message)
         if client is not None:
             with client:
                 try:
@@ -63,44 +65,29 @@ class Backend:
 
     # --- inside ------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> Client | None:
-        return connect(self._home.socket_path)
-
-    def _daemon(self) -> Client | None:
-        """A connection of this call's own; None where no daemon runs and none comes up."""
-        try:
-            client = self._connect()
-            if client is None and self._may_start():
-                self._launch()
-                client = self._wait()
-        except UsageError as error:  # it speaks another version of the protocol, or the configuration is wrong
-            log.warning("answering without the daemon: %s", error.message)
-            return None
-        return client
-
-    def _wait(self) -> Client | None:
-        """A connection to the daemon that was launched, once it is up."""
-        assert self._launched_at is not None
-        client = None
-        while client is None and time.monotonic() < self._launched_at + _DAEMON_SECONDS:
-            time.sleep(_POLL_SECONDS)
-            client = self._connect()
-        return client
-
-    def _may_start(self) -> bool:
-        """Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
+    def _daemon(self, seconds: float) -> Client | None:
+        """A new connection. A daemon is started if none runs and `agents.start_daemon` allows it; None if it does not
+        listen after `seconds`. Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
         from vault_index.config import load_config
 
-        return load_config(self._home).agents.start_daemon
+        client = connect(self._home.socket_path)
+        if client is None and load_config(self._home).agents.start_daemon:
+            deadline = self._launch() + seconds
+            while client is None and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)
+                client = connect(self._home.socket_path)
+        return client
 
-    def _launch(self) -> None:
-        """At most once: a daemon that does not come up, or was stopped by its user, is not started again and again."""
+    def _launch(self) -> float:
+        """Start the daemon, unless this process did before, and return when it did (monotonic seconds). A daemon that
+        does not come up, or that its user stopped, is not started again."""
         from vault_index.daemon.launch import launch
 
         with self._lock:
             if self._launched_at is None:
                 launch(self._home, self._options)
                 self._launched_at = time.monotonic()
+            return self._launched_at
 
     def _call_here(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         from vault_index.api import VaultIndex, dispatch
@@ -112,13 +99,11 @@ class Backend:
             if self._synced_at is None or time.monotonic() > self._synced_at + _SYNC_SECONDS:
                 self._synced_at = time.monotonic()
                 threading.Thread(target=self._sync, daemon=True).start()
-        if method not in _WRITING:
-            return dispatch(index, method, params)
-        with self._writing:
+        with self._writing if method in _WRITING else contextlib.nullcontext():
             return dispatch(index, method, params)
 
     def _sync(self) -> None:
-        """In a thread and with an index of its own: writing belongs to one thread."""
+        """Runs in a thread with its own VaultIndex: an instance writes from one thread only."""
         from vault_index.api import VaultIndex
 
         try:

@@ -1,4 +1,4 @@
-"""Answers within a number of tokens: as many records, or as much text, as fit, and where to go on."""
+"""Cuts answers to a number of tokens, with a cursor for the rest."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from vault_index.errors import UsageError
 from vault_index.output import render, render_json
 
 _LONGEST_TOKEN = 128
-"""Characters; no text of that many times the budget fits, so more of it need not be counted."""
+"""Upper bound of the characters of one token: text longer than this times the budget cannot fit."""
 
 _WHERE = re.compile(r"^(?P<ref>.+):(?P<first>\d+)-(?P<last>\d+)(?:\+(?P<skip>\d+))?$", re.DOTALL)
 
@@ -17,14 +17,14 @@ Answer = dict[str, Any]
 
 
 class Page(NamedTuple):
-    """What a client gets: the same as text and as JSON."""
+    """An answer in both forms, as text and as JSON."""
 
     text: str
     structured: Answer
 
 
 def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> Page:
-    """An answer in both forms. What is empty is left out of the second, for agents pay for every key."""
+    """An answer in both forms. The JSON leaves out empty values, because agents pay for every key."""
     text = render(method, answer, "markdown" if method in ("get", "recall") else "toon")
     if cursor is None:
         return Page(text, _filled(answer))
@@ -32,12 +32,12 @@ def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> P
 
 
 def cost(shown: Page) -> int:
-    """Tokens of the longer form: nobody knows which one a client shows."""
+    """Tokens of the longer form: clients differ in which one they show."""
     return max(tokens.count(shown.text), tokens.count(render_json(shown.structured)))
 
 
 def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Page:
-    """The page of the largest number, from 1 to `count`, that fits. UsageError where not even the first does."""
+    """The page of the largest number, from 1 to `count`, that fits. Raises UsageError if the first does not."""
     whole = build(count)
     if cost(whole) <= budget:
         return whole
@@ -82,8 +82,8 @@ def cut_timeline(answer: Mapping[str, Any], *, shown: tuple[int, int], budget: i
 def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str | None], Page], budget: int) -> Page:
     """The text if it fits, else as many whole lines as do, else a part of the first one.
 
-    `skip` characters of its first line were shown before. `build` makes the page of a text, and of the place of what
-    is left.
+    `skip` characters of its first line were shown before. `build` makes the page from a text and the reference of the
+    rest.
     """
     content = str(text["content"])[skip:]
     longest = budget * _LONGEST_TOKEN
@@ -113,7 +113,7 @@ def _part(text: Mapping[str, Any], content: str, lines: tuple[int, int]) -> Answ
 
 
 def place_of(cursor: str) -> tuple[str, int]:
-    """What to get, and how many characters of its first line to leave out."""
+    """The reference in a cursor, and how many characters of its first line to skip."""
     found = _WHERE.match(cursor)
     if found is None or found["skip"] is None:
         return cursor, 0

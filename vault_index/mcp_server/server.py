@@ -1,4 +1,4 @@
-"""The server on stdio: the official SDK around the toolbox. Its import takes half a second; no other may add to it."""
+"""The server on stdio: the official SDK around the toolbox. The SDK takes half a second to import."""
 
 import io
 import json
@@ -36,7 +36,7 @@ _PARENT_SECONDS = 1.0
 
 def serve(backend: Backend, *, read_only: bool = False, source: str | None = None) -> int:
     """Answer the client on stdin and stdout until it goes away; returns the exit code."""
-    # Python's own way would wait for the thread that reads, and that for a line that never comes.
+    # The default handler would wait for the reading thread, which waits for a line.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     anyio.run(_serve, build_server(backend, read_only=read_only, source=source), *_wire())
@@ -55,17 +55,17 @@ def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Se
         return Toolbox(tools, backend, source)
 
     async def list_tools(request: types.ListToolsRequest) -> types.ServerResult:
-        # Only now: nothing shall make the handshake wait.
+        # Not earlier, so that the handshake does not wait.
         threading.Thread(target=backend.prepare, daemon=True).start()
         return types.ServerResult(listed)
 
     async def call_tool(request: types.CallToolRequest) -> types.ServerResult:
         who = server.request_context.session.client_params
         call = partial(_answer, toolbox, request.params, who.clientInfo.name if who else "")
-        # A client that goes away is not waited for: the work itself may be killed at any instant.
+        # The end of the server does not wait for the call: its work may be killed at any time.
         return types.ServerResult(await anyio.to_thread.run_sync(call, abandon_on_cancel=True))
 
-    # Not by the SDK's decorators: they check arguments against the schema, and answer without a hint.
+    # Not with the SDK's decorators: they check arguments against the schema, and their errors have no hint.
     server.request_handlers[types.ListToolsRequest] = list_tools
     server.request_handlers[types.CallToolRequest] = call_tool
     return server
@@ -77,7 +77,7 @@ async def _serve(server: Server[dict[str, Any]], reading: io.TextIOWrapper, writ
 
 
 class _Lines(io.TextIOWrapper):
-    """What the client says, without halves of characters: the SDK takes no line with one, and would never answer it."""
+    """The lines of the client without lone surrogates: the SDK rejects a line with one and sends no answer."""
 
     def readline(self, size: int = -1) -> str:  # type: ignore[override]
         line = super().readline(size)
@@ -86,11 +86,11 @@ class _Lines(io.TextIOWrapper):
         try:
             return json.dumps(mended(json.loads(line))) + "\n"
         except (ValueError, RecursionError):
-            return line  # the SDK says that it is no JSON
+            return line  # the SDK answers that it is no JSON
 
 
 def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
-    """What the client writes and reads, for the SDK alone: whatever else is printed goes to stderr, as of children."""
+    """The streams to and from the client, for the SDK alone: other output, also of child processes, goes to stderr."""
     reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -130,7 +130,7 @@ def _text(text: str) -> types.TextContent:
 
 
 def _end_with_parent(parent: int) -> None:
-    """A client that dies may leave the pipe open in another of its children; then no end of file ever comes."""
+    """Exit when the parent dies: another of its children may keep the pipe open, so that stdin never ends."""
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)
     os._exit(0)

@@ -1,22 +1,26 @@
-"""A call of a tool from its arguments to its answer; what goes wrong is an error of ours."""
+"""Calls of tools, from arguments to answers; every failure is a VaultIndexError."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.mcp_server.arguments import checked_arguments
+from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, cut_timeline, page, place_of
-from vault_index.mcp_server.places import is_path, refuse_outside
 from vault_index.mcp_server.tools import Tool
 
 MAX_TOKENS = 5000
-"""Of an answer that no `max_tokens` bounds."""
+"""The default of `max_tokens`."""
 
 _LIMITS = {"search": 10, "list": 20}
-"""How many records an answer has."""
+"""The default of `limit`."""
 
 _BETWEEN = " || "
-"""Stands between the places in a cursor of several; no file is called so."""
+"""Separates the references in a cursor of `get`; no file name contains it."""
+
+_WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
+_ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
+_HINT = "name it by its id, or by its path inside the vault as memory_search gives it"
 
 _LEFT_OUT = (
     "it is no markdown file, or a link that leads out of the vault, or a rule of the vault or of its source leaves it "
@@ -24,32 +28,26 @@ _LEFT_OUT = (
 )
 
 
-class Calls(Protocol):
-    """Who carries out the methods."""
-
-    def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]: ...
-
-
 class Toolbox:
-    """`source` holds for every call that names none. Calls may come from several threads at once."""
+    """`source` is the default of that argument. Calls may come from several threads at once."""
 
-    def __init__(self, tools: Sequence[Tool], calls: Calls, source: str | None = None) -> None:
+    def __init__(self, tools: Sequence[Tool], backend: Backend, source: str | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._calls = calls
+        self._backend = backend
         self._source = source
 
     def call(self, name: str, given: Mapping[str, Any], client: str = "") -> Page:
-        """The answer of a tool; `client` is who stores a memory that does not say so. Raises VaultIndexError."""
+        """The answer of a tool; `client` is the default author of a memory. Raises VaultIndexError."""
         tool = self._tools.get(name)
         if tool is None:
             raise UsageError(f"there is no tool {name!r}", f"there are {', '.join(self._tools)}")
-        args = checked_arguments(given, {**tool.arguments, **tool.unlisted}, tool.aliases, tool.needs)
+        args = tool.checked(given)
         if self._source is not None:
             args.setdefault("source", self._source)
         for place in _places(tool.method, args):
-            refuse_outside(place)
+            _refuse_outside(place)
         if tool.method == "add":
-            args = {**({"by": client} if client else {}), **args, "text": args.get("content", "")}
+            args = {**({"entered_by": client} if client else {}), **args, "text": args.get("content", "")}
             args.pop("content", None)
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._records, "timeline": self._timeline, "get": self._get,
@@ -80,13 +78,13 @@ class Toolbox:
         refs = args.pop("ref", [])
         places = cursor.split(_BETWEEN) if cursor is not None else [refs] if isinstance(refs, str) else refs
         if cursor is not None:
-            args.pop("neighbors", None)  # they are part of what is left
+            args.pop("neighbors", None)  # the cursor names them already
         texts: list[Answer] = []
         for number, place in enumerate(places):
             ref, skip = place_of(place)
             if not ref.strip():
                 raise UsageError("a reference is empty", "leave it out, or begin again without the cursor")
-            refuse_outside(ref)
+            _refuse_outside(ref)
             [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
 
             def build(part: Answer, rest: str | None, later: Sequence[str] = places[number + 1 :]) -> Page:
@@ -106,7 +104,7 @@ class Toolbox:
 
     def _ask(self, method: str, args: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return self._calls.call(method, args)
+            return self._backend.call(method, args)
         except NotFoundError as error:
             reason = self._why_not(args.get("ref"))
             if reason is None:
@@ -114,11 +112,11 @@ class Toolbox:
             raise NotFoundError(reason, "only what memory_search finds can be named") from error
 
     def _why_not(self, refs: Any) -> str | None:
-        """Why files that are there are in no index: links out of the vault, ignored, no files at all."""
+        """Why a file that exists is not in the index: a link out of the vault, ignored, or not a regular file."""
         for ref in [refs] if isinstance(refs, str) else refs or []:
-            if is_path(ref):
+            if "/" in ref or "." in ref:  # it looks like the path of a file
                 try:
-                    why = self._calls.call("why", {"query": "x", "ref": ref})
+                    why = self._backend.call("why", {"query": "x", "ref": ref})
                 except NotFoundError:
                     continue
                 if why["id"] is None and why["reasons"]:
@@ -128,7 +126,7 @@ class Toolbox:
 
 
 def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
-    """Takes the budget and the cursor out of the arguments."""
+    """Removes `max_tokens` and the cursor from the arguments and returns them."""
     budget = args.pop("max_tokens", MAX_TOKENS)
     if budget < 1:
         raise UsageError(f"max_tokens must be at least 1, not {budget}", f"leave it out for {MAX_TOKENS}")
@@ -142,7 +140,25 @@ def _number(cursor: str) -> int:
 
 
 def _places(method: str, args: Mapping[str, Any]) -> list[str]:
-    """References and globs. The path of a new memory is none: whoever writes it knows better what it may be called."""
+    """References and globs to check. The path of a new memory is checked where it is written."""
     names = ("ref", "supersedes") if method == "add" else ("ref", "supersedes", "path", "file")
     given = [args.get(name) for name in names]
     return [place for value in given if value for place in ([value] if isinstance(value, str) else value)]
+
+
+def _refuse_outside(place: str) -> None:
+    """Raise UsageError for a path that leads out of the vaults, or to hidden files.
+
+    Only the name is checked: other references are looked up in the index, never on the disk.
+    """
+    if _WIKILINK.match(place.strip()):
+        return
+    parts = re.split(r"[/\\]", place.strip())
+    if "\0" in place:
+        raise UsageError(f"{place!r} is no path", _HINT)
+    if _ABSOLUTE.match(place.strip()):
+        raise UsageError(f"{place!r} is an absolute path, and only what is inside a vault can be asked for", _HINT)
+    if ".." in parts:
+        raise UsageError(f"{place!r} leads out of the vault", _HINT)
+    if any(part.startswith(".") for part in parts[:-1]) or (len(parts) > 1 and parts[-1].startswith(".")):
+        raise UsageError(f"{place!r} is hidden: files and folders that begin with a dot are not indexed", _HINT)

@@ -1,66 +1,79 @@
-"""The tools an agent is offered: what they are for, and their arguments, those of the command line in snake_case."""
+"""The tools an agent is offered: what they are for, their arguments, and the check that clients do not make."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from vault_index.mcp_server.arguments import Argument
+from vault_index.errors import UsageError
+from vault_index.fields import FIELDS, FILTERS, Field, Filter
 
-_KINDS = ("note", "memory", "session")
-_TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
-_CONFIDENCES = ("high", "medium", "low")
+Kind = Literal["text", "names", "whole", "number", "flag"]
+
+_KINDS: Mapping[Kind, tuple[dict[str, Any], Any, str]] = {
+    "text": ({"type": "string"}, str, "text"),
+    "names": ({"type": "array", "items": {"type": "string"}}, str, "a list of texts, or one text"),
+    "whole": ({"type": "integer"}, int, "a whole number"),
+    "number": ({"type": "number"}, int | float, "a number"),
+    "flag": ({"type": "boolean"}, bool, "true or false"),
+}
+"""The JSON schema of each kind, the type of a value, and how to say what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a tool. `names` is a list of texts, or one text that the method splits."""
+
+    kind: Kind = "text"
+    about: str = ""
+    choices: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
+    """Names that mean the same, as of other programs or of short options."""
+    sent_as: str = ""
+    """The parameter of the method, where it is not the name."""
+
+    def schema(self) -> dict[str, Any]:
+        described = {"description": self.about} if self.about else {}
+        return {**_KINDS[self.kind][0], **({"enum": list(self.choices)} if self.choices else {}), **described}
+
+    def checked(self, name: str, value: Any) -> Any:
+        """The value; UsageError where it is not of this kind."""
+        _, wanted, expected = _KINDS[self.kind]
+        values = value if self.kind == "names" and isinstance(value, list) else [value]
+        if not all(isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag") for one in values):
+            shown = repr(value)
+            shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
+            raise UsageError(f"{name} must be {expected}, not {shown}", "correct it, and call again")
+        if self.choices and value not in self.choices:
+            raise UsageError(f"{name} cannot be {value!r}", f"it is one of {', '.join(self.choices)}")
+        return value
+
+
+def _of_filter(declared: Filter) -> Argument:
+    kind: Kind = "names" if declared.many else "text"
+    choices = () if declared.many else declared.choices
+    return Argument(kind, declared.brief, choices, declared.other_names, declared.sent_as)
+
+
+def _of_field(declared: Field) -> Argument:
+    kind: Kind = "names" if declared.kind in ("tags", "names", "lines") else "text"
+    return Argument(kind, declared.brief, declared.choices, declared.other_names)
+
+
 _TEXT, _NAMES, _WHOLE, _FLAG = Argument(), Argument("names"), Argument("whole"), Argument("flag")
-
 _PLACE = "id, path, path:10-42 or [[Note#Heading]]"
 _BUDGET = {
     "max_tokens": Argument("whole", "bounds the answer (5000)"),
     "cursor": Argument("text", "of a cut answer: repeat the call with it to go on"),
 }
-_FILTERS = {
-    "kind": Argument("text", choices=_KINDS),
-    "type": Argument("names", "types of memory_store"),
-    "project": _TEXT,
-    "tags": Argument("names", "all of these"),
-    "after": Argument("text", "created on this day (2026-11-01) or later"),
-    "before": _TEXT,
-}
-_MORE_FILTERS = {
-    "any_tag": _NAMES, "by": _TEXT, "path": _NAMES, "title": _NAMES, "file": _NAMES, "concept": _NAMES, "bead": _NAMES,
-    "confidence": _NAMES, "session": _TEXT, "state": _NAMES, "property": _NAMES, "source": _NAMES,
-}  # fmt: skip
-"""Understood, but not listed: the query language has most of them, and every agent pays for what is listed."""
-_FIELDS = {
-    "title": _TEXT,
-    "subtitle": _TEXT,
-    "digest": Argument("text", "what search shows of it"),
-    "type": Argument("text", choices=_TYPES),
-    "tags": _NAMES,
-    "project": Argument("text", "leave out for every project"),
-    "by": Argument("text", "who says so: your name"),
-    "expires": Argument("text", "hidden after it: 2027-02-01, in 3 months"),
-    "valid_until": Argument("text", "marked outdated after it"),
-    "confidence": Argument("text", choices=_CONFIDENCES),
-    "facts": Argument("names", "one sentence each"),
-    "concepts": _NAMES,
-    "files_read": _NAMES,
-    "files_modified": _NAMES,
-    "bead": _TEXT,
-    "supersedes": Argument("names", "memories that it replaces"),
-    "force": Argument("flag", "store even what looks like a credential"),
-}
-_ALIASES = {
-    "entered_by": "by",
-    "bead_id": "bead",
-    "text": "content",
-    "narrative": "content",
-    "files": "files_read",
-    "id": "ref",
-}
-"""Names that other programs and the memory files have for them; OpenCodeKit's are `narrative` and `files`."""
+_ALL_FILTERS = {name: _of_filter(declared) for name, declared in FILTERS.items()}
+_FILTERS = {name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "tags", "after", "before")}
+"""The filters in the schema. All are understood: the query language has most of them, and agents pay for every word of
+a schema."""
 
-
-_ELSEWHERE = {"source": _NAMES}
-"""Few have more than one source, and who has can name it."""
+_FIELDS = {name: _of_field(declared) for name, declared in FIELDS.items()} | {
+    "force": Argument("flag", "store even what looks like a credential")
+}
+_CONTENT = ("text", "narrative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +86,44 @@ class Tool:
     arguments: Mapping[str, Argument]
     needs: tuple[str, ...] = ()
     """Arguments of which one must be given."""
-    unlisted: Mapping[str, Argument] = field(default_factory=lambda: _ELSEWHERE)
+    unlisted: Mapping[str, Argument] = field(default_factory=lambda: {"source": _ALL_FILTERS["source"]})
+    """Arguments that are understood, but not in the schema, to save tokens."""
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
-    aliases: Mapping[str, str] = field(default_factory=lambda: _ALIASES)
 
     def hints(self) -> dict[str, bool]:
-        """What a client may let happen unasked; of a tool that changes nothing, that says it all."""
+        """MCP's hints on what a call may change; a tool that only reads needs one."""
         if self.read_only:
             return {"readOnlyHint": True}
         return {"readOnlyHint": False, "destructiveHint": self.destructive, "idempotentHint": self.idempotent}
 
     def schema(self) -> dict[str, Any]:
-        """What it takes, as JSON Schema."""
+        """Its arguments as JSON Schema."""
         required = {"required": list(self.needs)} if len(self.needs) == 1 else {}
         properties = {name: argument.schema() for name, argument in self.arguments.items()}
         return {"type": "object", "properties": properties, **required}
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of the method; null is "not given".
+
+        Raises UsageError for an argument that is unknown, of another kind, given twice or missing.
+        """
+        known = {**self.arguments, **self.unlisted}
+        names = {other: name for name, argument in known.items() for other in argument.other_names}
+        checked: dict[str, Any] = {}
+        for other, value in given.items():
+            name = other if other in known else names.get(other)
+            if name is None:
+                raise UsageError(f"there is no argument {other!r}", f"there are {', '.join(known)}")
+            if value is None:
+                continue
+            if name in checked:
+                raise UsageError(f"{other} and {name} are the same, and both are given", f"give {name} alone")
+            checked[name] = known[name].checked(other, value)
+        if self.needs and not any(checked.get(name) not in (None, "", []) for name in self.needs):
+            raise UsageError(f"{' or '.join(self.needs)} is missing", "every call needs it")
+        return {known[name].sent_as or name: value for name, value in checked.items()}
 
 
 TOOLS = (
@@ -103,9 +137,7 @@ TOOLS = (
             "limit": Argument("whole", "hits (10)"),
             "offset": _WHOLE,
             **_FILTERS,
-            "any_tag": Argument("names", "one of these"),
-            "by": Argument("text", "who entered it"),
-            "path": Argument("text", "glob, as projects/**"),
+            **{name: _ALL_FILTERS[name] for name in ("any_tag", "entered_by", "path")},
             "as_of": Argument("text", "ask as on that day"),
             "mode": Argument("text", choices=("hybrid", "text", "vector")),
             "match": Argument("text", choices=("any", "all")),
@@ -118,14 +150,14 @@ TOOLS = (
             **_BUDGET,
         },
         needs=("query",),
-        unlisted=_MORE_FILTERS,
+        unlisted=_ALL_FILTERS,
     ),
     Tool(
         "memory_get",
         "get",
         "Read what memory_search found: whole documents, or only the lines you need.",
         {
-            "ref": Argument("names", f"each: {_PLACE}"),
+            "ref": Argument("names", f"each: {_PLACE}", other_names=("id",)),
             "full": Argument("flag", "with all metadata"),
             "neighbors": Argument("whole", "passages before and after"),
             **_BUDGET,
@@ -137,13 +169,11 @@ TOOLS = (
         "timeline",
         "What was created before and after a document. Use to see what led to it and what followed.",
         {
-            "ref": Argument("text", _PLACE),
+            "ref": Argument("text", _PLACE, other_names=("id",)),
             "query": Argument("text", "instead of ref: around its best hit"),
             "depth_before": Argument("whole", "how many (5)"),
             "depth_after": _WHOLE,
-            "kind": _FILTERS["kind"],
-            "type": _NAMES,
-            "project": _TEXT,
+            **{name: _ALL_FILTERS[name] for name in ("kind", "type", "project")},
             **_BUDGET,
         },
         needs=("ref", "query"),
@@ -164,7 +194,11 @@ TOOLS = (
         "add",
         "Remember a decision and its reason, a cause, a fix, a preference of the user: what the next session must "
         "know and the code does not say. Search first. One fact each, understandable alone.",
-        {"content": Argument("text", "markdown"), "path": Argument("text", "name, as handoffs/2026-01-01"), **_FIELDS},
+        {
+            "content": Argument("text", "markdown", other_names=_CONTENT),
+            "path": Argument("text", "name, as handoffs/2026-01-01"),
+            **_FIELDS,
+        },
         needs=("content", "title"),
         read_only=False,
     ),
@@ -173,11 +207,11 @@ TOOLS = (
         "update",
         "Change a memory that is wrong or incomplete; only what is given changes, an empty text removes a field.",
         {
-            "ref": Argument("text", "id or path"),
-            "content": Argument("text", "the new text"),
+            "ref": Argument("text", "id or path", other_names=("id",)),
+            "content": Argument("text", "the new text", other_names=_CONTENT),
             "append": Argument("flag", "after the old text"),
             "section": Argument("text", "only under this heading"),
-            **{name: Argument(argument.kind, choices=argument.choices) for name, argument in _FIELDS.items()},
+            **{name: replace(argument, about="") for name, argument in _FIELDS.items()},
             "add_tags": _NAMES,
             "remove_tags": _NAMES,
         },
@@ -190,7 +224,7 @@ TOOLS = (
         "memory_delete",
         "delete",
         "Move memories to the trash. Use only when the user asks, or a memory is wrong and cannot be updated.",
-        {"ref": Argument("names", "ids or paths"), "permanent": Argument("flag", "no trash")},
+        {"ref": Argument("names", "ids or paths", other_names=("id",)), "permanent": Argument("flag", "no trash")},
         needs=("ref",),
         read_only=False,
         destructive=True,
@@ -207,7 +241,7 @@ TOOLS = (
             **_FILTERS,
             **_BUDGET,
         },
-        unlisted=_MORE_FILTERS,
+        unlisted=_ALL_FILTERS,
     ),
 )
 

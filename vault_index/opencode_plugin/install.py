@@ -1,7 +1,7 @@
-"""Puts the OpenCode plugin in place, says how it is, takes it away; touches no file that it did not write.
+"""Installs, checks and removes the OpenCode plugin; changes no file that it did not write.
 
-Every installed file begins with a line that carries the version and a hash of the rest: by it the file is known as
-ours, and as one that somebody changed.
+Every installed file begins with a line that has the version and a hash of the rest: it tells our files from others,
+and those that somebody changed.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from vault_index import __version__, disk
 from vault_index.config import Home
 from vault_index.errors import ConflictError, UsageError, VaultIndexError
 
-_MODULES = ("api", "capture", "guard", "link", "place", "recall", "tools")
+_MODULES = ("api", "capture", "fields", "guard", "link", "place", "recall", "tools")
 FILES = ("vault-index.ts", *(f"vault-index/{name}.ts" for name in _MODULES))
 """OpenCode loads what lies directly in the plugin folder; the folder beside it is what that file imports."""
 
@@ -28,19 +28,19 @@ _PLACE = "vault-index/place.ts"
 
 @dataclass(frozen=True)
 class Target:
-    """One place a plugin can be: everybody's projects, or one project."""
+    """A folder for plugins: that of all projects of a user, or that of one project."""
 
     scope: str
     folder: Path
 
     @cached_property
-    def files(self) -> "tuple[Standing, ...]":
+    def files(self) -> "tuple[PluginFile, ...]":
         return tuple(_look(self.folder, name) for name in FILES)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A file as it is: `absent`, `ours`, `changed` (ours, and edited since) or `foreign`."""
+class PluginFile:
+    """The state of one file: `absent`, `ours`, `changed` (ours, and edited since) or `foreign`."""
 
     path: Path
     state: str
@@ -81,8 +81,8 @@ def project_target(folder: Path) -> Target:
 def state_of(target: Target, link: Link) -> dict[str, object]:
     """`installed`, `outdated` (of another version or installation), `changed`, `incomplete`, `foreign` or `absent`."""
     wanted = _texts(link)
-    states = {standing.state for standing in target.files}
-    same = [standing.text == text for standing, text in zip(target.files, wanted.values(), strict=True)]
+    states = {file.state for file in target.files}
+    same = [file.text == text for file, text in zip(target.files, wanted.values(), strict=True)]
     if states == {"absent"}:
         state = "absent"
     elif "foreign" in states or "changed" in states:
@@ -91,41 +91,41 @@ def state_of(target: Target, link: Link) -> dict[str, object]:
         state = "installed"
     else:
         state = "incomplete" if "absent" in states else "outdated"
-    versions = sorted({standing.version for standing in target.files if standing.version})
+    versions = sorted({file.version for file in target.files if file.version})
     return {
         "scope": target.scope,
         "path": str(target.folder),
         "state": state,
         "version": versions[0] if versions else None,
-        "changed": [str(standing.path) for standing in target.files if standing.state in ("changed", "foreign")],
+        "changed": [str(file.path) for file in target.files if file.state in ("changed", "foreign")],
     }
 
 
 def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
-    """Write what is missing or old, once all of it lies ready; the files that were written. ConflictError names those
-    that somebody changed (`force` overwrites them) and those that were never ours (nothing does)."""
+    """Write the files that are missing or outdated, after all drafts are written; returns their paths. Raises
+    ConflictError for files that somebody changed (`force` overwrites them) and for foreign ones."""
     _refuse(target, "foreign", "is not ours", "move it away, then run the same command again")
     if not force:
         _refuse(
             target, "changed", "was changed since it was installed", "keep a copy, then use --force to overwrite it"
         )
     wanted = zip(target.files, _texts(link).values(), strict=True)
-    old = [(standing.path, text) for standing, text in wanted if standing.text != text]
+    old = [(file.path, text) for file, text in wanted if file.text != text]
     with ExitStack() as drafts:
         ready = [(path, drafts.enter_context(_draft(path, text))) for path, text in old]
         for path, draft in reversed(ready):  # the first file imports the others, and OpenCode may start at any moment
-            with _told(path):
+            with _naming(path):
                 os.replace(draft, path)
     return [path for path, _ in old]
 
 
 def uninstall(target: Target, *, force: bool = False) -> list[Path]:
-    """Remove our files, and our folder when nothing else is in it. ConflictError as for `install`."""
+    """Remove our files, and our folder if it is empty then. Raises ConflictError as `install`."""
     if not force:
         _refuse(target, "changed", "was changed since it was installed", "keep a copy, then use --force to remove it")
-    ours = [standing.path for standing in target.files if standing.state in ("ours", "changed")]
+    ours = [file.path for file in target.files if file.state in ("ours", "changed")]
     for path in ours:
-        with _told(path):
+        with _naming(path):
             path.unlink()
     folder = target.folder / "vault-index"
     if ours and folder.is_dir() and not any(folder.iterdir()):
@@ -137,7 +137,7 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
 
 
 def _texts(link: Link) -> dict[str, str]:
-    """Every file as it has to be, by its name."""
+    """The text of every file by its name."""
     texts = {}
     for name in FILES:
         body = (_SHIPPED / name).read_text(encoding="utf-8")
@@ -152,24 +152,24 @@ def _hash(body: str) -> str:
     return "sha256:" + hashlib.sha256(body.encode()).hexdigest()
 
 
-def _look(folder: Path, name: str) -> Standing:
+def _look(folder: Path, name: str) -> PluginFile:
     path = folder / name
     if not os.path.lexists(path):
-        return Standing(path, "absent")
-    with _told(path):
+        return PluginFile(path, "absent")
+    with _naming(path):
         if path.is_symlink() or not path.is_file():
-            return Standing(path, "foreign")
+            return PluginFile(path, "foreign")
         text = path.read_text(encoding="utf-8", errors="replace")
     first, _, body = text.partition("\n")
     if not first.startswith(_MARK):
-        return Standing(path, "foreign", text=text)
+        return PluginFile(path, "foreign", text=text)
     version, _, rest = first.removeprefix(_MARK).partition(", ")
     state = "ours" if rest.partition(";")[0] == _hash(body) else "changed"
-    return Standing(path, state, version, text)
+    return PluginFile(path, state, version, text)
 
 
 def _refuse(target: Target, state: str, what: str, hint: str) -> None:
-    found = [str(standing.path) for standing in target.files if standing.state == state]
+    found = [str(file.path) for file in target.files if file.state == state]
     if found:
         raise ConflictError(f"{', '.join(found)} {what}: nothing was done", hint)
 
@@ -178,15 +178,15 @@ def _refuse(target: Target, state: str, what: str, hint: str) -> None:
 def _draft(path: Path, text: str) -> Iterator[str]:
     folder = str(path.parent.absolute())
     with ExitStack() as kept:
-        with _told(path):
+        with _naming(path):
             disk.make_folder(folder)
             draft = kept.enter_context(disk.draft(folder, text.encode()))
         yield draft
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Say which file the system's error is about."""
+def _naming(path: Path) -> Iterator[None]:
+    """Turns an OSError into an error that names the file."""
     try:
         yield
     except OSError as error:

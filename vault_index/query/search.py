@@ -268,4 +268,4 @@ class Searcher:
 def _as_of_day(filters: Filters, day: float) -> Filters:
     """`filters` as of the end of that day: nothing that was created later."""
     end = day + _DAY
-    return replace(filters, before=min(filters.before or end, end), now=day)
+    return filters._replace(before=min(filters.before or end, end), now=day)

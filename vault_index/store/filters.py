@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from vault_index.models import Filters, State
+from vault_index.fields import FILTERS, Filters, State
 
 _Condition = tuple[str, Sequence[object]]
 _T = TypeVar("_T")
@@ -17,7 +17,7 @@ _STATES: dict[State, str] = {
     "outdated": f"document.valid_until <= {_NOW}",
     "superseded": "document.superseded_by IS NOT NULL",
 }
-# One frontmatter value, or any element of a list of them; `[[Jane Doe]]` is called Jane Doe.
+# A frontmatter value, or any element of a list; `[[Jane Doe]]` equals Jane Doe.
 _HAS_VALUE = """
 EXISTS (
     SELECT 1 FROM json_each(document.frontmatter) AS property, json_tree(
@@ -42,16 +42,12 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
         yield _tags((tag,))
     if filters.any_tags:
         yield _tags(filters.any_tags)
-    for column, wanted in (
-        ("type", filters.types),
-        ("kind", filters.kinds),
-        ("source", filters.sources),
-        ("project", filters.projects),
-        ("entered_by", filters.authors),
-        ("confidence", filters.confidences),
-    ):
-        if wanted:
-            yield f"document.{column} COLLATE NOCASE IN ({_marks(wanted)})", wanted
+    for declared in FILTERS.values():
+        wanted = getattr(filters, declared.field)
+        if wanted and declared.column:
+            yield f"document.{declared.column} COLLATE NOCASE IN ({_marks(wanted)})", wanted
+        elif wanted and declared.frontmatter:
+            yield _has_value(declared.frontmatter, wanted)
     yield from _any(_path, filters.paths)
     yield from _any(lambda title: _contains("document.title", title), filters.titles)
     yield from _any(lambda name: _contains(_FILE_NAME, name), filters.files)
@@ -64,11 +60,11 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
         yield "document.created < ?", [filters.before]
     for unwanted in filters.without:
         condition, values = document_condition(unwanted)
-        yield f"({condition}) IS NOT TRUE", values  # a column that is empty is not what is unwanted
+        yield f"({condition}) IS NOT TRUE", values  # NULL is not excluded
 
 
 def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterator[_Condition]:
-    """One condition that holds where that of any wanted value does; none without values."""
+    """The conditions of all wanted values joined by OR; none without values."""
     conditions = [condition(value) for value in wanted]
     if conditions:
         yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
@@ -97,7 +93,7 @@ def _path(path: str) -> _Condition:
 
 
 def _contains(column: str, wanted: str) -> _Condition:
-    """Whether `column` holds the text; all of it counts where that holds `*` or `?`."""
+    """Whether `column` contains the text, or matches it as a glob if it has `*` or `?`."""
     fold = _fold([wanted])
     if "*" in wanted or "?" in wanted:
         return f"{fold}({column}) GLOB {fold}(?)", [wanted.replace("[", "[[]")]
@@ -114,11 +110,7 @@ def _session(prefix: str) -> _Condition:
 
 
 def _properties(filters: Filters) -> Iterator[_Condition]:
-    """One condition for each key: any value of it that is wanted."""
-    if filters.concepts:
-        yield _has_value(("concepts", "concept"), filters.concepts)
-    if filters.beads:
-        yield _has_value(("bead_id", "bead"), filters.beads)
+    """One condition for each key, which holds for any of its wanted values."""
     by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
     for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
         yield from _any(_property, group)
@@ -144,7 +136,7 @@ def _is_one(column: str, wanted: Sequence[str]) -> str:
 
 
 def _fold(wanted: Sequence[str]) -> str:
-    """The function that evens out case: SQLite's own is ten times as fast, and knows ASCII."""
+    """The SQL function that folds case: `lower` is ten times as fast as ours, but folds ASCII only."""
     return "lower" if all(value.isascii() for value in wanted) else "fold"
 
 

@@ -1,27 +1,24 @@
-"""The filters by name, and how their values are read: the same in a query (`tag:x`) and as options (`--tags x`)."""
+"""How the values of filters are read and written: the same in a query (`tag:x`) and as options (`--tags x`)."""
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.models import Filters
-
-_KINDS = ("note", "memory", "session")
-_CONFIDENCES = ("high", "medium", "low")
-_STATES = ("expired", "superseded", "outdated")
+from vault_index.fields import FILTERS, Filter, Filters
 
 
 def add_filter(filters: Filters, key: str, value: str) -> Filters:
-    """`filters` with one `key:value` more; a key beside those of the query language is `anytag`, or `property` with
-    `name` or `name:value`. Raises UsageError for a value that cannot be read."""
-    name, convert = _KEYS[key]
-    old, new = getattr(filters, name), convert(value)
-    changes: dict[str, Any] = {name: (*old, new) if isinstance(old, tuple) else new}
-    return replace(filters, **changes)
+    """`filters` with one condition more; `key` is a key of the query language or the name of a filter, as `any_tag`.
+
+    Raises UsageError for a value that cannot be read.
+    """
+    declared = _DECLARED[key]
+    old, new = getattr(filters, declared.field), _read(declared, value)
+    changes: dict[str, Any] = {declared.field: (*old, new) if isinstance(old, tuple) else new}
+    return filters._replace(**changes)
 
 
 def parse_time(text: str, *, now: datetime | None = None) -> float:
@@ -46,22 +43,27 @@ def parse_day(text: str) -> float:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
 
-def _kind(value: str) -> str:
-    kind = value.lower()
-    return _one_of("kind", value, {"memories": "memory"}.get(kind, kind.removesuffix("s")), _KINDS)
+def _read(declared: Filter, value: str) -> str | float | tuple[str, str | None]:
+    match declared.kind:
+        case "tag":
+            return _tag(value)
+        case "lower":
+            return value.lower()
+        case "choice":
+            return _choice(declared, value)
+        case "moment":
+            return parse_time(value)
+        case "property":
+            return _property(value)
+        case "text":
+            return value
 
 
-def _confidence(value: str) -> str:
-    return _one_of("confidence", value, value.lower(), _CONFIDENCES)
-
-
-def _state(value: str) -> str:
-    return _one_of("state", value, value.lower(), _STATES)
-
-
-def _one_of(what: str, value: str, meant: str, choices: tuple[str, ...]) -> str:
-    if meant not in choices:
-        raise UsageError(f"there is no {what} {value!r}", f"write one of {', '.join(choices)}")
+def _choice(declared: Filter, value: str) -> str:
+    word = value.lower()
+    meant = {"notes": "note", "memories": "memory", "sessions": "session"}.get(word, word)
+    if meant not in declared.choices:
+        raise UsageError(f"there is no {declared.name} {value!r}", f"write one of {', '.join(declared.choices)}")
     return meant
 
 
@@ -81,75 +83,47 @@ def _property(value: str) -> tuple[str, str | None]:
     return key.strip(), wanted.strip() or None
 
 
-_Reader = Callable[[str], str | float | tuple[str, str | None]]
-
-_KEYS: dict[str, tuple[str, _Reader]] = {
-    "tag": ("tags", _tag),
-    "type": ("types", str.lower),
-    "kind": ("kinds", _kind),
-    "source": ("sources", str),
-    "project": ("projects", str),
-    "session": ("sessions", str),
-    "path": ("paths", str),
-    "title": ("titles", str),
-    "file": ("files", str),
-    "concept": ("concepts", str),
-    "bead": ("beads", str),
-    "confidence": ("confidences", _confidence),
-    "by": ("authors", str),
-    "after": ("after", parse_time),
-    "before": ("before", parse_time),
-    "is": ("states", _state),
-    "anytag": ("any_tags", _tag),
-    "property": ("properties", _property),
-}
-
-QUERY_KEYS = frozenset(_KEYS) - {"anytag", "property"}
-"""What may stand before a colon in a query; alternatives and properties have a spelling of their own there."""
-
-ALTERNATIVE_KEYS = frozenset(key for key, (name, _) in _KEYS.items() if name not in ("after", "before"))
-"""What may be asked for with OR: `type:bugfix OR type:decision`."""
+def _query_keys(declared: Filter) -> tuple[str, ...]:
+    return (declared.key, *declared.other_names) if declared.key else ()
 
 
-_ALTERNATIVES = {
-    "types": "type",
-    "kinds": "kind",
-    "sources": "source",
-    "projects": "project",
-    "sessions": "session",
-    "paths": "path",
-    "titles": "title",
-    "files": "file",
-    "concepts": "concept",
-    "beads": "bead",
-    "confidences": "confidence",
-    "authors": "by",
-    "states": "is",
-    "any_tags": "tag",
-}
+_BY_KEY = {key: declared for declared in FILTERS.values() for key in _query_keys(declared)}
+_DECLARED = {**FILTERS, **_BY_KEY, "anytag": FILTERS["any_tag"]}
+
+QUERY_KEYS = frozenset(_BY_KEY)
+"""The keys before a colon in a query; alternative tags and properties are written otherwise there."""
+
+ALTERNATIVE_KEYS = frozenset(key for key, declared in _DECLARED.items() if declared.kind != "moment")
+"""The keys that OR may join: `type:bugfix OR type:decision`."""
 
 
 def single_filters(filters: Filters) -> Iterator[tuple[str, Filters]]:
-    """Each condition by itself; alternatives are one condition."""
+    """Each condition by itself, as it is written in a query; alternatives are one condition."""
     for tag in filters.tags:
         yield _written("tag", tag), Filters(tags=(tag,))
-    for name, key in _ALTERNATIVES.items():
-        if values := getattr(filters, name):
-            yield " OR ".join(_written(key, value) for value in values), _only(filters, name, values)
-    by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
-    for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
-        wanted = tuple(group)
-        yield " OR ".join(map(_written_property, wanted)), Filters(properties=wanted)
-    for name, moment in (("after", filters.after), ("before", filters.before)):
-        if moment is not None:
-            yield f"{name}:{_moment(moment)}", _only(filters, name, moment)
+    for declared in FILTERS.values():
+        value = getattr(filters, declared.field)
+        if declared.name == "property":
+            yield from _single_properties(value)
+        elif declared.kind == "moment" and value is not None:
+            yield f"{declared.name}:{_moment(value)}", _only(filters, declared, value)
+        elif value and declared.name != "tags":
+            key = "tag" if declared.kind == "tag" else _query_keys(declared)[0]
+            yield " OR ".join(_written(key, wanted) for wanted in value), _only(filters, declared, value)
     for unwanted in filters.without:
         parts = [written for written, _ in single_filters(unwanted)]
         yield f"-({' '.join(parts)})" if len(parts) > 1 else f"-{parts[0]}", Filters(without=(unwanted,))
 
 
-def _only(filters: Filters, name: str, value: object) -> Filters:
-    return replace(Filters(now=filters.now), **{name: value})  # type: ignore[arg-type]
+def _single_properties(properties: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, Filters]]:
+    by_key = sorted(properties, key=lambda wanted: wanted[0].casefold())
+    for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
+        wanted = tuple(group)
+        yield " OR ".join(map(_written_property, wanted)), Filters(properties=wanted)
+
+
+def _only(filters: Filters, declared: Filter, value: Any) -> Filters:
+    return Filters(now=filters.now)._replace(**{declared.field: value})
 
 
 def _written(key: str, value: str) -> str:

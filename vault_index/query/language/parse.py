@@ -126,7 +126,7 @@ def _add(filters: Filters, term: FilterTerm, *, negated: bool) -> Filters:
             raise UsageError(
                 f"{error.message} ({_position(choice)})", f"{error.hint}; to look for the words themselves, quote them"
             ) from error
-    return replace(filters, without=(*filters.without, target)) if negated else target
+    return filters._replace(without=(*filters.without, target)) if negated else target
 
 
 def _position(token: Token) -> str:

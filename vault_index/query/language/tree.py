@@ -18,7 +18,7 @@ _ALPHANUMERIC = re.compile(r"[^\W_]")
 _MINUS = re.compile(r'-(?=[\w"(\[])')
 _PHRASE = re.compile(r'"([^"]*)"')
 # `title::x` is an inline field and `file://x` an address: neither is a filter.
-_FILTER = re.compile(r'([A-Za-z]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
+_FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?=[\s)]|$)")
 _PROPERTY = re.compile(r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?:"([^"]+)"|([^"]*[^"\s])))?')
 _PREFIX = re.compile(r"[^*]*[^\W_]\*")

@@ -13,7 +13,7 @@ export async function search(query: string, options: Params = {}): Promise<any> 
 
 /** Stores a memory; options as of `vault-index add`. The answer is that of `add --json`. */
 export async function store(text: string, options: Params = {}): Promise<any> {
-  return await ask("add", { by: "opencode", ...options, text }, { within: WRITE_MS })
+  return await ask("add", { entered_by: "opencode", ...options, text }, { within: WRITE_MS })
 }
 
 /** The `*Remember*: …` of a text with their types, tags and dates; nothing is stored, unless `{ dry_run: false }`. */

@@ -1,13 +1,14 @@
 // The tools an agent is offered. Arguments are checked here: OpenCode does not.
 
 import { basename } from "node:path"
+import { FIELDS, FILTERS } from "./fields.ts"
 import { Fault, told } from "./guard.ts"
 import { type Params, ask } from "./link.ts"
 
 const READ_MS = 20_000
 const WRITE_MS = 60_000
 
-interface Schema {
+export interface Schema {
   type: "string" | "integer" | "boolean" | "array"
   description: string
   enum?: string[]
@@ -51,36 +52,13 @@ const number = (description: string, minimum: number, maximum: number): Schema =
   maximum,
 })
 
-const TYPES = ["note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning"]
-const CONFIDENCES = ["high", "medium", "low"]
 const REF = "id (or its beginning), path, `path:10-42` or [[Note#Heading]]"
 
-const FILTERS = {
-  kind: text("only this kind", ["note", "memory", "session"]),
-  type: text("only memories of this type", TYPES),
-  project: text("only this project"),
-  tags: list("documents that have all of these tags"),
-  after: text("created on this day or later, as 2026-11-01"),
-  before: text("created before this day"),
-}
+const { any_tag: _anyTag, path: PATH, entered_by: ENTERED_BY, ...LISTED } = FILTERS
 
-const FIELDS = {
-  title: text("its title; without one the first sentence"),
-  subtitle: text("a line under the title"),
-  digest: text("what search shows of it"),
-  type: text("what it is (note, unless said)", TYPES),
-  project: text("the project it is for; leave out for every project"),
-  expires: text("hidden from search after this day: 2027-02-01, in 3 months"),
-  valid_until: text("marked as outdated after this day"),
-  confidence: text("how sure it is", CONFIDENCES),
-  facts: list("facts, one sentence each"),
-  concepts: list("what it is about"),
-  files_read: list("files it was learned from"),
-  files_modified: list("files that were changed"),
-  files: list("the same as files_read"),
-  bead_id: text("the bead it belongs to"),
-  supersedes: list("ids of memories that this one replaces"),
-}
+/** Who enters a memory is known (`author`); what its tags are told depends on the tool. */
+const { tags: _tags, entered_by: _author, ...fields } = FIELDS
+const MEMORY = { ...fields, files: list("the same as files_read") }
 
 const KINDS: Record<string, Kind> = {
   memory_search: {
@@ -92,9 +70,9 @@ const KINDS: Record<string, Kind> = {
       query: text('what to look for: a question or words; "exact phrase", -word, tag:x, path:x are understood'),
       limit: number("the most hits (10)", 1, 50),
       offset: number("hits to skip", 0, 10_000),
-      ...FILTERS,
-      path: text("only paths that match, as projects/**"),
-      by: text("only what this person or agent entered"),
+      ...LISTED,
+      path: text(PATH.description),
+      entered_by: ENTERED_BY,
     },
     needs: ["query"],
     format: "toon",
@@ -150,7 +128,7 @@ const KINDS: Record<string, Kind> = {
       narrative: text("the same as content"),
       path: text("a name in the memory folder, as handoffs/2026-01-01"),
       tags: list("its tags"),
-      ...FIELDS,
+      ...MEMORY,
     },
     needs: ["content", "narrative", "title"],
     format: "toon",
@@ -168,7 +146,7 @@ const KINDS: Record<string, Kind> = {
       tags: list("its tags, instead of the old ones"),
       add_tags: list("more tags"),
       remove_tags: list("tags it loses"),
-      ...FIELDS,
+      ...MEMORY,
     },
     needs: ["ref"],
     format: "toon",
@@ -186,7 +164,7 @@ const KINDS: Record<string, Kind> = {
     method: "list",
     description: "List documents, newest first: use to see what there is, not to find something.",
     args: {
-      ...FILTERS,
+      ...LISTED,
       sort: text("by what", ["created", "updated", "access", "expires", "title"]),
       limit: number("the most (20)", 1, 100),
       offset: number("how many to skip", 0, 100_000),
@@ -262,12 +240,13 @@ function valid(name: string, schema: Schema, value: unknown): unknown {
 
 /** The parameters as the method names them: other programs' names of ours, who writes, and which project it is about. */
 function named(kind: Kind, params: Params, context: Context): Params {
-  const { content, narrative, files, ...rest } = params
+  const { content, narrative, files, entered_by, ...rest } = params
   const words = content ?? narrative
   if (files !== undefined) rest.files_read ??= files
+  if (entered_by !== undefined) rest.by = entered_by // a daemon of an earlier version knows no other name
   switch (kind.method) {
     case "add":
-      return { by: author(context), ...rest, text: words ?? "" }
+      return { entered_by: author(context), ...rest, text: words ?? "" }
     case "update":
       return words === undefined ? rest : { ...rest, content: words }
     case "recall":

@@ -1,11 +1,13 @@
-"""Tells a running daemon that the configuration has changed."""
+"""Talks to a running daemon about itself: reload the configuration, say pid and version."""
 
 import os
 import signal
 import time
+from typing import Any
 
+from vault_index.cli.arguments import Options
 from vault_index.cli.client import home_of
-from vault_index.cli.options import Options
+from vault_index.config.home import Home
 from vault_index.daemon.client import Client, connect
 from vault_index.errors import UsageError, VaultIndexError
 
@@ -20,7 +22,7 @@ def reload_daemon(options: Options, source: str = "") -> bool:
     """
     try:
         client = connect(home_of(options).socket_path)
-    except UsageError:  # another version of the protocol; it is to be restarted anyway
+    except UsageError:  # a daemon of another protocol version: it has to be restarted anyway
         return False
     if client is None:
         return False
@@ -46,5 +48,17 @@ def _knows(client: Client, source: str) -> bool:
     try:
         status = client.call("status")
     except VaultIndexError:
-        return True  # it ended; nothing to wait for
+        return True  # the daemon ended: nothing to wait for
     return isinstance(status, dict) and any(known["name"] == source for known in status.get("sources", ()))
+
+
+def daemon_at(home: Home) -> dict[str, Any]:
+    """Whether a daemon runs for this home, with its pid, start time and version."""
+    try:
+        client = connect(home.socket_path)
+    except UsageError:  # a daemon of another protocol version
+        return {"running": True}
+    if client is None:
+        return {"running": False}
+    with client:
+        return {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}

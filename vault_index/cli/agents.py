@@ -1,0 +1,193 @@
+"""`mcp`, `agent-context`, `opencode`: how agents reach this program, and what they are told."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from vault_index.cli.arguments import Options, argument, flag, takes
+from vault_index.cli.client import call_here, home_of
+from vault_index.cli.present import remark, show_value, write
+from vault_index.daemon.client import connect
+from vault_index.errors import UsageError
+
+TYPE_CHECKING = False  # spares the import of the plugin; type checkers know the name
+if TYPE_CHECKING:
+    from vault_index.opencode_plugin.install import Link, Target
+
+_CLIENTS = ("claude-code", "claude-desktop", "cursor", "opencode", "vscode", "generic")
+_PROJECT = "the project in this folder (default: this one) instead of every project"
+
+
+@takes(
+    flag("--read-only", "leave out the tools that write"),
+    argument(
+        "--print-config",
+        metavar="CLIENT",
+        choices=_CLIENTS,
+        help=f"how to set it up in {', '.join(_CLIENTS[:-1])}, or {_CLIENTS[-1]}",
+    ),
+    description="Serve the memory tools (search, get, timeline, recall, store, update, delete, list) to an MCP client "
+    "on stdin and stdout. The client starts it, and it ends with the client.",
+)
+def run_mcp(options: Options, args: dict[str, Any]) -> int:
+    if "print_config" in args:
+        return _print_config(options, args)
+    if sys.stdin.isatty():
+        remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
+    import gc
+
+    gc.disable()  # saves a tenth of the start: importing the SDK makes many objects and frees few
+    from vault_index.mcp_server.server import serve
+
+    gc.enable()
+    from vault_index.mcp_server.backend import Backend
+
+    backend = Backend(home_of(options), _home_options(options))
+    return serve(backend, read_only="read_only" in args, source=options.source)
+
+
+def _print_config(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.mcp_server.clients import setup
+
+    flags = ["--read-only"] if "read_only" in args else []
+    if options.source is not None:
+        flags += ["--source", options.source]
+    text, place = setup(args["print_config"], [*_program(), *_home_options(options), "mcp", *flags])
+    write(text)
+    remark(options, f"vault-index: {place}")
+    return 0
+
+
+@takes(
+    flag("--skill", "as a skill: with the head of a SKILL.md"),
+    description="Print a guide for agents, in less than 600 tokens: what to store and what not, how to ask, and how to "
+    "read the answers at little cost.",
+)
+def run_agent_context(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.output.guide import guide, skill
+
+    text = skill() if "skill" in args else guide()
+    show_value(options, "agent_context", {"text": text}, text.rstrip("\n"))
+    return 0
+
+
+@takes(
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {_PROJECT}"),
+    flag("--force", "overwrite files of the plugin that somebody changed"),
+    description="Put the plugin where OpenCode finds it, for every project or for one. Run it again after an update. "
+    "Files that it did not write are not touched.",
+)
+def run_opencode_install(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.opencode_plugin.install import install
+
+    target = _target(args)
+    written = install(target, link_of(options), force="force" in args)
+    told = (
+        f"the plugin is in {target.folder}" if written else f"the plugin was in {target.folder} already, as it is now"
+    )
+    show_value(
+        options, "opencode_install", {"path": str(target.folder), "written": [str(path) for path in written]}, told
+    )
+    if written:
+        remark(options, "Start OpenCode anew to use it.")
+    if not home_of(options).config_file.exists():
+        remark(options, "There is no index yet: vault-index init ~/Vault")
+    return 0
+
+
+@takes(
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {_PROJECT}"),
+    flag("--force", "remove files of the plugin that somebody changed, too"),
+)
+def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.opencode_plugin.install import uninstall
+
+    target = _target(args)
+    removed = uninstall(target, force="force" in args)
+    told = f"the plugin is no longer in {target.folder}" if removed else f"no plugin of ours is in {target.folder}"
+    show_value(
+        options, "opencode_uninstall", {"path": str(target.folder), "removed": [str(path) for path in removed]}, told
+    )
+    return 0
+
+
+@takes(argument("--project", metavar="DIR", default=".", help="look into this project (default: this folder)"))
+def run_opencode_status(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.opencode_plugin.install import project_target, state_of, user_target
+
+    link = link_of(options)
+    targets = (user_target(), project_target(_folder(args["project"])))
+    states = [state_of(target, link) for target in targets]
+    lines = []
+    for state in states:
+        version = f" ({state['version']})" if state["version"] else ""
+        lines.append(f"{state['scope']:<8} {state['state']}{version}: {state['path']}")
+        changed = state["changed"]
+        lines += [f"{'':<9}not as it was installed: {path}" for path in changed] if isinstance(changed, list) else []
+    answer = {"results": states, "total": len(states), "command": list(link.command)}
+    show_value(options, "opencode_status", answer, "\n".join(lines))
+    if any(state["state"] in ("outdated", "incomplete") for state in states):
+        remark(options, "Renew it with: vault-index opencode install (with --project in a project)")
+    return 0
+
+
+@takes()
+def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.config import load_config
+
+    home = home_of(options)
+    try:
+        client = connect(home.socket_path)
+    except UsageError:  # a daemon of another protocol version: its user restarts it
+        return 0
+    if client is not None:
+        client.close()
+        answer: dict[str, Any] = {"daemon": "running"}
+    elif load_config(home).agents.start_daemon:
+        from vault_index.daemon.launch import launch
+
+        answer = {"daemon": "started", "pid": launch(home, _home_options(options))}
+    else:
+        call_here(options, "sync", {})
+        answer = {"daemon": "off", "synced": True}
+    told = {"running": "a daemon runs", "started": "a daemon was started", "off": "no daemon: the index was synced"}
+    show_value(options, "opencode_wake", answer, told[answer["daemon"]])
+    return 0
+
+
+# --- inside --------------------------------------------------------------------------------------------------------
+
+
+def _target(args: dict[str, Any]) -> "Target":
+    from vault_index.opencode_plugin.install import project_target, user_target
+
+    return project_target(_folder(args["project"])) if "project" in args else user_target()
+
+
+def _folder(name: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(name)))
+
+
+def link_of(options: Options) -> "Link":
+    """The command, socket and folder that a plugin installed now would use."""
+    from vault_index.opencode_plugin.install import Link
+
+    return Link((*_program(), *_home_options(options)), home_of(options))
+
+
+def _program() -> tuple[str, ...]:
+    """The command that starts this program from any folder."""
+    beside = Path(sys.executable).parent / "vault-index"
+    for path in (Path(os.path.abspath(sys.argv[0])), beside):
+        if path.name in ("vault-index", "vx") and os.access(path, os.X_OK):
+            return (str(path),)
+    return (sys.executable, "-m", "vault_index")
+
+
+def _home_options(options: Options) -> tuple[str, ...]:
+    """Options for the home and the configuration, unless they are the default: environments of programs differ."""
+    home = options.home or os.environ.get("VAULT_INDEX_HOME", "")
+    config = options.config or ("" if options.home else os.environ.get("VAULT_INDEX_CONFIG", ""))
+    given = (("--home", home), ("--config", config))
+    return tuple(word for name, value in given if value for word in (name, os.path.abspath(os.path.expanduser(value))))
