@@ -11,7 +11,7 @@ import pytest
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index import VaultIndex
 from vault_index.config import find_home, load_config
-from vault_index.health.files import clock_problem, leftover_problems, watch_problems
+from vault_index.health.environment import clock_problem, leftover_problems, watch_problems
 from vault_index.indexer.sync import Interrupted
 from vault_index.results import Problem
 from vault_index.store.connection import load_vec0

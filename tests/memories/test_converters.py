@@ -8,7 +8,7 @@ import pytest
 
 from vault_index.errors import UsageError
 from vault_index.memories.transfer.import_record import Carried, settle
-from vault_index.memories.transfer.json_files import read_json
+from vault_index.memories.transfer.json_records import read_json
 from vault_index.memories.transfer.reading import read_files
 
 AGMEM_ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"

@@ -8,8 +8,8 @@ from hypothesis import assume, given, strategies as st
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.lines import split_lines
-from vault_index.memories.file.document import with_changes
-from vault_index.memories.file.file_parts import lines_with_ends
+from vault_index.memories.file.document import lines_with_ends
+from vault_index.memories.file.frontmatter_edit import with_changes
 
 
 def values(text: str) -> Any:

@@ -29,7 +29,7 @@ class Carrying(Remembering):
         The vault is the one memories are written to, or `source`. Only the owner can read what is written. Raises
         UsageError for a file that is there already and a folder that holds something, unless `force`.
         """
-        from vault_index.memories.transfer.export_files import USAGE_FILE, write_file, write_folder
+        from vault_index.memories.transfer.export import USAGE_FILE, write_file, write_folder
         from vault_index.output.json import render_json
 
         place = Path(path).expanduser().absolute()
@@ -82,7 +82,7 @@ class Carrying(Remembering):
 
     def _records_of(self, source: Names, *, raw: bool = False) -> Iterator[dict[str, Any]]:
         """The files of the memory folder as records, or with `raw` as they are."""
-        from vault_index.memories.transfer.json_record import to_record
+        from vault_index.memories.transfer.json_records import to_record
 
         vault = self._vaults[self._memory_source(source)]
         folder = self.config.memory.dir

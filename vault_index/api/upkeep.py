@@ -117,7 +117,7 @@ class Upkeep(Questions):
         """Mend what is derived from the files and the cache, and the permissions of our own files; what is left, and
         what was mended. Rows of a source that is gone are never given up: nothing is made anew while one is."""
         from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
-        from vault_index.health.files import tighten
+        from vault_index.health.environment import tighten
 
         before = self.doctor(deep=deep).problems
         codes = {problem.code for problem in before}

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from vault_index.config import Config, Home
 from vault_index.errors import BusyError, IndexCorruptError, VaultIndexError
-from vault_index.health.files import clock_problem, leftover_problems, permission_problems, watch_problems
+from vault_index.health.environment import clock_problem, leftover_problems, permission_problems, watch_problems
 from vault_index.results import Problem
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache

@@ -1,8 +1,13 @@
-"""What can be wrong around an index: the settings in force, the disk, a daemon that is no more. `status` asks each
-time, so that a problem is gone from it as soon as it is mended."""
+"""What can be wrong around an index: settings, disk, permissions, leftovers, watches, the clock, a daemon that died.
+
+`status` asks each time, so that a problem is gone from it as soon as it is mended.
+"""
 
 import fcntl
 import os
+import stat
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_index.config import Config, Home, load_config
@@ -104,3 +109,124 @@ def _free(folder: Path) -> int | None:
     except OSError:
         return None
     return found.f_bavail * found.f_frsize
+
+
+_LEFTOVER_SECONDS = 60.0
+"""A younger draft may still be written to."""
+_CLOCK_SECONDS = 60.0
+_SHOWN = 5
+_INOTIFY = Path("/proc/sys/fs/inotify")
+
+
+def permission_problems(home: Home) -> list[Problem]:
+    open_to_others = [str(path) for path, _ in _open_to_others(home)]
+    if not open_to_others:
+        return []
+    return [
+        Problem(
+            "permissions",
+            f"others can read {_some(open_to_others)}",
+            "vault-index doctor --fix takes that from them (chmod go-rwx)",
+        )
+    ]
+
+
+def tighten(home: Home) -> None:
+    """Take our own files and folders from everybody else."""
+    for path, mode in _open_to_others(home):
+        path.chmod(mode & 0o700)
+
+
+def leftover_problems(config: Config, now: float) -> list[Problem]:
+    """Drafts of memories that a crash left in a vault. They are named, and never touched: they may be the only copy."""
+    found = [str(path) for source in config.sources for path in _drafts(source.path, now)]
+    if not found:
+        return []
+    return [
+        Problem(
+            "leftover",
+            f"a crash left {len(found)} unfinished {'file' if len(found) == 1 else 'files'} in a vault: {_some(found)}",
+            "look into them, then delete them yourself; search leaves them out",
+        )
+    ]
+
+
+def watch_problems(config: Config, limits: Path = _INOTIFY) -> list[Problem]:
+    """Whether the system lets this user watch as many folders as there are."""
+    if config.watch.backend == "polling":
+        return []
+    folders = sum(_folders(source.path) for source in config.sources)
+    wanted = {"max_user_watches": folders, "max_user_instances": len(config.sources) + 2}
+    return [
+        Problem(
+            "watch_limit",
+            f"the vaults take {count:,} of {name}, and this system allows {limit:,} in all programs of a user",
+            f"raise it: sudo sysctl fs.inotify.{name}={max(2 * count, 524288 if 'watches' in name else 512)}",
+        )
+        for name, count in wanted.items()
+        if (limit := _number(limits / name)) is not None and count > limit
+    ]
+
+
+def clock_problem(synced_at: str | None, now: float) -> list[Problem]:
+    """Whether the clock went back: then nothing that is younger than another can be told by it."""
+    last = float(synced_at or 0)
+    if last <= now + _CLOCK_SECONDS:
+        return []
+    told, then = (time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) for moment in (now, last))
+    return [
+        Problem(
+            "clock",
+            f"the clock says {told}, but the index was brought up to date at {then}",
+            "set the clock, then run `vault-index rebuild`",
+        )
+    ]
+
+
+def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
+    named = ("index.db*", "cache.db*", "*.lock", "daemon.log*")
+    files = [home.config_file, home.socket_path, *(path for name in named for path in home.data_dir.glob(name))]
+    for path in (home.data_dir, home.runtime_dir, *sorted(files)):
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        # A link is somebody else's: home-manager's configuration lies in a store that all may read.
+        if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
+            yield path, stat.S_IMODE(found.st_mode)
+
+
+def _drafts(root: Path, now: float) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = Path(folder, name)
+            if name.startswith(".vault-index-") and name.endswith(".tmp") and _age(path, now) > _LEFTOVER_SECONDS:
+                yield path
+
+
+def _folders(root: Path) -> int:
+    count = 0
+    for _, folders, _ in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        count += 1
+    return count
+
+
+def _age(path: Path, now: float) -> float:
+    try:
+        return now - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text("ascii"))
+    except (OSError, ValueError):  # no Linux, or a sandbox
+        return None
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

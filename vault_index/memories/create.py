@@ -11,9 +11,17 @@ from vault_index.indexer.describe import last_moment
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.memories.dates import read_date
 from vault_index.memories.edit import Change
-from vault_index.memories.file.document import new_document, title_of, with_changes
+from vault_index.memories.file.document import (
+    BOM,
+    Layout,
+    ended,
+    lay_out,
+    title_of,
+    with_line_ends,
+    without_blank_edges,
+)
 from vault_index.memories.file.fields import Fields, changes_of, read_fields, said_in
-from vault_index.memories.file.file_parts import BOM, Layout, ended, lay_out
+from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.store import NewMemory
 from vault_index.memories.transfer.import_record import OLD_ID, as_uuid
 from vault_index.secrets.find import find_secrets
@@ -55,6 +63,13 @@ def new_memory(
         path=path,
         supersedes=supersedes,
     )
+
+
+def new_document(fields: Fields, body: str, *, uid: str, created: str) -> str:
+    """The file of a new memory. Keys that were not given, or given empty, are left out; lines end with LF."""
+    values = {**changes_of(fields), "id": uid, "created": created, "updated": created}
+    head = "".join(entry(key, values[key], "\n") for key in KEYS if values.get(key) is not None)
+    return f"---\n{head}---\n{ended(without_blank_edges(with_line_ends(body, chr(10))), chr(10))}"
 
 
 def given_memory(

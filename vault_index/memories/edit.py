@@ -7,8 +7,9 @@ from typing import Any
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.parse import normal_tags, parse
-from vault_index.memories.file.document import appended, body_of, with_body, with_changes, with_section
+from vault_index.memories.file.document import appended, body_of, with_body, with_section
 from vault_index.memories.file.fields import Fields, changes_of
+from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.lookup import Standing, front_of
 
 

@@ -11,7 +11,7 @@ from vault_index.indexer.describe import document_uid, last_moment, memory_ident
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.lines import split_lines
 from vault_index.markdown.parse import parse
-from vault_index.memories.file.file_parts import BOM
+from vault_index.memories.file.document import BOM
 from vault_index.memories.file.files import MemoryFiles, Seen
 from vault_index.models import Filters
 from vault_index.query.references import resolve

@@ -7,8 +7,8 @@ from typing import Any
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.index_writer import WriteSide
 from vault_index.memories.edit import Change, changed, marked, merged, superseded_before, superseding
-from vault_index.memories.file.document import with_changes
 from vault_index.memories.file.fields import Fields
+from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.lookup import Standing, StandingMemories, front_of, identity_of
 from vault_index.models import Filters, Progress, no_progress
 from vault_index.results import StoredMemory

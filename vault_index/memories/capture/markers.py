@@ -8,9 +8,75 @@ from datetime import date, timedelta
 from vault_index.markdown.code import Span, code_spans, masked
 from vault_index.markdown.lines import split_lines
 from vault_index.markdown.tags import normalize_tag
-from vault_index.memories.capture.tag_words import BUILT_IN
 from vault_index.memories.dates import leading_date
 from vault_index.memories.file.fields import TYPES
+
+BUILT_IN = {
+    "ansible": "ansible, ansible-playbook",
+    "aws": "aws, s3, ec2, cloudformation, dynamodb",
+    "azure": "azure, aks",
+    "bash": "bash, shell script, shellcheck",
+    "css": "css, scss, tailwind, tailwindcss",
+    "django": "django",
+    "docker": "docker, dockerfile, docker-compose, podman, containerd, compose.yaml, compose.yml",
+    "elasticsearch": "elasticsearch, opensearch, kibana",
+    "fastapi": "fastapi, uvicorn, pydantic",
+    "gcp": "gcp, gcloud, google cloud, bigquery",
+    "git": "git, git hook, rebase, rebased, cherry-pick, gitignore, submodule, submodules",
+    "github": "github, github actions, gh",
+    "gitlab": "gitlab, gitlab ci, gitlab-ci",
+    "golang": "golang, go.mod, gofmt, goroutine, goroutines",
+    "graphql": "graphql, apollo server",
+    "java": "java, jvm, maven, gradle, spring boot",
+    "javascript": "javascript, eslint, prettier, webpack, vite",
+    "kafka": "kafka, zookeeper",
+    "kubernetes": "kubernetes, k8s, kubectl, helm, minikube, k3s, kustomize",
+    "linux": "linux, ubuntu, debian, fedora, arch linux",
+    "macos": "macos, homebrew, launchd",
+    "mongodb": "mongodb, mongo, mongoose",
+    "mysql": "mysql, mariadb",
+    "nextjs": "next.js, nextjs",
+    "nginx": "nginx, openresty",
+    "nixos": "nixos, nixpkgs, nix flake, nix flakes, flake.nix, home-manager, nix-shell, nix develop",
+    "nodejs": "node.js, nodejs, npm, pnpm, yarn, package.json, package-lock.json, nvm, bun",
+    "obsidian": "obsidian",
+    "php": "php, laravel, symfony, composer.json",
+    "postgresql": "postgresql, postgres, psql, pg_dump, pgbouncer, pgvector",
+    "prometheus": "prometheus, grafana, alertmanager",
+    "python": "python, pip, pytest, mypy, ruff, virtualenv, venv, pyproject.toml, poetry, uv",
+    "rabbitmq": "rabbitmq, amqp",
+    "react": "reactjs, react.js, react native, react component, react components, react hook, react hooks, jsx, tsx",
+    "redis": "redis, redis-cli, valkey",
+    "ruby": "ruby, rails, rspec, gemfile",
+    "rust": "rust, rustc, rustup, cargo, cargo.toml, clippy",
+    "sqlite": "sqlite, sqlite3, fts5",
+    "svelte": "svelte, sveltekit",
+    "systemd": "systemd, systemctl, journalctl, journald",
+    "terraform": "terraform, opentofu, tfstate",
+    "typescript": "typescript, tsconfig, tsconfig.json, tsc",
+    "vue": "vue, vue.js, vuejs, nuxt, pinia",
+    "windows": "powershell, wsl, wsl2, on windows, windows 10, windows 11",
+    "api": "api, apis, endpoint, endpoints, webhook, webhooks, openapi",
+    "authentication": "authentication, oauth, oauth2, oidc, jwt, sso, login",
+    "backup": "backup, backups, restic, borg, borgbackup",
+    "ci": "ci, ci pipeline, jenkins, github actions, gitlab ci, gitlab-ci",
+    "configuration": "config, configs, configuration, configure, configured, settings, environment variable, "
+    "environment variables, env var, env vars, .env",
+    "database": "database, databases, migration, migrations, sql, postgres, postgresql, mysql, mariadb, mongodb, "
+    "sqlite",
+    "dependencies": "dependency, dependencies, lockfile, package.json, package-lock.json",
+    "deployment": "deploy, deploys, deployed, deploying, deployment, deployments, rollout, rollback, staging",
+    "documentation": "documentation, docs, readme, changelog",
+    "networking": "dns, firewall, tcp, udp, vpn, proxy, load balancer, wireguard, iptables",
+    "performance": "performance, slow, slower, faster, speed up, latency, throughput, bottleneck, benchmark, "
+    "benchmarks, memory leak, n+1",
+    "security": "security, secure, insecure, vulnerability, vulnerabilities, cve, xss, csrf, sql injection, "
+    "encryption, encrypted, secrets, credentials",
+    "testing": "test, tests, testing, unit test, e2e, pytest, jest, vitest, playwright, flaky",
+    "troubleshooting": "troubleshooting, workaround, error, errors, fails, failed, failing, failure, crash, crashes, "
+    "crashed, bug, bugs, broken, root cause, debug, debugging, hangs, deadlock",
+}
+
 
 TEMPORARY = timedelta(days=90)
 """How long what is called temporary is kept."""

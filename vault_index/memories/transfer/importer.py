@@ -15,7 +15,7 @@ from vault_index.memories.lookup import Standing
 from vault_index.memories.store import MemoryWriter, NewMemory
 from vault_index.memories.transfer.coerce import in_order
 from vault_index.memories.transfer.import_record import OLD_ID, Batch, Carried, settle
-from vault_index.memories.transfer.json_record import compose, file_of
+from vault_index.memories.transfer.json_records import compose, file_of
 from vault_index.models import Filters, Progress
 from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.store.documents import Order
