@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.memories.transfer.import_record import Carried, settle
+from vault_index.memories.transfer.import_record import ImportRecord, settle
 from vault_index.memories.transfer.json_records import read_json
 from vault_index.memories.transfer.reading import read_files
 
 AGMEM_ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
 
-def one(record: Any) -> Carried:
+def one(record: Any) -> ImportRecord:
     batch = read_json(json.dumps([record]), "export.json")
     assert not batch.failed
     return batch.memories[0]
 
 
-def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Carried:
+def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> ImportRecord:
     batch = read_files([(f"observations/{name}", text)])
     assert not batch.failed
     return batch.memories[0]

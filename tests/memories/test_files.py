@@ -247,6 +247,7 @@ def test_a_file_that_changed_is_left_and_the_new_text_kept_where_obsidian_shows_
 ) -> None:
     seen = files.read(_created(files, "old"))
     (vault / NOTE).write_text("theirs")
+    assert seen.status is not None
     os.utime(vault / NOTE, ns=(seen.status.st_atime_ns, seen.status.st_mtime_ns))
     with pytest.raises(ConflictError) as raised:
         files.replace(NOTE, "ours", seen)

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from vault_index.api.methods import READING
 from vault_index.cli.options import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
@@ -12,23 +13,6 @@ TYPE_CHECKING = False  # spares the import of the index; type checkers know the 
 if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
     from vault_index.daemon.client import Client
-
-READING = frozenset(
-    {
-        "search",
-        "why",
-        "get",
-        "list",
-        "related",
-        "timeline",
-        "recall",
-        "tags",
-        "stats",
-        "status",
-        "file_status",
-        "doctor",
-    }
-)
 
 
 def home_of(options: Options) -> Home:

@@ -27,10 +27,9 @@ def run_export(options: Options, args: dict[str, Any]) -> int:
     source = {"source": options.source} if options.source is not None else {}
     if args["file"] == _STDOUT:
         from vault_index.api import VaultIndex
-        from vault_index.api.carrying import as_json
 
         with VaultIndex.open(home_of(options)) as index:
-            write(as_json(index.memory_records(**source)).rstrip("\n"))
+            write(index.export_json(**source).rstrip("\n"))
         return 0
     place = absolute(args["file"])
     folder = options.format == "markdown" or args["file"].endswith("/") or os.path.isdir(place)

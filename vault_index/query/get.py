@@ -1,14 +1,52 @@
 """Opening a place: its text within a budget, its neighbours, and everything that is known of its document."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.markdown.lines import split_lines
 from vault_index.query.present import to_record
 from vault_index.query.references import Place
-from vault_index.results import DocumentText
+from vault_index.results import DocumentText, Texts
+from vault_index.sources.source import Source
+from vault_index.store.read_pool import Connections
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
+
+
+def get_texts(
+    connections: Connections,
+    sources: Mapping[str, Source],
+    places: Iterable[Place],
+    *,
+    full: bool,
+    max_tokens: int | None,
+    neighbors: int,
+) -> Texts:
+    """The texts of places as their files are now; each counts as opened. Raises NotFoundError for a missing file."""
+    reader, cache = connections.reader, connections.cache
+    texts = []
+    for place in places:
+        place = with_neighbors(reader, place, neighbors)
+        document, source = place.document, sources[place.document.source]
+        found = source.look(document.path)
+        if found is None:
+            raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+        raw = source.read(found)
+        now, then = raw.ref.stamp, document.stamp
+        # The whole stamp of a file just written is not believed, but what was counted of it is right.
+        counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
+        text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
+        if full:
+            accesses = cache.accesses([document.uid]).get(document.uid, 0)
+            metadata = full_metadata(reader, document, source.link(document.path), accesses)
+            text = replace(text, metadata=metadata)
+        with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
+            cache.record_access(document.uid, time.time())
+        texts.append(text)
+    return Texts(tuple(texts))
 
 
 def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:

@@ -1,5 +1,6 @@
 """The text of a memory file: its parts, its body, and what stands under one of its headings."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,41 +9,75 @@ from typing import Any
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.lines import split_lines
+from vault_index.markdown.memory import document_uid, last_moment
 from vault_index.markdown.parse import read_body
 from vault_index.markdown.words import plain_words
 from vault_index.models import Fault
 
 BOM = "\ufeff"
+OLD_ID = "imported_id"
+"""The frontmatter key for the id of a memory in the place it came from: `get '#12'` finds it."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """`opening + inside + closing + body` is the text. Without frontmatter the first is a byte order mark or empty,
-    the next two are empty."""
+class MemoryFile:
+    """A memory file, or the text of one that is still to be written, in its parts.
+
+    `opening + inside + closing + body` is the text. Without frontmatter the first is a byte order mark or empty, the
+    next two are empty.
+    """
 
     opening: str
     inside: str
     closing: str
     body: str
     newline: str
-    """How the lines end: as the first one does."""
-    values: Mapping[str, Any]
+    """The line end of its first line."""
+    front: Mapping[str, Any]
+    """The values of its frontmatter."""
     faults: tuple[Fault, ...] = ()
+    """What is wrong with the frontmatter."""
+    source: str = ""
+    path: str = ""
+    """Inside its source; for one that is still to be written the name it was given, if any."""
+    digest: bytes = b""
+    """SHA-256 of the bytes on disk."""
+    status: os.stat_result | None = None
+
+    @property
+    def text(self) -> str:
+        return self.opening + self.inside + self.closing + self.body
+
+    @property
+    def uid(self) -> str:
+        """Its id, or the one that its place gives it."""
+        return document_uid(self.front.get("id"), self.source, self.path)
+
+    def is_over(self, now: float) -> bool:
+        """Whether it has expired, or another memory has replaced it."""
+        return is_over(self.front, now)
 
 
-def lay_out(text: str) -> Layout:
+def is_over(front: Mapping[str, Any], now: float) -> bool:
+    """Whether a memory with this frontmatter has expired, or another one has replaced it."""
+    expires = last_moment(front.get("expires"))
+    return (expires is not None and expires <= now) or bool(front.get("superseded_by"))
+
+
+def read_text(text: str, path: str = "") -> MemoryFile:
+    """The parts of a text."""
     mark = BOM if text.startswith(BOM) else ""
     rest = text.removeprefix(BOM)
     front = read_frontmatter(split_lines(rest))
     newline = first_line_end(rest)
     if not front.lines:
-        return Layout(mark, "", "", rest, newline, front.values)
+        return MemoryFile(mark, "", "", rest, newline, front.values, path=path)
     lines = lines_with_ends(rest)
-    head = lines[: front.lines]
-    body = "".join(lines[front.lines :])
-    return Layout(mark + head[0], "".join(head[1:-1]), head[-1], body, newline, front.values, front.faults)
+    head, body = lines[: front.lines], "".join(lines[front.lines :])
+    inside = "".join(head[1:-1])
+    return MemoryFile(mark + head[0], inside, head[-1], body, newline, front.values, front.faults, path=path)
 
 
 def lines_with_ends(text: str) -> list[str]:
@@ -76,7 +111,7 @@ _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 
 def body_of(text: str) -> str:
     """What follows the frontmatter, without blank lines around it; lines end with LF."""
-    return without_blank_edges("\n".join(split_lines(lay_out(text).body)))
+    return without_blank_edges("\n".join(split_lines(read_text(text).body)))
 
 
 def title_of(body: str) -> str:
@@ -93,25 +128,25 @@ def title_of(body: str) -> str:
 
 def with_body(text: str, body: str) -> str:
     """The file with another body. Blank lines under the frontmatter and the end of the last line stay as they are."""
-    layout = lay_out(text)
-    head = layout.opening + ended(layout.inside + layout.closing, layout.newline)
-    new = with_line_ends(without_blank_edges(body), layout.newline)
-    if not layout.body.strip():
-        return head + layout.body + ended(new, layout.newline)
-    gap = "".join(_leading_blank(layout.body)) if new else ""
-    return head + gap + (new if _open_ended(layout.body) else ended(new, layout.newline))
+    file = read_text(text)
+    head = file.opening + ended(file.inside + file.closing, file.newline)
+    new = with_line_ends(without_blank_edges(body), file.newline)
+    if not file.body.strip():
+        return head + file.body + ended(new, file.newline)
+    gap = "".join(_leading_blank(file.body)) if new else ""
+    return head + gap + (new if _open_ended(file.body) else ended(new, file.newline))
 
 
 def appended(text: str, addition: str) -> str:
     """The file with a paragraph more at its end, after a blank line. What was there stays as it is."""
-    layout = lay_out(text)
-    new = with_line_ends(without_blank_edges(addition), layout.newline)
+    file = read_text(text)
+    new = with_line_ends(without_blank_edges(addition), file.newline)
     if not new:
         return text
-    whole = ended(text, layout.newline)
-    lines = lines_with_ends(layout.body)
-    gap = layout.newline if layout.body.strip() and lines[-1].strip() else ""
-    return whole + gap + (new if _open_ended(layout.body) else new + layout.newline)
+    whole = ended(text, file.newline)
+    lines = lines_with_ends(file.body)
+    gap = file.newline if file.body.strip() and lines[-1].strip() else ""
+    return whole + gap + (new if _open_ended(file.body) else new + file.newline)
 
 
 def _leading_blank(body: str) -> Iterator[str]:
@@ -167,22 +202,22 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
     `heading` is its words, with `#` marks where the level matters, or `Parent#Heading`. UsageError when there is no
     such heading, or more than one.
     """
-    layout = lay_out(text)
+    file = read_text(text)
     lines = lines_with_ends(text)
-    headings = _headings(split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(layout.body)))
+    headings = _headings(split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body)))
     found = _named(headings, heading)
     following = (other.first - 1 for other in headings if other.first > found.last and other.level <= found.level)
     start, end = _filled(lines, found.last, next(following, len(lines)))
     before, old, after = ("".join(part) for part in (lines[:start], lines[start:end], lines[end:]))
-    section = with_line_ends(without_blank_edges(new), layout.newline)
+    section = with_line_ends(without_blank_edges(new), file.newline)
     if append:
         if not section:
             return text
-        section = ended(old, layout.newline) + (layout.newline if old else "") + section
+        section = ended(old, file.newline) + (file.newline if old else "") + section
     if not old and section:
-        before, after = _with_gaps(ended(before, layout.newline), after, layout.newline)
+        before, after = _with_gaps(ended(before, file.newline), after, file.newline)
     last_line_ends = bool(after) or text.endswith(("\n", "\r"))
-    return before + (ended(section, layout.newline) if last_line_ends else section) + after
+    return before + (ended(section, file.newline) if last_line_ends else section) + after
 
 
 def _filled(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
@@ -237,13 +272,13 @@ def _named(headings: Sequence[Heading], name: str) -> Heading:
     if found:
         lines = ", ".join(str(one.first) for one in found)
         raise UsageError(
-            f"The heading {name.strip()!r} stands there {len(found)} times: lines {lines}.",
-            "Say which one with the heading above it, as Parent#Heading, or edit the file.",
+            f"the heading {name.strip()!r} stands there {len(found)} times: lines {lines}",
+            "say which one with the heading above it, as Parent#Heading, or edit the file",
         )
     there = ", ".join(f"{'#' * one.level} {one.path[-1]}" for one in headings[:_SHOWN_HEADINGS])
     more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
     raise UsageError(
-        f"There is no heading {name.strip()!r}.", f"There are: {there}{more}." if there else "The file has no headings."
+        f"there is no heading {name.strip()!r}", f"there are: {there}{more}" if there else "the file has no headings"
     )
 
 

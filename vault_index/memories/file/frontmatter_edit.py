@@ -10,7 +10,7 @@ import yaml
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.lines import split_lines
-from vault_index.memories.file.document import ended, lay_out
+from vault_index.memories.file.document import ended, read_text
 
 KEYS = (
     "id", "type", "title", "subtitle", "digest", "tags", "project", "created", "updated", "entered_by", "expires",
@@ -104,21 +104,21 @@ def with_changes(text: str, changes: Mapping[str, Any]) -> str:
     Values are strings, numbers and lists of them. A list in block style stays in it, and its items that stay keep
     their comments. UsageError for a frontmatter that cannot be read, or cannot be changed so.
     """
-    layout = lay_out(text)
-    if layout.closing and layout.faults:
-        fault = layout.faults[0]
+    file = read_text(text)
+    if file.closing and file.faults:
+        fault = file.faults[0]
         raise UsageError(
-            f"Line {fault.line}: {fault.message}. Nothing was written.", "Mend that line of the file, and try again."
+            f"line {fault.line}: {fault.message}; nothing was written", "mend that line of the file, and try again"
         )
-    inside = layout.inside
+    inside = file.inside
     for key in sorted(changes, key=_rank):
         value = list(changes[key]) if isinstance(changes[key], tuple) else changes[key]
-        inside = _with_change(inside, key, value, layout.newline)
-    if inside == layout.inside:
+        inside = _with_change(inside, key, value, file.newline)
+    if inside == file.inside:
         return text
-    if layout.closing:
-        return layout.opening + inside + layout.closing + layout.body
-    return f"{layout.opening}---{layout.newline}{inside}---{layout.newline}{layout.body}"
+    if file.closing:
+        return file.opening + inside + file.closing + file.body
+    return f"{file.opening}---{file.newline}{inside}---{file.newline}{file.body}"
 
 
 def _rank(key: str) -> int:
@@ -134,8 +134,8 @@ def _with_change(inside: str, key: str, value: Any, newline: str) -> str:
         if _did(before, _values(candidate), key, value):
             return candidate
     raise UsageError(
-        f"{key} cannot be changed in a frontmatter written like this one. Nothing was written.",
-        "Write the frontmatter in plain lines of `key: value`, or change it in an editor.",
+        f"{key} cannot be changed in a frontmatter written like this one; nothing was written",
+        "write the frontmatter in plain lines of `key: value`, or change it in an editor",
     )
 
 

@@ -2,23 +2,91 @@
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from vault_index import disk
-from vault_index.errors import UsageError, VaultIndexError
-
-USAGE_FILE = ".vault-index-usage.json"
-"""How often the memories of an exported folder were opened: that stands in none of its files."""
+from vault_index.errors import NotSetUpError, UsageError, VaultIndexError
+from vault_index.memories.store import home_of_memories
+from vault_index.memories.transfer.json_records import to_record
+from vault_index.memories.transfer.reading import USAGE_FILE
+from vault_index.models import Filters
+from vault_index.output.json import render_json
+from vault_index.results import ExportReport
+from vault_index.runtime import Runtime
+from vault_index.store.documents import Order
 
 _TAKEN = "name another file, or overwrite it with --force"
+
+
+def export_memories(
+    runtime: Runtime, path: str | Path, *, folder: bool, force: bool, sources: Sequence[str]
+) -> ExportReport:
+    """Write every memory of one vault to a JSON file, or with `folder` to a folder, with a file of usage counts."""
+    place = Path(path).expanduser().absolute()
+    records = _records(runtime, sources)
+    if folder:
+        files = list(_files(runtime, sources))
+        usage = {record["path"]: [record["accesses"], record["accessed"]] for record in records if "accesses" in record}
+        kept = [(USAGE_FILE, render_json(usage) + "\n")] if usage else []
+        size = write_folder(place, [*files, *kept], force=force)
+    else:
+        size = write_file(place, _as_json(records), force=force)
+    return ExportReport(str(place), home_of_memories(runtime, sources), len(records), size)
+
+
+def export_json(runtime: Runtime, sources: Sequence[str]) -> str:
+    """The memories of one vault as a JSON array."""
+    return _as_json(_records(runtime, sources))
+
+
+def _as_json(records: Sequence[Mapping[str, Any]]) -> str:
+    """One array, a record a line, so that two exports can be compared by line."""
+    lines = ",\n".join(map(render_json, records))
+    return f"[\n{lines}\n]\n" if lines else "[]\n"
+
+
+def _records(runtime: Runtime, sources: Sequence[str]) -> list[dict[str, Any]]:
+    """Every memory of one vault as its JSON record, by path."""
+    source = home_of_memories(runtime, sources)
+    usage: Mapping[str, tuple[int, float]] = {}
+    uids: dict[str, str] = {}
+    with suppress(NotSetUpError), runtime.pool.lend() as connections:  # not indexed yet, and so never opened
+        if usage := connections.cache.usage():
+            wanted = Filters(kinds=("memory",), sources=(source,))
+            documents = connections.reader.documents(wanted, Order("path", False), -1, 0)[0]
+            uids = {document.path: document.uid for document in documents}
+    records = []
+    for path, text in _files(runtime, sources):
+        accesses, accessed = usage.get(uids.get(f"{runtime.config.memory.dir}/{path}", ""), (0, 0.0))
+        last = datetime.fromtimestamp(accessed, UTC).isoformat() if accesses else None
+        records.append(to_record(path, text, accesses=accesses, accessed=last))
+    return records
+
+
+def _files(runtime: Runtime, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Path inside the memory folder and text of every memory. Raises VaultIndexError for one that cannot be read."""
+    vault, folder = runtime.vaults[home_of_memories(runtime, sources)], runtime.config.memory.dir
+    scan = vault.scan(folder)
+    if scan.vanished:
+        raise VaultIndexError(f"source {vault.config.name!r}: {scan.reason}", "is its disk mounted?")
+    for path in (ref.path for ref in scan.refs if ref.path.endswith(".md")):
+        try:
+            yield path.removeprefix(f"{folder}/"), vault.absolute(path).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise VaultIndexError(
+                f"{path} cannot be read ({error.strerror}), and an export leaves nothing out",
+                "check its permissions, and run the same command again",
+            ) from error
 
 
 def write_file(path: Path, text: str, *, force: bool) -> int:
     """Write one file of mode 0600, and tell its size in bytes. Raises UsageError where there is one already."""
     data = text.encode("utf-8", "surrogateescape")
-    with _told(path):
+    with _translated(path):
         if path.is_dir():
             raise UsageError(
                 f"{path} is a folder", "end its name with / for a folder of markdown, or name a file in it"
@@ -34,7 +102,7 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
 
     Raises UsageError, before anything is written, for a folder that holds something.
     """
-    with _told(folder):
+    with _translated(folder):
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"{folder} is a file", "name a folder, or a file that does not end with /")
         if not force and folder.is_dir() and next(folder.iterdir(), None):
@@ -59,8 +127,8 @@ def _write(path: Path, data: bytes, *, force: bool) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Say what the system's errors mean here."""
+def _translated(path: Path) -> Iterator[None]:
+    """Translate errors of the system."""
     try:
         yield
     except FileExistsError as error:

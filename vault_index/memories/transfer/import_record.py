@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_index.errors import UsageError
+from vault_index.markdown.memory import as_uuid
 from vault_index.results import FailedItem
-
-OLD_ID = "imported_id"
-"""The frontmatter key that remembers what a memory was called where it came from: `get '#12'` finds it."""
 
 OLD_SUPERSEDES = "imported_supersedes"
 """What a memory superseded and nobody here knows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class ImportRecord:
     """One memory as it comes: what its frontmatter says, in order, and its text.
 
     `own` is one that we exported: it comes back as it was, under its `path` (inside the memory folder) and with its
@@ -47,13 +45,13 @@ class Carried:
 class Batch:
     """What a file or folder holds."""
 
-    memories: tuple[Carried, ...]
+    memories: tuple[ImportRecord, ...]
     failed: tuple[FailedItem, ...] = ()
 
 
-def gather(parts: Iterable[tuple[str, Callable[[], Carried]]]) -> Batch:
+def gather(parts: Iterable[tuple[str, Callable[[], ImportRecord]]]) -> Batch:
     """Every memory that can be read, and the positions of those that cannot."""
-    memories: list[Carried] = []
+    memories: list[ImportRecord] = []
     failed: list[FailedItem] = []
     for position, read in parts:
         try:
@@ -63,16 +61,7 @@ def gather(parts: Iterable[tuple[str, Callable[[], Carried]]]) -> Batch:
     return Batch(tuple(memories), tuple(failed))
 
 
-def as_uuid(value: object) -> str | None:
-    if isinstance(value, str):
-        try:
-            return str(uuid.UUID(value.strip()))
-        except ValueError:
-            pass
-    return None
-
-
-def settle(memories: Sequence[Carried], known: Mapping[str, str] | None = None) -> list[Carried]:
+def settle(memories: Sequence[ImportRecord], known: Mapping[str, str] | None = None) -> list[ImportRecord]:
     """Give every memory that is not our own an id, and let what they supersede be called by ids.
 
     The ids follow from what the origin said, so that the same data gives the same ids again: importing it twice
@@ -86,13 +75,13 @@ def settle(memories: Sequence[Carried], known: Mapping[str, str] | None = None) 
     return _mirrored(remapped)
 
 
-def _with_id(memory: Carried) -> Carried:
+def _with_id(memory: ImportRecord) -> ImportRecord:
     if memory.own:
         return memory
     return replace(memory, head={"id": memory.uid or _derived_id(memory), **_without(memory.head, "id")})
 
 
-def _derived_id(memory: Carried) -> str:
+def _derived_id(memory: ImportRecord) -> str:
     """A UUID of version 4 by its form, with the bits of a hash: like any other here, but the same every time."""
     said = "\0".join(
         (*memory.names[:1], str(memory.head.get("created", "")), str(memory.head.get("title")), memory.body)
@@ -100,7 +89,7 @@ def _derived_id(memory: Carried) -> str:
     return str(uuid.UUID(bytes=hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()[:16], version=4))
 
 
-def _remapped(memory: Carried, ids: Mapping[str, str]) -> Carried:
+def _remapped(memory: ImportRecord, ids: Mapping[str, str]) -> ImportRecord:
     head = dict(memory.head)
     old = [str(name) for name in head.pop("supersedes", ())]
     unknown = [name for name in old if name not in ids and not as_uuid(name)]
@@ -117,7 +106,7 @@ def _known(names: Iterable[str], ids: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(uid for name in names if (uid := ids.get(name) or as_uuid(name))))
 
 
-def _mirrored(memories: Sequence[Carried]) -> list[Carried]:
+def _mirrored(memories: Sequence[ImportRecord]) -> list[ImportRecord]:
     """Where only one side says which memory replaced which, the other says so, too."""
     older: dict[str, list[str]] = {}
     newer: dict[str, str] = {}
@@ -132,7 +121,7 @@ def _mirrored(memories: Sequence[Carried]) -> list[Carried]:
 
 
 def _both_sides(
-    memory: Carried, older: Mapping[str, Sequence[str]], newer: Mapping[str, str]
+    memory: ImportRecord, older: Mapping[str, Sequence[str]], newer: Mapping[str, str]
 ) -> Iterator[tuple[str, Any]]:
     uid = memory.head["id"]
     replaces = list(dict.fromkeys((*memory.head.get("supersedes", ()), *older.get(uid, ()))))

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.memories.file.document import lay_out, without_blank_edges
+from vault_index.markdown.memory import as_uuid
+from vault_index.memories.file.document import OLD_ID, read_text, without_blank_edges
 from vault_index.memories.file.frontmatter_edit import entry
 from vault_index.memories.transfer.coerce import (
     confidence_of,
@@ -19,7 +20,7 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.import_record import OLD_ID, Batch, Carried, as_uuid, gather
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.surrogates import has_surrogates, mended
 
 _PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED = "path", "content", "raw", "accesses", "accessed"
@@ -32,10 +33,10 @@ def to_record(path: str, text: str, *, accesses: int = 0, accessed: str | None =
     `raw` is there where the keys and the content alone would not give the same bytes: comments, quotes of another
     style, other line endings, broken frontmatter. It then counts, and the rest is for readers.
     """
-    layout = lay_out(text)
-    head = {key: value for key, value in layout.values.items() if key not in _RESERVED}
-    record: dict[str, Any] = {_PATH: path, **head, _CONTENT: layout.body}
-    if layout.faults or len(head) < len(layout.values) or compose(head, layout.body) != text:
+    file = read_text(text)
+    head = {key: value for key, value in file.front.items() if key not in _RESERVED}
+    record: dict[str, Any] = {_PATH: path, **head, _CONTENT: file.body}
+    if file.faults or len(head) < len(file.front) or compose(head, file.body) != text:
         record[_RAW] = text
     if accesses:
         record |= {_ACCESSES: accesses, _ACCESSED: accessed}
@@ -47,14 +48,14 @@ def is_own(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get(_PATH), str) and (_CONTENT in record or _RAW in record)
 
 
-def from_record(record: Mapping[str, Any], position: str) -> Carried:
+def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
     """Raises UsageError for a text that is none."""
     raw, body = record.get(_RAW), record.get(_CONTENT)
     if not isinstance(body if raw is None else raw, str):
         raise UsageError("its content is no text", "`content` is the text of the memory")
     count, accessed = record.get(_ACCESSES), record.get(_ACCESSED)
     head = {key: value for key, value in record.items() if key not in _RESERVED}
-    memory = from_file(raw, record[_PATH]) if raw is not None else Carried(position, head, body or "", own=True)
+    memory = from_file(raw, record[_PATH]) if raw is not None else ImportRecord(position, head, body or "", own=True)
     return replace(
         memory,
         position=position,
@@ -64,13 +65,13 @@ def from_record(record: Mapping[str, Any], position: str) -> Carried:
     )
 
 
-def from_file(text: str, path: str) -> Carried:
+def from_file(text: str, path: str) -> ImportRecord:
     """A memory file as it is, under its own name."""
-    layout = lay_out(text)
-    return Carried(path, layout.values, layout.body, path=path, raw=text, own=True)
+    file = read_text(text)
+    return ImportRecord(path, file.front, file.body, path=path, raw=text, own=True)
 
 
-def file_of(memory: Carried) -> str:
+def file_of(memory: ImportRecord) -> str:
     """The text of the file of a memory that was settled."""
     return memory.raw if memory.raw is not None else compose(memory.head, memory.body)
 
@@ -115,7 +116,7 @@ def _records(data: object, name: str) -> list[Any]:
     raise UsageError(f"{name} holds no records", _HINT)
 
 
-def _read(record: object, number: int) -> Carried:
+def _read(record: object, number: int) -> ImportRecord:
     position = f"record {number}"
     if not isinstance(record, dict):
         raise UsageError(f"not a record but {type(record).__name__}", _HINT)
@@ -128,7 +129,7 @@ def _read(record: object, number: int) -> Carried:
     return _foreign(record, position)
 
 
-def _foreign(record: Mapping[str, Any], position: str) -> Carried:
+def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
     rest = dict(record)
     take = partial(_take, rest)
     content = take(*_CONTENTS)
@@ -165,7 +166,7 @@ def _foreign(record: Mapping[str, Any], position: str) -> Carried:
     if old is not None and not head["id"]:
         head[OLD_ID] = old if isinstance(old, int) else text_of(old)
     unknown = {key: value for key, value in rest.items() if key not in _DROPPED}
-    return Carried(
+    return ImportRecord(
         position,
         in_order(head | {key: value for key, value in unknown.items() if key not in head}),
         body,

@@ -13,7 +13,8 @@ from typing import Any
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.lines import split_lines
-from vault_index.memories.file.document import without_blank_edges
+from vault_index.markdown.memory import as_uuid
+from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.files import MAX_BYTES
 from vault_index.memories.file.frontmatter_edit import KEYS
@@ -28,8 +29,7 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.export import USAGE_FILE
-from vault_index.memories.transfer.import_record import OLD_ID, Batch, Carried, as_uuid, gather
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.memories.transfer.json_records import from_file, read_json
 from vault_index.results import FailedItem
 from vault_index.sources.reading import read_regular
@@ -59,7 +59,7 @@ def is_observation(text: str, path: str) -> bool:
     return typed and (bool(_SIGNS & values.keys()) or bool(_NAME.match(_stem(path))))
 
 
-def read_observation(text: str, path: str) -> Carried:
+def read_observation(text: str, path: str) -> ImportRecord:
     """Raises UsageError for a file that says nothing, or a date that is none."""
     values, lines = _head(text)
     stem = _stem(path)
@@ -94,7 +94,7 @@ def read_observation(text: str, path: str) -> Carried:
     unknown = {key: value for key, value in values.items() if key not in head and key != "files"}
     own_id = text_of(old)
     names = (stem, *((own_id, f"#{own_id}") if own_id else ()))
-    return Carried(path, in_order(head | unknown), body, names=names)
+    return ImportRecord(path, in_order(head | unknown), body, names=names)
 
 
 def _head(text: str) -> tuple[dict[str, Any], list[str]]:
@@ -152,6 +152,9 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
+USAGE_FILE = ".vault-index-usage.json"
+"""How often the memories of an exported folder were opened: that stands in none of its files."""
+
 _OPENCODE = ("memory", ".opencode/memory")
 """Where OpenCodeKit has its memory, in `.opencode` and in a project."""
 
@@ -194,7 +197,7 @@ def _read_folder(folder: Path) -> Batch:
     return Batch(memories, (*batch.failed, *failed))
 
 
-def _used(memories: Sequence[Carried], file: Path) -> Iterator[Carried]:
+def _used(memories: Sequence[ImportRecord], file: Path) -> Iterator[ImportRecord]:
     """With how often each was opened, where our export says so."""
     try:
         usage = mended(json.loads(_read(file)))
@@ -246,6 +249,6 @@ def read_files(files: Sequence[tuple[str, str]], folder: str = "") -> Batch:
     return gather((memory.position, partial(_read_markdown, memory, folder)) for memory in wanted)
 
 
-def _read_markdown(memory: Carried, folder: str) -> Carried:
+def _read_markdown(memory: ImportRecord, folder: str) -> ImportRecord:
     path, text = memory.position, memory.raw or ""
     return read_observation(text, path) if is_observation(text, f"{folder}/{path}") else memory
