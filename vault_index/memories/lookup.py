@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.memory import last_moment, memory_identity
+from vault_index.markdown.memory import memory_identity
 from vault_index.markdown.parse import parse
 from vault_index.memories.file.document import MemoryFile
 from vault_index.memories.file.files import MemoryFiles
@@ -61,12 +61,6 @@ class MemoryLookup:
         """The memories that were expired by then, as the index has it, the longest ago first."""
         filters = Filters(kinds=("memory",), states=("expired",), sources=tuple(sources), now=until)
         return self.connections.reader.documents(filters, Order("expires", descending=False), -1, 0)[0]
-
-    def expired_on(self, document: StoredDocument, until: float) -> str | None:
-        """The day it expired on, as its file has it now; None where it was not expired by then."""
-        value = self.read(document).front.get("expires")
-        expires = last_moment(value)
-        return str(value) if expires is not None and expires <= until else None
 
     def duplicate(self, new: MemoryFile, ignoring: Iterable[str] = ()) -> MemoryFile | None:
         """The memory that says the same, and has neither expired nor been replaced; judged by its file."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vault_index.errors import UsageError, VaultIndexError
+from vault_index.markdown.memory import last_moment
 from vault_index.memories.dates import read_date
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
@@ -41,9 +42,10 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
     with writing(runtime, "prune", sources, now) as memories:
         for document in memories.expired(until, sources):
             try:
-                if expires := memories.expired_on(document, until):
+                expires = memories.read(document).front.get("expires")
+                if (last_moment(expires) or until + 1) <= until:
                     outcome = _removed(memories, document, dry_run=dry_run)
-                    done.append(replace(outcome, details={**outcome.details, "expires": expires}))
+                    done.append(replace(outcome, details={**outcome.details, "expires": str(expires)}))
             except VaultIndexError as error:
                 failed.append(FailedItem(document.path, error.message))
     return MemoryOutcomes(tuple(done), tuple(failed))

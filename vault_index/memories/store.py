@@ -104,7 +104,10 @@ class MemoryStore(MemoryLookup):
         path = self.put(new, text, folder=folder)
         self._stored[identity_of(new)] = path
         self.replace_all(marked, f"{path} is stored as {new.uid}")
-        return StoredMemory(new.uid, path, True, warnings=(*self._ignored(path), *superseded_before(old, new.uid)))
+        warnings = superseded_before(old, new.uid)
+        if self.runtime.vaults[self.home].look(path) is None:
+            warnings.insert(0, f"{path} is written, but not searched: an ignore rule of the vault covers it")
+        return StoredMemory(new.uid, path, True, warnings=tuple(warnings))
 
     def put(self, new: MemoryFile, text: str | None = None, *, folder: str | None = None) -> str:
         """Write a file of its own for a memory, duplicates or not, and return its path.
@@ -113,7 +116,8 @@ class MemoryStore(MemoryLookup):
         """
         vault, front = self.runtime.vaults[self.home], new.front
         # A vault that is empty, though the index knows of documents in it, is a disk that is not mounted.
-        if (reason := vault.missing()) and self._has_documents():
+        here = Filters(sources=(self.home,))
+        if (reason := vault.missing()) and self.connections.reader.documents(here, Order(), 1, 0)[1]:
             raise NotFoundError(
                 f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
             )
@@ -225,14 +229,6 @@ class MemoryStore(MemoryLookup):
         created, self._unsynced = self._unsynced, []
         self.files(self.home).settle(created)
 
-    def _has_documents(self) -> bool:
-        return bool(self.connections.reader.documents(Filters(sources=(self.home,)), Order(), 1, 0)[1])
-
-    def _ignored(self, path: str) -> tuple[str, ...]:
-        if self.runtime.vaults[self.home].look(path) is not None:
-            return ()
-        return (f"{path} is written, but not searched: an ignore rule of the vault covers it",)
-
 
 def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:
     """The texts of memories that `uid` replaces; without those that say so already."""
@@ -248,7 +244,7 @@ def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
     return list(dict.fromkeys((*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))))
 
 
-def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> tuple[str, ...]:
+def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
     """A warning for each of `replaced` that another memory replaced earlier."""
     others = ((file, file.front.get("superseded_by")) for file in replaced)
-    return tuple(f"{file.path} was superseded by {other} before" for file, other in others if other and other != uid)
+    return [f"{file.path} was superseded by {other} before" for file, other in others if other and other != uid]

@@ -1,12 +1,12 @@
 """`capture`: what an agent or its user wants kept is taken out of a text and stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.recalled import drop_recalled
-from vault_index.memories.capture.markers import Captured, capture_rules, captures, inferred
+from vault_index.memories.capture.markers import Captured, captures, inferred, tag_words
 from vault_index.memories.create import check_given, new_memory
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
@@ -14,18 +14,6 @@ from vault_index.memories.store import MemoryStore, writing
 from vault_index.query.projects import is_folder, project_of
 from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
-
-
-@dataclass(frozen=True, slots=True)
-class Occasion:
-    """Where a text comes from, and where what is captured of it goes."""
-
-    entered_by: str
-    project: str | None
-    """Its name, or its folder."""
-    session: str | None
-    folder: str | None
-    """The folder of the memories; None for the one of the type."""
 
 
 def capture_memories(
@@ -45,17 +33,24 @@ def capture_memories(
     setting: `direct`, `inbox` or `off`."""
     if mode == "off":
         return MemoryOutcomes(())
-    occasion = Occasion(entered_by, project, session, "inbox" if mode == "inbox" else None)
     now = datetime.now().astimezone()
     found = _found(text, now.date(), runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
+    if project and is_folder(project):
+        project = next(iter(project_of(project).names), None)
+    origin = {"entered_by": entered_by, "project": project}
+    folder = "inbox" if mode == "inbox" else None
     done, failed = [], []
     with writing(runtime, "capture", sources, now) as memories:
         for captured in found:
             try:
-                new = _new_memory(runtime, captured, occasion, now, force=force)
-                done.append(_stored(memories, captured, new, occasion.folder, dry_run=dry_run))
+                fields = {**origin, **_fields(captured)}
+                check_given(captured.text, fields, runtime.config.memory, force=force)
+                new, _ = new_memory(captured.text, fields, now)
+                if session:
+                    new = read_text(with_changes(new.text, {"session": session}))
+                done.append(_stored(memories, captured, new, folder, dry_run=dry_run))
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message))
     for outcome in done:
@@ -66,14 +61,14 @@ def capture_memories(
 
 def _found(text: str, today: date, more_tags: Sequence[str], *, statements: bool) -> tuple[Captured, ...]:
     """What is to be kept, each fact once; nothing of what our own recall put into the text."""
-    rules = capture_rules(more_tags)
+    words = tag_words(more_tags)
     text = drop_recalled(text)
-    found = {_words(one): one for one in captures(text, today=today, rules=rules)}
+    found = {_words(one): one for one in captures(text, today=today, tag_words=words)}
     if statements:
         from vault_index.memories.capture import statements as plain  # its patterns take a while to compile
 
         for one in plain.statements(text):
-            found.setdefault(_words(one), inferred(one, today=today, rules=rules))
+            found.setdefault(_words(one), inferred(one, today=today, tag_words=words))
     return tuple(found.values())
 
 
@@ -81,21 +76,13 @@ def _words(captured: Captured) -> str:
     return " ".join(captured.text.lower().split())
 
 
-def _new_memory(runtime: Runtime, captured: Captured, occasion: Occasion, now: datetime, *, force: bool) -> MemoryFile:
-    project = occasion.project
-    if project and is_folder(project):
-        project = next(iter(project_of(project).names), None)
-    fields = {
-        "by": occasion.entered_by,
-        "project": project,
+def _fields(captured: Captured) -> dict[str, Any]:
+    return {
         "title": captured.title,
         "type": captured.type,
         "tags": captured.tags or None,
         "expires": captured.expires,
     }
-    check_given(captured.text, fields, runtime.config.memory, force=force)
-    new, _ = new_memory(captured.text, fields, now)
-    return read_text(with_changes(new.text, {"session": occasion.session})) if occasion.session else new
 
 
 def _stored(
@@ -109,5 +96,5 @@ def _stored(
             return MemoryOutcome("", "", title, "would be created", {**details, "text": captured.text})
         return MemoryOutcome(duplicate.uid, duplicate.path, title, "duplicate", details)
     stored = memories.store(new, folder=folder)
-    outcome = "created" if stored.created else "duplicate"
-    return MemoryOutcome(stored.id, stored.path, title, outcome, {**details, "warnings": list(stored.warnings)})
+    details["warnings"] = list(stored.warnings)
+    return MemoryOutcome(stored.id, stored.path, title, "created" if stored.created else "duplicate", details)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from vault_index.markdown.code import Span, code_spans, masked
@@ -96,11 +96,8 @@ class Captured:
     expires: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureRules:
-    """Which words mean which tags. A word is in lower case; one may mean several."""
-
-    tags_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+TagWords = Mapping[str, tuple[str, ...]]
+"""The tags that each word means; words are in lower case."""
 
 
 _LINE = re.compile(r"[^\n]+")
@@ -130,7 +127,7 @@ _TEMPORARY = re.compile(
 )
 
 
-def capture_rules(more: Iterable[str] = ()) -> CaptureRules:
+def tag_words(more: Iterable[str] = ()) -> TagWords:
     """The built-in words and those of the setting `memory.capture_tags`, each as `tag: word, word`: a tag that is built
     in gets these words instead, and without words it is given no more."""
     table = dict(BUILT_IN)
@@ -141,10 +138,10 @@ def capture_rules(more: Iterable[str] = ()) -> CaptureRules:
     for tag, words in table.items():
         for word in filter(None, (" ".join(word.lower().split()) for word in words.split(","))):
             tags_of[word] = (*tags_of.get(word, ()), tag)
-    return CaptureRules(tags_of)
+    return tags_of
 
 
-def captures(text: str, *, today: date, rules: CaptureRules) -> tuple[Captured, ...]:
+def captures(text: str, *, today: date, tag_words: TagWords) -> tuple[Captured, ...]:
     """Every `*Remember*: …` of the text, up to a blank line, the next one or the end of its list item, each fact once.
 
     Emphasis may be `*`, `**` or `_`, the colon inside it or a dash. Code, fenced or inline, is never a marker, so that
@@ -159,13 +156,13 @@ def captures(text: str, *, today: date, rules: CaptureRules) -> tuple[Captured, 
         body = _body(lines, shown, fenced, number, match)
         if not _PLACEHOLDER.fullmatch(body):
             found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
-    return tuple(inferred(each, today=today, rules=rules) for each in found.values())
+    return tuple(inferred(each, today=today, tag_words=tag_words) for each in found.values())
 
 
-def inferred(captured: Captured, *, today: date, rules: CaptureRules) -> Captured:
+def inferred(captured: Captured, *, today: date, tag_words: TagWords) -> Captured:
     """The same with the tags and the expiry that its words say."""
     whole = f"{captured.title}. {captured.text}" if captured.title else captured.text
-    return replace(captured, tags=_tags(whole, rules), expires=_expiry(whole, today))
+    return replace(captured, tags=_tags(whole, tag_words), expires=_expiry(whole, today))
 
 
 def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
@@ -271,14 +268,14 @@ def _titled(captured: Captured) -> Captured:
     return replace(captured, title=first.rstrip("."), text=rest.strip())
 
 
-def _tags(text: str, rules: CaptureRules) -> tuple[str, ...]:
+def _tags(text: str, tag_words: TagWords) -> tuple[str, ...]:
     """The tags of the words that stand in the text as whole words, in the order of the text."""
-    if not rules.tags_of:
+    if not tag_words:
         return ()
-    longest_first = sorted(rules.tags_of, key=len, reverse=True)
+    longest_first = sorted(tag_words, key=len, reverse=True)
     pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)"
     words = re.findall(pattern, " ".join(text.lower().split()))
-    return tuple(dict.fromkeys(tag for word in words for tag in rules.tags_of[word]))
+    return tuple(dict.fromkeys(tag for word in words for tag in tag_words[word]))
 
 
 def _expiry(text: str, today: date) -> str | None:
