@@ -1,12 +1,12 @@
 """`doctor` and `repair`: what is wrong inside the databases and around them, and rebuilding what is derived."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, TypeVar
 
 from vault_index.config import Home
 from vault_index.errors import BusyError, IndexCorruptError, VaultIndexError
@@ -29,6 +29,9 @@ from vault_index.store.index_diff import Comparison
 from vault_index.store.integrity import Checkup, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
 from vault_index.store.meta_keys import SYNCED_AT
+from vault_index.store.reader import IndexReader
+
+T = TypeVar("T")
 
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
@@ -91,19 +94,24 @@ def _self_test(runtime: Runtime) -> RecallReport:
 
 def _shared_ids(runtime: Runtime) -> list[Problem]:
     """Memories that have one id, as a copy and its original have."""
-    try:
-        with runtime.pool.lend() as connections:
-            shared = connections.reader.shared_ids()
-    except VaultIndexError:
-        return []  # the status says why there is no index to ask
+    nothing: dict[str, list[str]] = {}
     return [
         Problem(
             "shared_id",
             f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
             "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
         )
-        for uid, paths in shared.items()
+        for uid, paths in _asked(runtime, lambda reader: reader.shared_ids(), nothing).items()
     ]
+
+
+def _asked(runtime: Runtime, ask: Callable[[IndexReader], T], otherwise: T) -> T:
+    """What the index says; `otherwise` where it cannot be opened, which the status reports."""
+    try:
+        with runtime.pool.lend() as connections:
+            return ask(connections.reader)
+    except VaultIndexError:
+        return otherwise
 
 
 def _outside(runtime: Runtime) -> Iterator[Problem]:
@@ -113,7 +121,7 @@ def _outside(runtime: Runtime) -> Iterator[Problem]:
         yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
     yield from permission_problems(runtime.home)
     yield from watch_problems(runtime.config)
-    yield from clock_problems(_synced_at(runtime), now)
+    yield from clock_problems(_asked(runtime, lambda reader: reader.meta(SYNCED_AT), None), now)
     yield from leftover_problems(runtime.config, now)
 
 
@@ -216,11 +224,3 @@ def _cache_damage(home: Home) -> str:
         return cache_damage(home.cache_db)
     except VaultIndexError as error:
         return error.message
-
-
-def _synced_at(runtime: Runtime) -> str | None:
-    try:
-        with runtime.pool.lend() as connections:
-            return connections.reader.meta(SYNCED_AT)
-    except VaultIndexError:
-        return None

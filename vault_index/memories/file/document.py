@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from vault_index.errors import UsageError
@@ -71,7 +72,8 @@ def read_text(text: str, path: str = "") -> MemoryFile:
     mark = BOM if text.startswith(BOM) else ""
     rest = text.removeprefix(BOM)
     front = read_frontmatter(split_lines(rest))
-    newline = first_line_end(rest)
+    found = _LINE_END.search(rest)
+    newline = found[0] if found else "\n"
     if not front.lines:
         return MemoryFile(mark, "", "", rest, newline, front.values, path=path)
     lines = lines_with_ends(rest)
@@ -83,11 +85,6 @@ def read_text(text: str, path: str = "") -> MemoryFile:
 def lines_with_ends(text: str) -> list[str]:
     """The lines that `split_lines` gives, each with the end it has in the file."""
     return _LINE.findall(text)
-
-
-def first_line_end(text: str) -> str:
-    found = _LINE_END.search(text)
-    return found[0] if found else "\n"
 
 
 def with_line_ends(text: str, newline: str) -> str:
@@ -133,7 +130,7 @@ def with_body(text: str, body: str) -> str:
     new = with_line_ends(without_blank_edges(body), file.newline)
     if not file.body.strip():
         return head + file.body + ended(new, file.newline)
-    gap = "".join(_leading_blank(file.body)) if new else ""
+    gap = "".join(takewhile(str.isspace, lines_with_ends(file.body))) if new else ""
     return head + gap + (new if _open_ended(file.body) else ended(new, file.newline))
 
 
@@ -147,13 +144,6 @@ def appended(text: str, addition: str) -> str:
     lines = lines_with_ends(file.body)
     gap = file.newline if file.body.strip() and lines[-1].strip() else ""
     return whole + gap + (new if _open_ended(file.body) else new + file.newline)
-
-
-def _leading_blank(body: str) -> Iterator[str]:
-    for line in lines_with_ends(body):
-        if line.strip():
-            return
-        yield line
 
 
 def _open_ended(body: str) -> bool:

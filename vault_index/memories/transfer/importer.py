@@ -14,7 +14,7 @@ from vault_index.memories.file.document import OLD_ID, MemoryFile, is_over, read
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.memories.transfer.coerce import in_order
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, settle
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids
 from vault_index.memories.transfer.json_records import compose, file_of
 from vault_index.memories.transfer.reading import read_path
 from vault_index.models import Filters, Progress
@@ -54,8 +54,8 @@ def import_memories(
 
 
 class Importer:
-    """Brings one batch in. Memories of other programs are merged with what says the same; our own come back as they
-    were, twins and all, unless the vault had one of them before."""
+    """Stores one batch. Memories of other programs are merged with those that say the same; our own come back as they
+    were, duplicates included, unless the vault had one of them before."""
 
     def __init__(self, memories: MemoryStore, *, force: bool, dry_run: bool) -> None:
         self._memories = memories
@@ -69,26 +69,26 @@ class Importer:
 
     def run(self, batch: Batch, progress: Progress) -> MemoryOutcomes:
         """What became of each memory; the index does not know of it yet."""
-        settled = [self._complete(memory) for memory in settle(batch.memories, self._earlier_names())]
-        settled = self._with_twins_known(settled)
+        settled = [self._complete(memory) for memory in assign_ids(batch.memories, self._earlier_names())]
+        settled = self._with_merged_references(settled)
         self._new = {memory.uid for memory in settled if memory.uid}
         results: list[MemoryOutcome] = []
         failed = list(batch.failed)
         for done, memory in enumerate(settled, start=1):
             try:
-                outcome = self._bring_own(memory) if memory.own else self._bring(memory)
+                outcome = self._import_own(memory) if memory.own else self._import_foreign(memory)
             except VaultIndexError as error:
                 failed.append(FailedItem(memory.position, error.in_one_line))
             else:
                 results.append(outcome)
                 self._note_usage(memory, outcome)
             progress("import", done, len(settled))
-        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_place)))
+        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)))
 
     # --- before ------------------------------------------------------------------------------------------------
 
     def _earlier_names(self) -> dict[str, str]:
-        """Ids of what was imported before, by what it was called elsewhere."""
+        """Ids of memories imported earlier, by their old ids."""
         documents, _ = self._reader.documents(_IMPORTED, Order("created", False), -1, 0)
         names: dict[str, str] = {}
         for document in documents:
@@ -97,7 +97,7 @@ class Importer:
         return names
 
     def _complete(self, memory: ImportRecord) -> ImportRecord:
-        """With what every memory of ours has: a title, and times."""
+        """With a title and times, which every memory of ours has."""
         if memory.own:
             return memory
         now = self._memories.now.isoformat(timespec="seconds")
@@ -107,8 +107,9 @@ class Importer:
         head["updated"] = head.get("updated") or head["created"]
         return replace(memory, head=in_order(head))
 
-    def _with_twins_known(self, memories: Sequence[ImportRecord]) -> list[ImportRecord]:
-        """Where a memory will be merged into another one, the others speak of that one; and it remembers both ids."""
+    def _with_merged_references(self, memories: Sequence[ImportRecord]) -> list[ImportRecord]:
+        """References to a memory that will be merged into another one become references to that one; it keeps the old
+        ids of both."""
         first: dict[bytes, str] = {}
         instead: dict[str, str] = {}
         old_ids: dict[str, list[Any]] = {}
@@ -117,22 +118,22 @@ class Importer:
                 continue
             uid = memory.head["id"]
             key = _identity(memory)
-            twin = first.setdefault(key, uid)
-            if twin == uid and (here := self._here_already(key, uid)):
-                twin = first[key] = here
-            if twin != uid:
-                instead[uid] = twin
-            old_ids.setdefault(twin, []).extend(_listed(memory.head.get(OLD_ID)))
-        return [memory if memory.own else _speaking_of(memory, instead, old_ids) for memory in memories]
+            target = first.setdefault(key, uid)
+            if target == uid and (here := self._duplicate_of(key, uid)):
+                target = first[key] = here
+            if target != uid:
+                instead[uid] = target
+            old_ids.setdefault(target, []).extend(_listed(memory.head.get(OLD_ID)))
+        return [memory if memory.own else _with_references(memory, instead, old_ids) for memory in memories]
 
-    def _here_already(self, key: bytes, uid: str) -> str | None:
+    def _duplicate_of(self, key: bytes, uid: str) -> str | None:
         """The id of another memory in the vault that says this, and is neither expired nor replaced."""
         known = self._reader.memories_by_identity(key, self._memories.home)
         return next((one.uid for one in known if one.uid != uid and not is_over(one.frontmatter, self._now)), None)
 
     # --- one memory --------------------------------------------------------------------------------------------
 
-    def _bring(self, memory: ImportRecord) -> MemoryOutcome:
+    def _import_foreign(self, memory: ImportRecord) -> MemoryOutcome:
         uid, title = memory.head["id"], memory.head["title"]
         if known := self._memories.known(uid):
             return MemoryOutcome(uid, known.path, known.title, "known", {})
@@ -150,10 +151,10 @@ class Importer:
         details = {"warnings": list(stored.warnings)}
         if stored.duplicate_of is None:
             return MemoryOutcome(uid, stored.path, title, "created", details)
-        self._remember(stored.path, memory.head.get(OLD_ID))
+        self._keep_old_id(stored.path, memory.head.get(OLD_ID))
         return MemoryOutcome(stored.id, stored.path, title, "duplicate", details)
 
-    def _bring_own(self, memory: ImportRecord) -> MemoryOutcome:
+    def _import_own(self, memory: ImportRecord) -> MemoryOutcome:
         """As it was: with its id, under its name unless that is taken."""
         new, title = read_text(file_of(memory), memory.path or ""), str(memory.head.get("title") or memory.path)
         here = self._memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
@@ -162,8 +163,8 @@ class Importer:
             why = {} if same else {"reason": "the vault has another text under this id or name, which stays"}
             return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
         self._check(new.text)
-        if memory.uid and not is_over(memory.head, self._now) and (twin := self._memories.duplicate(new)):
-            return MemoryOutcome(twin.uid, twin.path, title, "duplicate", {})
+        if memory.uid and not is_over(memory.head, self._now) and (here := self._memories.duplicate(new)):
+            return MemoryOutcome(here.uid, here.path, title, "duplicate", {})
         if self._memories.at(new.path) is not None:
             new = replace(new, path="")
         if self._dry_run:
@@ -176,12 +177,12 @@ class Importer:
         return self._memories.read(known) if known else None
 
     def _replaced(self, memory: ImportRecord) -> list[StoredDocument]:
-        """Memories of the vault that it supersedes; those that come along say so themselves."""
+        """Memories of the vault that it supersedes; those of the same batch say so themselves."""
         known = (self._memories.known(uid) for uid in memory.head.get("supersedes", ()))
         return [document for document in known if document and document.uid not in self._new]
 
-    def _remember(self, path: str, old: Any) -> None:
-        """Let a memory that was here before be found by what its twin was called elsewhere, too."""
+    def _keep_old_id(self, path: str, old: Any) -> None:
+        """Have a memory that was here before found by the id of its imported duplicate, too."""
         here = self._memories.at(path)
         if here is None or old is None:
             return
@@ -202,8 +203,8 @@ class Importer:
             self.usage[outcome.id] = max(count, memory.accesses), max(known, last)
 
 
-def _place(failed: FailedItem) -> list[tuple[int, str]]:
-    """Where it stands: record 2 before record 10."""
+def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
+    """Sorts record 2 before record 10."""
     parts = _NUMBER.split(failed.position)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
@@ -216,7 +217,7 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 
-def _speaking_of(
+def _with_references(
     memory: ImportRecord, instead: Mapping[str, str], old_ids: Mapping[str, Sequence[Any]]
 ) -> ImportRecord:
     head = dict(memory.head)
