@@ -1,16 +1,20 @@
 """Method names and JSON-ready parameters to calls of `VaultIndex`, and their answers to JSON."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from vault_index import health, results
 from vault_index.api.index import VaultIndex
 from vault_index.api.methods import METHODS
 from vault_index.errors import UsageError
 from vault_index.models import Progress
 from vault_index.results import WHEN_ASKED
+from vault_index.runtime import Runtime
 
 
 def dispatch(
@@ -31,6 +35,11 @@ def dispatch(
     if progress and "progress" in _parameters(name):
         rest["progress"] = progress
     return to_json(getattr(index, name)(**rest))  # type: ignore[no-any-return]
+
+
+def status_json(runtime: Runtime, daemon: results.DaemonStatus, watch: results.WatchStatus) -> dict[str, Any]:
+    """The answer of `status` with what a daemon tells of itself."""
+    return to_json(health.index_status(runtime, daemon, watch))  # type: ignore[no-any-return]
 
 
 def _must_be_text(params: Mapping[str, Any]) -> None:

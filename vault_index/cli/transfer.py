@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from vault_index.cli.arguments import absolute
-from vault_index.cli.client import call, call_here, home_of
+from vault_index.cli.client import call, home_of
 from vault_index.cli.options import Options
 from vault_index.cli.present import show, write
 from vault_index.cli.progress import progress_bar
@@ -34,7 +34,7 @@ def run_export(options: Options, args: dict[str, Any]) -> int:
     place = absolute(args["file"])
     folder = options.format == "markdown" or args["file"].endswith("/") or os.path.isdir(place)
     params = {**source, "path": place, "folder": folder, "force": "force" in args}
-    show(options, "export", call_here(options, "export", params))
+    show(options, "export", call(options, "export", params))
     return 0
 
 

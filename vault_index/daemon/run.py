@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import __version__
-from vault_index.api import VaultIndex, dispatch, to_json
+from vault_index.api import VaultIndex, dispatch, status_json
 from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
@@ -23,8 +23,6 @@ from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memor
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError
-from vault_index.health import index_status
-from vault_index.results import DaemonStatus, WatchStatus
 from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -81,12 +79,8 @@ class _Daemon:
         self._watcher = self._new_watcher()
         self._server = Server(
             home.socket_path,
-            Answers(__version__, answer, self._status, _render, self._writer, lambda: self._watcher),
+            Answers(__version__, answer, partial(status_json, runtime), _render, self._writer, lambda: self._watcher),
         )
-
-    def _status(self, daemon: DaemonStatus, watch: WatchStatus) -> dict[str, Any]:
-        answer: dict[str, Any] = to_json(index_status(self._runtime, daemon, watch))
-        return answer
 
     def serve(self) -> int:
         self._server.start()
