@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_index import VaultIndex
 from vault_index.config.edit import create_config
 from vault_index.config.home import find_home
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.query.search import Mode
 from vault_index.results import Hit, SearchResult
 

@@ -23,16 +23,16 @@ HOSTILE = {
     "private lines without an end": f"{SECRETS} f('Private-Lines: 1 ' + (' ' * 9 + 'A' * 15) * 30_000 + '!')",
     "beginnings of tokens": f"{SECRETS} f('eyJ' * 200_000 + ' eyJaaaaaaaa.' * 50_000)",
     "names behind names": f"{SECRETS} f('next_token:' * 30_000 + 'bearer ' * 50_000)",
-    "spaces in a heading": "from vault_index.markdown.plain import plain_spans as f;"
+    "spaces in a heading": "from vault_index.markdown.blocks import plain_spans as f;"
     " f(['# a' + ' ' * 9_000 + 'b'] * 500)",
-    "spaces in a tag": "from vault_index.markdown.tags import normalize_tag as f; f('a' + ' ' * 800_000 + 'b')",
+    "spaces in a tag": "from vault_index.markdown.normalize import normalize_tag as f; f('a' + ' ' * 800_000 + 'b')",
     "spaces in a list": "from vault_index.markdown.frontmatter import string_list as f; f('a' + ' ' * 800_000 + 'b')",
     "a deep indentation": "from vault_index.markdown.nest import inset as f; f('# a\\n' + '\t' * 500_000 + 'b', 2)",
     "openings of terminal sequences": "from vault_index.markdown.sanitize import harmless as f; f('\\x90' * 5_000_000)",
     "spaces in the address of a link": "from vault_index.markdown.obsidian import read_inline as f;"
     " f(['[a](' + ' ' * 500_000, 'b' + ' ' * 500_000 + '!', '[c](d' + '(e' * 200_000])",
     "brackets without partners": "from vault_index.markdown.obsidian import read_inline as f; f(['[[a] [b' * 100_000])",
-    "spaces before a question's id": "from vault_index.query.ranking.passages import split as f;"
+    "spaces before a question's id": "from vault_index.query.ranking.passages import split_passages as f;"
     " f('a?' + ' ' * 800_000 + 'b')",
     "blank lines in a memory": "from datetime import date\n"
     "from vault_index.memories.capture.markers import Captured, inferred as f\n"

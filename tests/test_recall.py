@@ -29,7 +29,7 @@ from benchmarks.judged import (
     worst,
 )
 from vault_index import VaultIndex
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "judged"
 JUDGED = read_set(FOLDER)

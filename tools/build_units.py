@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vault_index.service.unit import shared_unit, system_unit
+from vault_index.service.systemd import shared_unit, system_unit
 
 FOLDER = Path(__file__).parent.parent / "systemd"
 

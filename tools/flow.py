@@ -16,7 +16,7 @@ from vault_index import VaultIndex
 from vault_index.config.home import find_home
 
 PACKAGE = Path(vault_index.__file__).parent
-MOST = {"search": 17, "add": 12}
+MOST = {"search": 12, "add": 12}
 """Modules that a call may enter: `search` of api and query, `add` of api and memories."""
 
 

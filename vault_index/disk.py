@@ -9,7 +9,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 
-from vault_index.errors import BusyError
+from vault_index.errors import BusyError, VaultIndexError
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.01
@@ -51,6 +51,14 @@ def draft(folder: str, data: bytes, like: os.stat_result | None = None, *, mode:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+
+
+def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
+    """Write a whole file; whoever reads it meanwhile finds the one before or this one."""
+    folder = os.path.dirname(path)
+    with draft(folder, data, mode=mode) as name:
+        os.replace(name, path)
+    sync_folder(folder)
 
 
 def move_without_overwriting(source: str, target: str, *, lasting: bool = True) -> None:
@@ -98,6 +106,20 @@ def locked(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def os_errors_as(message: str, hint: str) -> Iterator[None]:
+    """An OSError of the block is raised as a VaultIndexError: `message`, the system's reason, and `hint`."""
+    try:
+        yield
+    except OSError as error:
+        raise VaultIndexError(f"{message}: {error.strerror}", hint) from error
+
+
+def is_under(folder: str, path: str) -> bool:
+    """Whether a path is the folder or lies under it; everything lies under the empty one."""
+    return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
 def sync_folder(folder: str) -> None:
     """Make the names in a folder last, where its file system and its permissions let us; one that is gone has none."""
     with contextlib.suppress(OSError):
@@ -115,7 +137,7 @@ def _lock(descriptor: int, folder: str) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise BusyError(f"Another process is writing in {folder}.", "Try again in a moment.") from None
+                raise BusyError(f"another process is writing in {folder}", "try again in a moment") from None
             time.sleep(_POLL_SECONDS)
         except OSError:
             return

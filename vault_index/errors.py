@@ -14,8 +14,23 @@
     └── IndexCorruptError    1  index_corrupt
 
 `message` says what happened, `hint` what to do next. Foreign exceptions are translated where the foreign call is
-made, with `from`; only the command line prints.
+made, with `from`; only the command line prints. A message is in lower case and without a full stop, and so is a hint.
 """
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, or empty."""
+    from difflib import get_close_matches  # 3 ms, and only mistakes need it
+
+    return next(iter(get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)), "")
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint with the known word that was probably meant, else the one given."""
+    meant = nearest(word, known)
+    return f"did you mean {meant!r}?" if meant else otherwise
 
 
 class VaultIndexError(Exception):

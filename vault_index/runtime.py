@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a question is not to import what writes, and `list` not wha
     from vault_index.config import Config, Home
     from vault_index.indexer.index_writer import WriteSide
     from vault_index.models import Progress
-    from vault_index.query.listing import Records
+    from vault_index.query.documents import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
     from vault_index.results import EmbedReport
@@ -130,7 +130,7 @@ class Runtime:
         return resolve(connections.reader, ref, memory_dir=self.config.memory.dir, sources=sources)
 
     def records(self, connections: Connections) -> Records:
-        from vault_index.query.listing import Records
+        from vault_index.query.documents import Records
 
         links = {name: source.link for name, source in self.by_name.items()}
         return Records(connections.reader, connections.cache, links)

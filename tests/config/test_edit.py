@@ -86,7 +86,7 @@ class TestCreate:
     def test_refusals_write_nothing(self, tmp_path: Path, vault: Path) -> None:
         home = find_home(tmp_path / "home", environ={})
         (tmp_path / "file").touch()
-        with pytest.raises(UsageError, match="There is no folder"):
+        with pytest.raises(UsageError, match="there is no folder"):
             create_config(home, tmp_path / "nowhere")
         with pytest.raises(UsageError, match="is a file"):
             create_config(home, tmp_path / "file")
@@ -145,7 +145,7 @@ class TestSet:
             ("chunk", "300", "no setting"),
             ("nothing.at.all", "1", "no setting"),
             ("embedding.provider", "x", "must be one of"),
-            ("sources.other.exclude", "x", "No source is named"),
+            ("sources.other.exclude", "x", "no source is named"),
             ("sources.my-vault.exclude", "[", "must be a list"),
             ("sources.my-vault.follow_outside_links", "maybe", "true or false"),
             ("memory.vault", "other", "no source"),
@@ -153,7 +153,7 @@ class TestSet:
     )
     def test_nothing_wrong_is_written(self, home: Home, key: str, value: str, error: str) -> None:
         before = text(home)
-        with pytest.raises(UsageError if "No source" not in error else NotFoundError, match=error):
+        with pytest.raises(UsageError if "no source is" not in error else NotFoundError, match=error):
             set_value(home, key, value)
         assert text(home) == before
 

@@ -90,7 +90,7 @@ def test_private_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="is a file"):
         private_folder(tmp_path / "file")
-    with pytest.raises(VaultIndexError, match="Cannot create"):
+    with pytest.raises(VaultIndexError, match="cannot create"):
         private_folder(tmp_path / "file" / "inner")
 
 

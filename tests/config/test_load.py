@@ -177,9 +177,9 @@ class TestEnvironment:
     @pytest.mark.parametrize(
         ("name", "value", "said"),
         [
-            ("VAULT_INDEX_EMBEDDING_PROVIDR", "x", "Did you mean VAULT_INDEX_EMBEDDING_PROVIDER?"),
-            ("VAULT_INDEX_EMBEDING_PROVIDER", "x", "Did you mean VAULT_INDEX_EMBEDDING_PROVIDER?"),
-            ("VAULT_INDEX_CHUNK_X", "x", "Unset VAULT_INDEX_CHUNK_X"),
+            ("VAULT_INDEX_EMBEDDING_PROVIDR", "x", "did you mean VAULT_INDEX_EMBEDDING_PROVIDER?"),
+            ("VAULT_INDEX_EMBEDING_PROVIDER", "x", "did you mean VAULT_INDEX_EMBEDDING_PROVIDER?"),
+            ("VAULT_INDEX_CHUNK_X", "x", "unset VAULT_INDEX_CHUNK_X"),
             ("VAULT_INDEX_CHUNK_TOKENS", "many", "must be a whole number"),
             ("VAULT_INDEX_CHUNK_TOKENS", "9", "between 50 and 8000"),
             ("VAULT_INDEX_EMBEDDING_PROVIDER", "opnai", "did you mean 'openai'?"),
@@ -218,7 +218,7 @@ class TestFile:
 
     def test_a_folder_in_its_place(self, tmp_path: Path) -> None:
         (tmp_path / "config.toml").mkdir()
-        with pytest.raises(ConfigError, match="Cannot read"):
+        with pytest.raises(ConfigError, match="cannot read"):
             load_config(find_home(tmp_path), {})
 
     def test_byte_order_mark_and_bad_bytes(self, tmp_path: Path) -> None:

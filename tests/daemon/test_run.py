@@ -220,10 +220,10 @@ def test_a_name_that_is_not_utf_8_keeps_no_other_out(place: Place) -> None:
     def told() -> list[str]:
         return [problem["message"] for problem in place.ask("status")["problems"]]
 
-    until(lambda: any(message.startswith("bad\\xff.md: The name is not valid UTF-8") for message in told()))
+    until(lambda: any(message.startswith("bad\\xff.md: the name is not valid UTF-8") for message in told()))
     answer = place.ask("sync", paths=[os.fsdecode(bad)])
     (failure,) = answer["failed"]
-    assert failure == {"path": "bad\\xff.md", "error": "The name is not valid UTF-8; rename it to have it indexed."}
+    assert failure == {"path": "bad\\xff.md", "error": "the name is not valid UTF-8; rename it to have it indexed"}
     os.unlink(bad)
     until(lambda: told() == [])
     assert "job failed" not in place.log()

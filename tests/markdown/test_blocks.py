@@ -3,7 +3,7 @@ from hypothesis import given, strategies as st
 
 from vault_index.markdown import blocks
 from vault_index.markdown.blocks import read_structure
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from vault_index import tokens
 from vault_index.markdown.chunk import chunk
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse
 from vault_index.models import Block, Chunk, ParsedDocument
 

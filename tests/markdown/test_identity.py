@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.identity import identity
+from vault_index.markdown.normalize import identity
 
 TITLE, SUBTITLE, FACTS, BODY = "Use WAL", "readers never block", ("a fact", "another"), "One line.\n\nAnd another."
 

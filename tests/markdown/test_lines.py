@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 
 
 @pytest.mark.parametrize(

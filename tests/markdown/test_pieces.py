@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from vault_index import tokens
-from vault_index.markdown.split_long import pieces
+from vault_index.markdown.chunk import pieces
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.normalize import normalize_tag
 
 
 @pytest.mark.parametrize(

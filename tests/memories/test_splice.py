@@ -7,7 +7,7 @@ from hypothesis import assume, given, strategies as st
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import lines_with_ends
 from vault_index.memories.file.frontmatter_edit import with_changes
 

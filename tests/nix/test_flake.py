@@ -15,7 +15,7 @@ import pytest
 from vault_index.config import Home
 from vault_index.config.load import parse_config
 from vault_index.service.definition import Definition
-from vault_index.service.unit import render, user_unit
+from vault_index.service.systemd import render, user_unit
 
 pytestmark = pytest.mark.skipif(not shutil.which("nix-instantiate"), reason="nix-instantiate is not installed")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.api.vaults import opened, write
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.query_terms import Needle, read_needles
-from vault_index.query.ranking.spelling import mend
+from vault_index.query.ranking.retrieval import QueryTerm, read_query_terms
+from vault_index.query.ranking.spelling import correct
 from vault_index.store.reader import IndexReader
 
 
@@ -23,7 +23,7 @@ def reader_of(folder: Path, files: Mapping[str, str]) -> Iterator[IndexReader]:
             reader.close()
 
 
-def needles(reader: IndexReader, question: str) -> tuple[Needle, ...]:
+def query_terms(reader: IndexReader, question: str) -> tuple[QueryTerm, ...]:
     """What a question looks for, its typing errors mended."""
     terms = parse_query(question).terms
-    return read_needles(reader, terms, mend(reader, terms, 0.7).forms)
+    return read_query_terms(reader, terms, correct(reader, terms, 0.7).forms)

@@ -10,7 +10,8 @@ from tests.api.vaults import opened, write
 from vault_index import VaultIndex
 from vault_index.query.ranking.confidence import above_chance, above_chance_by_words
 from vault_index.query.ranking.passages import Passage
-from vault_index.query.ranking.rank import Evidence, Parts, Ranked
+from vault_index.query.ranking.rank import Parts, RankedPassage
+from vault_index.query.ranking.retrieval import Evidence
 from vault_index.query.search import Mode
 from vault_index.store.records import ChunkRecord
 
@@ -107,9 +108,9 @@ def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
     assert many_notes.search(" OR ".join(words)).confidence == "low"
 
 
-def ranked(coverage: float, cosine: float | None) -> Ranked:
+def ranked(coverage: float, cosine: float | None) -> RankedPassage:
     chunk = ChunkRecord(**dict.fromkeys(ChunkRecord.__slots__))  # type: ignore[arg-type]
-    return Ranked(chunk, Passage(0, 0, False), Evidence(cosine=cosine), Parts(0, 0, 0, 0), coverage, {}, 0.5)
+    return RankedPassage(chunk, Passage(0, 0, False), Evidence(cosine=cosine), Parts(0, 0, 0, 0), coverage, {}, 0.5)
 
 
 def test_more_chunks_ask_for_more() -> None:
@@ -124,5 +125,7 @@ def test_half_of_a_long_question_is_more_than_half_of_a_short_one() -> None:
 
 
 def test_cosines_count_from_where_unrelated_texts_lie() -> None:
-    assert above_chance([ranked(0.0, 0.7)], 1000, ground=0.7) == above_chance([ranked(0.0, 0.0)], 1000)
-    assert above_chance([ranked(0.0, 0.85)], 1000, ground=0.7) == pytest.approx(above_chance([ranked(0.0, 0.5)], 1000))
+    assert above_chance([ranked(0.0, 0.7)], 1000, unrelated=0.7) == above_chance([ranked(0.0, 0.0)], 1000)
+    assert above_chance([ranked(0.0, 0.85)], 1000, unrelated=0.7) == pytest.approx(
+        above_chance([ranked(0.0, 0.5)], 1000)
+    )

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
-from vault_index.query.ranking.boosts import Factors
+from vault_index.query.ranking.rank import Boosts
 
 DAY = 86_400.0
 NOW = 1_000 * DAY
@@ -14,28 +14,28 @@ OFF = RankingConfig(recency_notes=0.0, recency_memories=0.0, recency_sessions=0.
 WEIGHT = st.floats(0.0, 0.5)
 
 
-def factors(config: RankingConfig, *, accesses: int = 0, backlinks: int = 0, now: float = NOW) -> Factors:
+def boosts(config: RankingConfig, *, accesses: int = 0, backlinks: int = 0, now: float = NOW) -> Boosts:
     record = chunk_record()
-    return Factors(config, now, {record.uid: accesses}, {record.document_id: backlinks})
+    return Boosts(config, now, {record.uid: accesses}, {record.document_id: backlinks})
 
 
 def test_half_of_the_weight_is_gone_after_the_half_life() -> None:
     config = replace(OFF, recency_memories=0.2, half_life_days=90.0)
     new, old, ancient = (chunk_record(kind="memory", updated=NOW - age * DAY) for age in (0, 90, 1_000))
-    assert factors(config).of(new) == {}
-    assert factors(config).of(old) == {"recency": pytest.approx(0.9)}
-    assert math.prod(factors(config).of(ancient).values()) == pytest.approx(0.8, abs=1e-3)
+    assert boosts(config).of(new) == {}
+    assert boosts(config).of(old) == {"recency": pytest.approx(0.9)}
+    assert math.prod(boosts(config).of(ancient).values()) == pytest.approx(0.8, abs=1e-3)
 
 
 def test_an_old_memory_that_was_changed_lately_is_not_old() -> None:
     record = chunk_record(kind="memory", created=0.0, updated=NOW)
-    assert factors(replace(OFF, recency_memories=0.2)).of(record) == {}
+    assert boosts(replace(OFF, recency_memories=0.2)).of(record) == {}
 
 
 def test_each_kind_has_a_weight_of_its_own() -> None:
     config = replace(OFF, recency_notes=0.1, recency_memories=0.2, recency_sessions=0.3)
     products = [
-        math.prod(factors(config).of(chunk_record(kind=kind)).values()) for kind in ("note", "memory", "session")
+        math.prod(boosts(config).of(chunk_record(kind=kind)).values()) for kind in ("note", "memory", "session")
     ]
     assert products == sorted(products, reverse=True)
     assert len(set(products)) == 3
@@ -44,15 +44,15 @@ def test_each_kind_has_a_weight_of_its_own() -> None:
 def test_what_is_outdated_counts_less_from_that_moment_on() -> None:
     config = replace(OFF, outdated=0.1)
     record = chunk_record(valid_until=NOW)
-    assert factors(config, now=NOW - 1).of(record) == {}
-    assert factors(config).of(record) == {"outdated": pytest.approx(0.9)}
-    assert factors(config).of(chunk_record(valid_until=None)) == {}
+    assert boosts(config, now=NOW - 1).of(record) == {}
+    assert boosts(config).of(record) == {"outdated": pytest.approx(0.9)}
+    assert boosts(config).of(chunk_record(valid_until=None)) == {}
 
 
 @pytest.mark.parametrize("name", ["usage", "backlinks"])
 def test_what_is_opened_or_linked_more_counts_more(name: str) -> None:
     config = replace(OFF, **{name: 0.2})
-    products = [math.prod(factors(config, accesses=n, backlinks=n).of(chunk_record()).values()) for n in (0, 1, 5, 500)]
+    products = [math.prod(boosts(config, accesses=n, backlinks=n).of(chunk_record()).values()) for n in (0, 1, 5, 500)]
     assert products == sorted(products)
     assert products[0] == pytest.approx(0.8)
     assert products[-1] < 1
@@ -61,7 +61,7 @@ def test_what_is_opened_or_linked_more_counts_more(name: str) -> None:
 @given(st.floats(0, 1e12), st.floats(0, 1e12), st.none() | st.floats(0, 1e12), st.integers(0, 10**6))
 def test_weights_of_nothing_switch_off(created: float, now: float, valid_until: float | None, count: int) -> None:
     record = chunk_record(kind="memory", created=created, updated=created, valid_until=valid_until)
-    assert factors(OFF, accesses=count, backlinks=count, now=now).of(record) == {}
+    assert boosts(OFF, accesses=count, backlinks=count, now=now).of(record) == {}
 
 
 @given(
@@ -85,6 +85,6 @@ def test_no_passage_gains_and_none_loses_more_than_the_weights(
         recency_memories=recency, half_life_days=half_life, outdated=outdated, usage=usage, backlinks=backlinks
     )
     record = chunk_record(kind="memory", created=created, updated=created, valid_until=valid_until)
-    product = math.prod(factors(config, accesses=count, backlinks=count, now=now).of(record).values())
+    product = math.prod(boosts(config, accesses=count, backlinks=count, now=now).of(record).values())
     least = (1 - recency) * (1 - outdated) * (1 - usage) * (1 - backlinks)
     assert least - 1e-9 <= product <= 1

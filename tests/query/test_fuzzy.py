@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.store.rows import document_row
-from vault_index.query.ranking.spelling import corrections, doubtful
+from vault_index.query.ranking.spelling import corrections, suspected_typos
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
@@ -40,8 +40,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 
 def corrected(reader: IndexReader, question: str, threshold: float = 0.7) -> dict[str, list[str]]:
     words = question.split()
-    doubts = doubtful(reader.document_frequencies(words), reader.count("chunk"))
-    found = corrections(words, doubts, reader.vocabulary(), threshold)
+    suspects = suspected_typos(reader.document_frequencies(words), reader.count("chunk"))
+    found = corrections(words, suspects, reader.vocabulary(), threshold)
     return {typed: [correction.text for correction in meant] for typed, meant in found.items()}
 
 
@@ -106,17 +106,17 @@ def test_the_threshold_is_the_share_of_letters_that_agree(reader: IndexReader) -
 def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Path) -> None:
     with index_of(tmp_path, {"cluster": 150, "clustr": 1, "claps": 1, "class": 50}) as reader:
         frequencies = reader.document_frequencies(["cluster", "clustr", "claps", "clss"])
-        assert doubtful(frequencies, 150) == {"clss": 0}
-        doubts = doubtful(frequencies, 2000)
-        assert doubts == {"clustr": 1, "claps": 1, "clss": 0}
-        found = corrections(list(frequencies), doubts, reader.vocabulary())
+        assert suspected_typos(frequencies, 150) == {"clss": 0}
+        suspects = suspected_typos(frequencies, 2000)
+        assert suspects == {"clustr": 1, "claps": 1, "clss": 0}
+        found = corrections(list(frequencies), suspects, reader.vocabulary())
         assert {typed: meant[0].text for typed, meant in found.items()} == {"clustr": "cluster", "clss": "class"}
 
 
 def test_an_english_word_is_no_slip_for_another_that_the_notes_know(tmp_path: Path) -> None:
     with index_of(tmp_path, {"pavement": 3, "pavements": 1}) as reader:
         frequencies = reader.document_frequencies(["basement", "basements", "pavemnt"])
-        assert doubtful(frequencies, 99) == {"pavemnt": 0}
+        assert suspected_typos(frequencies, 99) == {"pavemnt": 0}
 
 
 def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
@@ -130,15 +130,16 @@ def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=50), max_size=8), st.floats(0, 1))
 def test_any_words_can_be_corrected(reader: IndexReader, words: list[str], threshold: float) -> None:
-    doubts = doubtful(reader.document_frequencies(words), 99)
-    for meant in corrections(words, doubts, reader.vocabulary(), threshold).values():
+    suspects = suspected_typos(reader.document_frequencies(words), 99)
+    for meant in corrections(words, suspects, reader.vocabulary(), threshold).values():
         assert all(0 < correction.weight < 1 for correction in meant)
 
 
 def test_what_corrects_is_imported_for_errors_alone() -> None:
     code = (
-        "import sys; from vault_index.query.ranking.spelling import corrections, doubtful;"
-        "assert corrections(['docker'], doubtful({'docker': 3}, 9), None) == {}; assert 'rapidfuzz' not in sys.modules;"
+        "import sys; from vault_index.query.ranking.spelling import corrections, suspected_typos;"
+        "assert corrections(['docker'], suspected_typos({'docker': 3}, 9), None) == {};"
+        "assert 'rapidfuzz' not in sys.modules;"
         "import rapidfuzz.process; assert 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,10 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.query.readers import needles, reader_of
+from tests.query.readers import query_terms, reader_of
 from vault_index.models import Filters
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.query_terms import ranking_expression, rarest
+from vault_index.query.ranking.retrieval import ranking_expression, rare_terms
 from vault_index.store.reader import IndexReader
 
 WORDS = "amber basil cedar delta ember fjord grove heron inlet jetty knoll larch maple"
@@ -17,41 +17,41 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
-    with reader_of(tmp_path_factory.mktemp("needles"), FILES) as opened:
+    with reader_of(tmp_path_factory.mktemp("query_terms"), FILES) as opened:
         yield opened
 
 
 def test_each_word_is_looked_for_once_and_stopwords_only_alone(reader: IndexReader) -> None:
-    assert [needle.text for needle in needles(reader, "the amber and the Amber of basil")] == ["amber", "basil"]
-    assert [needle.text for needle in needles(reader, "the who")] == ["the", "who"]
+    assert [term.text for term in query_terms(reader, "the amber and the Amber of basil")] == ["amber", "basil"]
+    assert [term.text for term in query_terms(reader, "the who")] == ["the", "who"]
 
 
 def test_a_word_agrees_by_its_stem(reader: IndexReader) -> None:
-    (needle,) = needles(reader, "runs")
-    assert needle.stems == {"run": 1.0}
-    assert needle.known
+    (term,) = query_terms(reader, "runs")
+    assert term.stems == {"run": 1.0}
+    assert term.known
 
 
 def test_an_identifier_is_looked_for_with_its_parts(reader: IndexReader) -> None:
-    assert [needle.text for needle in needles(reader, "useEffect")] == ["useeffect", "use", "effect"]
+    assert [term.text for term in query_terms(reader, "useEffect")] == ["useeffect", "use", "effect"]
 
 
 def test_chinese_is_looked_for_by_pairs_and_a_single_character_by_what_it_begins(reader: IndexReader) -> None:
-    assert [(needle.text, needle.prefix) for needle in needles(reader, "数据库")] == [("数据", False), ("据库", False)]
-    assert [(needle.text, needle.prefix) for needle in needles(reader, "库")] == [("库", True)]
+    assert [(term.text, term.prefix) for term in query_terms(reader, "数据库")] == [("数据", False), ("据库", False)]
+    assert [(term.text, term.prefix) for term in query_terms(reader, "库")] == [("库", True)]
 
 
 def test_the_rarer_a_word_the_more_it_weighs(reader: IndexReader) -> None:
-    unknown, rare, common = needles(reader, "qqqqq amber common")
+    unknown, rare, common = query_terms(reader, "qqqqq amber common")
     assert unknown.weight > rare.weight > common.weight > 0
     assert (unknown.known, rare.known) == (False, True)
-    chinese, number = needles(reader, "数据 2")
-    assert chinese.weight == pytest.approx(needles(reader, "docker")[0].weight)
+    chinese, number = query_terms(reader, "数据 2")
+    assert chinese.weight == pytest.approx(query_terms(reader, "docker")[0].weight)
     assert number.text == "2"
 
 
 def test_a_typing_error_weighs_as_what_was_meant_and_counts_less(reader: IndexReader) -> None:
-    (meant,), (typed,) = needles(reader, "docker"), needles(reader, "dokcer")
+    (meant,), (typed,) = query_terms(reader, "docker"), query_terms(reader, "dokcer")
     assert typed.known
     assert typed.weight == meant.weight
     assert typed.stems["dokcer"] == 1.0
@@ -60,7 +60,7 @@ def test_a_typing_error_weighs_as_what_was_meant_and_counts_less(reader: IndexRe
 
 def test_a_long_question_finds_its_candidates_by_its_rarest_words(reader: IndexReader) -> None:
     question = f"common words {WORDS} qqqqq"
-    chosen = [term.text for term in rarest(parse_query(question).terms, needles(reader, question))]
+    chosen = [term.text for term in rare_terms(parse_query(question).terms, query_terms(reader, question))]
     assert 0 < len(chosen) < 13
     assert "amber" in chosen  # in one text
     assert not {"common", "words", "qqqqq"} & set(chosen)  # in all, in none
@@ -68,8 +68,8 @@ def test_a_long_question_finds_its_candidates_by_its_rarest_words(reader: IndexR
 
 
 def test_a_short_question_is_looked_for_as_a_whole(reader: IndexReader) -> None:
-    assert rarest(parse_query("amber docker").terms, needles(reader, "amber docker")) == ()
-    assert rarest((), ()) == ()
+    assert rare_terms(parse_query("amber docker").terms, query_terms(reader, "amber docker")) == ()
+    assert rare_terms((), ()) == ()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from hypothesis import given, strategies as st
 
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.language.match import match_expression, term_expression
-from vault_index.query.language.parse import parse_query
+from vault_index.query.language.parse import match_expression, parse_query, term_expression
 from vault_index.query.language.tree import Term
 from vault_index.terms import index_text
 

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.query.readers import needles, reader_of
-from vault_index.query.ranking.passages import Passage, Spotter, split, worth
+from tests.query.readers import query_terms, reader_of
+from vault_index.query.ranking.passages import Passage, TermMatcher, ranking_coverage, split_passages
 from vault_index.store.reader import IndexReader
 
 FILES = {
@@ -22,7 +22,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 
 
 def places(text: str) -> list[tuple[int, int]]:
-    return [(passage.first, passage.last) for passage in split(text)]
+    return [(passage.first, passage.last) for passage in split_passages(text)]
 
 
 # --- where passages begin and end ------------------------------------------------------------------------------------
@@ -86,11 +86,12 @@ def test_passages_are_apart_in_order_and_leave_out_headings_alone(text: str) -> 
     ],
 )
 def test_a_question_is_known_by_its_end(text: str, asks: bool) -> None:
-    assert split(text)[0].asks is asks
+    assert split_passages(text)[0].is_question is asks
 
 
 def test_a_question_is_worth_less_than_the_answer() -> None:
-    assert worth(0.5, Passage(0, 0, asks=True)) < worth(0.5, Passage(0, 0, asks=False)) == 0.5
+    question, answer = Passage(0, 0, is_question=True), Passage(0, 0, is_question=False)
+    assert ranking_coverage(0.5, question) < ranking_coverage(0.5, answer) == 0.5
 
 
 # --- what they say of a question -------------------------------------------------------------------------------------
@@ -98,8 +99,11 @@ def test_a_question_is_worth_less_than_the_answer() -> None:
 
 def said(reader: IndexReader, question: str, text: str) -> list[set[str]]:
     """The words of the question that each line says."""
-    looked_for = needles(reader, question)
-    return [{looked_for[number].text for number in line} for line in Spotter(looked_for, reader.stems).found([text])]
+    looked_for = query_terms(reader, question)
+    return [
+        {looked_for[number].text for number in line}
+        for line in TermMatcher(looked_for, reader.stems).match_lines([text])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,60 +173,60 @@ def test_a_word_stands_on_its_line(reader: IndexReader) -> None:
 
 
 def test_what_was_corrected_counts_less(reader: IndexReader) -> None:
-    typed, meant = needles(reader, "docker"), needles(reader, "dokcer")
-    (exact,) = Spotter(typed, reader.stems).found(["docker"])
-    (corrected,) = Spotter(meant, reader.stems).found(["docker"])
+    typed, meant = query_terms(reader, "docker"), query_terms(reader, "dokcer")
+    (exact,) = TermMatcher(typed, reader.stems).match_lines(["docker"])
+    (corrected,) = TermMatcher(meant, reader.stems).match_lines(["docker"])
     assert exact == {0: 1.0}
     assert 0 < corrected[0] < 1
 
 
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_any_text_can_be_looked_at(reader: IndexReader, text: str, question: str) -> None:
-    lines = Spotter(needles(reader, f'heron "{question}"'), reader.stems).found([text])
+    lines = TermMatcher(query_terms(reader, f'heron "{question}"'), reader.stems).match_lines([text])
     assert len(lines) == text.count("\n") + 1
     assert all(0 < weight <= 1 for line in lines for weight in line.values())
 
 
 def test_no_question_finds_nothing(reader: IndexReader) -> None:
-    spotter = Spotter((), reader.stems)
-    assert spotter.found(["a\nb"]) == [{}, {}]
-    assert spotter.coverage([{}, {}], [{}, {}], [False] * 2) == [0.0, 0.0]
+    matcher = TermMatcher((), reader.stems)
+    assert matcher.match_lines(["a\nb"]) == [{}, {}]
+    assert matcher.coverage([{}, {}], [{}, {}], [False] * 2) == [0.0, 0.0]
 
 
 # --- what is said around them ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def spotter(reader: IndexReader) -> Spotter:
-    return Spotter(needles(reader, "docker heron"), reader.stems)
+def matcher(reader: IndexReader) -> TermMatcher:
+    return TermMatcher(query_terms(reader, "docker heron"), reader.stems)
 
 
-def test_coverage_falls_with_the_distance(spotter: Spotter) -> None:
-    shares = spotter.coverage([{}, {}, {}, {0: 1.0, 1: 1.0}, {}, {}, {}], [{}] * 7, [False] * 7)
+def test_coverage_falls_with_the_distance(matcher: TermMatcher) -> None:
+    shares = matcher.coverage([{}, {}, {}, {0: 1.0, 1: 1.0}, {}, {}, {}], [{}] * 7, [False] * 7)
     assert shares[3] == pytest.approx(1.0)
     assert shares[3] > shares[2] == shares[4] > shares[1] == shares[5] > shares[0] == shares[6] == 0
 
 
-def test_what_follows_a_question_counts_more_than_what_comes_before_it(spotter: Spotter) -> None:
-    before, question, answer = spotter.coverage([{}, {0: 1.0, 1: 1.0}, {}], [{}] * 3, [False, True, False])
+def test_what_follows_a_question_counts_more_than_what_comes_before_it(matcher: TermMatcher) -> None:
+    before, question, answer = matcher.coverage([{}, {0: 1.0, 1: 1.0}, {}], [{}] * 3, [False, True, False])
     assert question > answer > before > 0
 
 
-def test_a_title_counts_for_all_its_passages_and_less_than_the_passage(spotter: Spotter) -> None:
-    above = spotter.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5, [False] * 5)
+def test_a_title_counts_for_all_its_passages_and_less_than_the_passage(matcher: TermMatcher) -> None:
+    above = matcher.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5, [False] * 5)
     assert len(set(above)) == 1
     assert 0 < above[0] < 1
 
 
-def test_a_word_said_twice_is_not_two_words(spotter: Spotter) -> None:
-    once = spotter.coverage([{0: 1.0}, {}, {}], [{}] * 3, [False] * 3)
-    again = spotter.coverage([{0: 1.0}, {}, {}], [{0: 1.0}] * 3, [False] * 3)
-    both = spotter.coverage([{0: 1.0, 1: 1.0}, {}, {}], [{}] * 3, [False] * 3)
+def test_a_word_said_twice_is_not_two_words(matcher: TermMatcher) -> None:
+    once = matcher.coverage([{0: 1.0}, {}, {}], [{}] * 3, [False] * 3)
+    again = matcher.coverage([{0: 1.0}, {}, {}], [{0: 1.0}] * 3, [False] * 3)
+    both = matcher.coverage([{0: 1.0, 1: 1.0}, {}, {}], [{}] * 3, [False] * 3)
     assert once[0] == again[0] < both[0]
 
 
-def test_a_rare_word_counts_more_than_a_common_one(reader: IndexReader, spotter: Spotter) -> None:
-    docker, heron = (spotter.coverage([said], [{}], [False]) for said in ({0: 1.0}, {1: 1.0}))
+def test_a_rare_word_counts_more_than_a_common_one(reader: IndexReader, matcher: TermMatcher) -> None:
+    docker, heron = (matcher.coverage([said], [{}], [False]) for said in ({0: 1.0}, {1: 1.0}))
     assert docker > heron  # one text holds the first, two the second
 
 
@@ -230,7 +234,7 @@ SAID = st.dictionaries(st.integers(0, 1), st.floats(0.01, 1.0), max_size=2)
 
 
 @given(st.lists(st.tuples(SAID, SAID), max_size=8))
-def test_coverage_is_a_share(spotter: Spotter, passages: list[tuple[dict[int, float], dict[int, float]]]) -> None:
-    shares = spotter.coverage([here for here, _ in passages], [above for _, above in passages], [False] * len(passages))
+def test_coverage_is_a_share(matcher: TermMatcher, passages: list[tuple[dict[int, float], dict[int, float]]]) -> None:
+    shares = matcher.coverage([here for here, _ in passages], [above for _, above in passages], [False] * len(passages))
     assert len(shares) == len(passages)
     assert all(0 <= share <= 1 + 1e-9 for share in shares)

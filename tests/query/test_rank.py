@@ -5,15 +5,14 @@ from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
-from vault_index.query.ranking.boosts import Factors
-from vault_index.query.ranking.passages import Spotter
-from vault_index.query.ranking.query_terms import Needle
-from vault_index.query.ranking.rank import Evidence, Ranked, order, rank, weights, with_best_texts
+from vault_index.query.ranking.passages import TermMatcher
+from vault_index.query.ranking.rank import Boosts, RankedPassage, order, rank, weights, with_best_texts
+from vault_index.query.ranking.retrieval import Evidence, QueryTerm
 from vault_index.store.records import ChunkRecord
 
 NOW = 1e9
-NEEDLES = tuple(
-    Needle(word, {word: 1.0}, False, weight, known=True) for word, weight in (("heron", 2.0), ("lake", 1.0))
+TERMS = tuple(
+    QueryTerm(word, {word: 1.0}, False, weight, known=True) for word, weight in (("heron", 2.0), ("lake", 1.0))
 )
 
 
@@ -28,13 +27,13 @@ def ranked(
     text: bool = True,
     vector: bool = False,
     config: RankingConfig | None = None,
-) -> Sequence[Ranked]:
+) -> Sequence[RankedPassage]:
     evidence = evidence or {chunk.chunk_id: Evidence(bm25=1.0) for chunk in chunks}
-    factors = Factors(config or RankingConfig(), NOW, {}, {})
-    return rank(chunks, evidence, Spotter(NEEDLES, as_written), text=text, vector=vector, factors=factors).hits
+    boosts = Boosts(config or RankingConfig(), NOW, {}, {})
+    return rank(chunks, evidence, TermMatcher(TERMS, as_written), text=text, vector=vector, boosts=boosts).hits
 
 
-def focus(hits: Sequence[Ranked]) -> list[tuple[int, int]]:
+def focus(hits: Sequence[RankedPassage]) -> list[tuple[int, int]]:
     return [(hit.chunk.start_line + hit.passage.first, hit.chunk.start_line + hit.passage.last) for hit in hits]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.query.language.tree import tokens
+from vault_index.query.language.tree import tokenize
 from vault_index.query.selftest import KnownItem, known_items, plain_words, self_test
 from vault_index.results import HardToFind, RecallOfClass
 from vault_index.store.document_names import DocumentNames
@@ -36,7 +36,7 @@ def test_names_are_asked_as_plain_words(name: str, words: str) -> None:
 
 @given(st.text())
 def test_no_name_is_read_as_more_than_words(name: str) -> None:
-    assert {token.kind for token in tokens(plain_words(name))} <= {"word"}
+    assert {token.kind for token in tokenize(plain_words(name))} <= {"word"}
 
 
 def test_each_name_is_one_question_of_the_class_that_comes_first() -> None:

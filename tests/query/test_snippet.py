@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from vault_index.query.highlight import snippet
+from vault_index.query.ranking.passages import snippet
 
 
 def test_a_snippet_is_centred_and_bounded() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.query.readers import reader_of
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.spelling import Spelling, mend
+from vault_index.query.ranking.spelling import Spelling, correct
 from vault_index.store.reader import IndexReader
 
 FILES = {
@@ -20,7 +20,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 
 
 def mended(reader: IndexReader, question: str) -> Spelling:
-    return mend(reader, parse_query(question).terms, 0.7)
+    return correct(reader, parse_query(question).terms, 0.7)
 
 
 @pytest.mark.parametrize(

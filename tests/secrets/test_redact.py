@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.secrets.test_find import ASSIGNED, FORMS, INNOCENT, MIXED, block
-from vault_index.secrets.find import find_secrets
-from vault_index.secrets.redact import Redacted, drop_private, redact
+from vault_index.secrets.find import Redacted, drop_private, find_secrets, redact
 
 
 def test_a_secret_becomes_its_kind_and_the_rest_stays() -> None:

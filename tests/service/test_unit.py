@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from vault_index.service.definition import MARK, Definition
-from vault_index.service.unit import facts, shared_unit, system_unit, user_unit
+from vault_index.service.systemd import facts, shared_unit, system_unit, user_unit
 
 ROOT = Path(__file__).parents[2]
 PLAIN = Definition(("/opt/bin/vault-index", "watch"), {})

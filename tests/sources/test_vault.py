@@ -11,7 +11,7 @@ import pytest
 from tests.sources.trees import build, paths, vault_at
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef
-from vault_index.sources.vault import Scan
+from vault_index.sources.source import Scan
 
 TREE = ("a.md", "b/c.md", "b/d/e.md", "f/g.md")
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.config import SourceConfig
-from vault_index.sources.vault import Scan, VaultSource
+from vault_index.sources.source import Scan
+from vault_index.sources.vault import VaultSource
 
 
 def build(root: Path, *paths: str, text: str = "x\n") -> Path:

@@ -121,7 +121,7 @@ class VaultIndex:
         A text is cut at a line after `max_tokens` (of cl100k_base, from 1); of a place, `neighbors` passages on both
         sides come along. `full` adds all metadata. Raises NotFoundError, and UsageError for an ambiguous id.
         """
-        from vault_index.query.get import get_texts
+        from vault_index.query.documents import get_texts
 
         most = max_tokens if max_tokens is None else at_least(1, "max_tokens", max_tokens, 1)
         known, sources = self._runtime.by_name, self._sources(source)
@@ -138,7 +138,7 @@ class VaultIndex:
     ) -> results.DocumentList:  # fmt: skip
         """Documents, newest first unless `sort` and `order` say otherwise. Raises UsageError."""
         filters = options.filters_of(self._runtime, locals())
-        from vault_index.query.listing import list_documents
+        from vault_index.query.documents import list_documents
 
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         with self._runtime.pool.lend() as connections:
@@ -178,7 +178,7 @@ class VaultIndex:
         Raises as `get`, and NotFoundError for a query that finds nothing.
         """
         filters = options.filters_of(self._runtime, locals())
-        from vault_index.query.timeline import timeline_around
+        from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
             raise UsageError(
@@ -209,24 +209,24 @@ class VaultIndex:
         of the session that asks: it is not told of itself. Raises UsageError.
         """
         wanted = options.recall_options(self._runtime, locals())
-        from vault_index.query.disk_state import Disk
+        from vault_index.query.hits import DiskState
         from vault_index.query.recall import recall
 
         with self._runtime.pool.lend() as connections:
-            searcher, disk = self._runtime.searcher(connections), Disk(self._runtime.by_name)
+            searcher, disk = self._runtime.searcher(connections), DiskState(self._runtime.by_name)
             return recall(searcher, connections.reader, disk, wanted)
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> results.TagList:
         """Tags with how many documents carry them, most frequent first."""
         filters = options.filters_of(self._runtime, locals())
-        from vault_index.query.listing import list_tags
+        from vault_index.query.documents import list_tags
 
         with self._runtime.pool.lend() as connections:
             return list_tags(connections.reader, filters)
 
     def agents(self) -> results.AgentList:
         """Who entered documents, and how many."""
-        from vault_index.query.listing import list_agents
+        from vault_index.query.documents import list_agents
 
         with self._runtime.pool.lend() as connections:
             return list_agents(connections.reader)

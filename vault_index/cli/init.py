@@ -57,7 +57,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
 def _sessions(options: Options, *, wanted: bool) -> str | None:
     """The folder that OpenCode's sessions are read from, if they are; what the file does not say of them yet is set."""
     from vault_index.config import load_config
-    from vault_index.sources.opencode.places import data_folder
+    from vault_index.sources.opencode.stores import data_folder
 
     try:
         _find_sessions(home_of(options), wanted=wanted)
@@ -70,7 +70,7 @@ def _sessions(options: Options, *, wanted: bool) -> str | None:
 def _find_sessions(home: "Home", *, wanted: bool) -> None:
     """A folder that only this shell's environment names is written down: the daemon will not know that environment."""
     from vault_index.config.edit import list_values, set_value
-    from vault_index.sources.opencode.places import data_folder, find_places
+    from vault_index.sources.opencode.stores import data_folder, find_places
 
     said = {setting.key for setting in list_values(home) if setting.origin != "default"}
     if not wanted:

@@ -62,7 +62,7 @@ def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Probl
 def _as_installed(options: Options, text: str) -> bool:
     """Whether a unit is as we would write it now; that of somebody else is theirs."""
     from vault_index.service.definition import MARK
-    from vault_index.service.unit import user_unit
+    from vault_index.service.systemd import user_unit
 
     if MARK not in text or text.startswith("<?xml"):  # launchd's knows no versions
         return True

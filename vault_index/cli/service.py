@@ -40,8 +40,8 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     answer = {"installed": True, "changed": changed, "file": state.file, "active": state.active, "pid": state.pid}
     done = "installed" if changed else "already installed"
     show_value(options, "service_install", answer, f"{done} and {state.active}: {state.file}")
-    if lasts := service.lasts():
-        remark(options, lasts)
+    if note := service.lifetime_note():
+        remark(options, note)
     remark(options, "See: vault-index service status, vault-index service logs")
     return 0
 
@@ -121,7 +121,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
     reads a database by way of a file beside it."""
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
     if config.opencode.enabled:
-        from vault_index.sources.opencode.places import data_folder
+        from vault_index.sources.opencode.stores import data_folder
 
         data = config.opencode.data
         folders.append(data_folder(Path(data).expanduser() if data else None, os.environ))

@@ -1,5 +1,6 @@
 """Edits the configuration file in place: comments and order stay, and nothing wrong is ever written."""
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +11,12 @@ from typing import Any, Literal, NamedTuple
 import tomlkit
 from tomlkit.items import Table
 
-from vault_index.config.home import Home
+from vault_index import disk
+from vault_index.config.home import Home, private_folder
 from vault_index.config.load import from_environment, load_config, parse_config, read_text
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
-from vault_index.config.template import first_config
-from vault_index.config.values import BadValueError, check, from_text, keys, nearest, plain
-from vault_index.config.write import write_text
-from vault_index.errors import ConfigError, NotSetUpError, UsageError
+from vault_index.config.values import BadValueError, check, from_text, keys, plain
+from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_mean
 
 Origin = Literal["default", "file", "environment"]
 Value = str | int | float | bool | list[str] | None
@@ -76,7 +76,7 @@ def set_value(home: Home, key: str, text: str, source: str = "") -> None:
         check(field, value, home.config_file.parent)
     except BadValueError as error:
         reason = "is not valid" if field.metadata["secret"] else str(error)
-        raise UsageError(f"{'.'.join((*section, field.name))} {reason}.", field.metadata["doc"]) from error
+        raise UsageError(f"{'.'.join((*section, field.name))} {reason}", field.metadata["doc"]) from error
     table = document
     for name in section:
         if name not in table:
@@ -97,7 +97,7 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
         _address(key, source, _names_only(document))  # an unknown key is an error, one that is not set is none
         return False
     if isinstance(table[parts[-1]], dict) and parts[0] == "sources":
-        raise UsageError(f"{key} is a source, not a setting.", f"Use: vault-index source remove {parts[-1]}")
+        raise UsageError(f"{key} is a source, not a setting", f"use: vault-index source remove {parts[-1]}")
     del table[parts[-1]]
     if len(parts) == 2 and isinstance(table, Table) and not table.as_string().strip():
         del document[parts[0]]
@@ -111,7 +111,7 @@ def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, A
     document = _parse(read_text(home), home)
     sources = document.get("sources", {})
     if name in sources:
-        raise UsageError(f"There is a source named {name!r} already.", "Choose another name, or remove that one first.")
+        raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
     name = name or free_name(root, list(sources))
     table = tomlkit.table()
     table["path"] = str(root)
@@ -158,20 +158,14 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
 def free_name(folder: Path, taken: Sequence[str]) -> str:
     """A name for a source after its folder: `My Vault` is `my-vault`, and `my-vault-2` when that is taken."""
     base = re.sub(r"[^A-Za-z0-9_]+", "-", folder.name).strip("-").lower() or "vault"
-    number = 1
-    name = base
-    while name in taken:
-        number += 1
-        name = f"{base}-{number}"
-    return name
+    names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 2)))
+    return next(name for name in names if name not in taken)
 
 
 def masked(secret: str) -> str:
     """A secret as it may be shown: `sk-…abcd`, at most the last four characters, none of a short one."""
-    if not secret:
-        return ""
     if len(secret) < 16:
-        return "…"
+        return "…" if secret else ""
     return f"{'sk-' if secret.startswith('sk-') else ''}…{secret[-4:]}"
 
 
@@ -199,10 +193,8 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
         return tuple(parts[:-1]), fields[parts[-1]]
     known = [f"{name}.{field}" for name, kind in SECTIONS for field in keys(kind)]
     known += [f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)]
-    near = nearest(".".join(parts), known)
-    raise ConfigError(
-        f"There is no setting {key!r}.", f"Did you mean {near!r}?" if near else "See them all: vault-index config list"
-    )
+    hint = did_you_mean(".".join(parts), known, "see them all: vault-index config list")
+    raise ConfigError(f"there is no setting {key!r}", hint)
 
 
 def _names_only(document: tomlkit.TOMLDocument) -> Config:
@@ -217,7 +209,7 @@ def _parse(text: str, home: Home) -> tomlkit.TOMLDocument:
         return tomlkit.parse(text)
     except tomlkit.exceptions.ParseError as error:
         parse_config(text, home, {})  # says it with the line
-        raise ConfigError(f"{home.config_file}: not valid TOML: {error}.", "Correct the file by hand.") from error
+        raise ConfigError(f"{home.config_file}: not valid TOML: {error}", "correct the file by hand") from error
 
 
 def _write(home: Home, document: tomlkit.TOMLDocument) -> Config:
@@ -233,5 +225,47 @@ def _existing_folder(path: str | Path) -> Path:
     if root.is_dir():
         return root
     if root.exists():
-        raise UsageError(f"{root} is a file, not a folder.", "Give the folder that holds the notes.")
-    raise UsageError(f"There is no folder {root}.", "Give the folder that holds the notes, as ~/Vault.")
+        raise UsageError(f"{root} is a file, not a folder", "give the folder that holds the notes")
+    raise UsageError(f"there is no folder {root}", "give the folder that holds the notes, as ~/Vault")
+
+
+def write_text(file: Path, text: str) -> None:
+    """Replace the file by one of mode 0600. A link stays one: what it points to is replaced."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("a name or value is not valid UTF-8", "TOML can hold UTF-8 only: rename it") from error
+    target = os.path.realpath(file)
+    private_folder(Path(target).parent)
+    hint = "make the file and its folder writable; where another program manages it (home-manager), change it there"
+    with disk.os_errors_as(f"cannot write {target}", hint):
+        disk.replace(target, data, mode=0o600)
+
+
+def first_config(name: str, vault: Path, provider: str, memory_dir: str) -> str:
+    """The text of a first configuration with one vault."""
+    # A JSON text is a TOML text, where it holds no lone surrogates.
+    return f"""\
+# vault-index. Every key and its default: docs/configuration.md, or `vault-index config list`.
+# A changed file is read at the next command; a running daemon reads it on SIGHUP.
+
+[sources.{name}]
+path = {_quoted(str(vault))}
+# exclude = ["Archive/", "*.draft.md"]  # as in .gitignore; .vaultignore files in the vault work too
+# local_only = ["private/"]             # never sent to a remote embedder; true for the whole vault
+
+[embedding]
+# "local": the model that comes with the package; nothing leaves this machine.
+# "openai": OpenAI, or with base_url any server that speaks its API (Ollama, LM Studio, vLLM).
+# "none": search by keywords only.
+provider = {_quoted(provider)}
+# base_url = "http://localhost:11434/v1"
+# model = ""
+
+[memory]
+dir = {_quoted(memory_dir)}
+"""
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -82,15 +82,15 @@ def private_folder(path: Path) -> Path:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         owner = path.stat().st_uid
     except FileExistsError as error:
-        raise UsageError(f"{path} is a file, not a folder.", "Move it away, or choose another --home.") from error
+        raise UsageError(f"{path} is a file, not a folder", "move it away, or choose another --home") from error
     except OSError as error:
         raise VaultIndexError(
-            f"Cannot create the folder {path}: {error.strerror}.",
-            "Make its parent folder writable, or choose another place with --home DIR.",
+            f"cannot create the folder {path}: {error.strerror}",
+            "make its parent folder writable, or choose another place with --home DIR",
         ) from error
     if sys.platform != "win32" and owner != os.getuid():
         raise VaultIndexError(
-            f"{path} belongs to another user.", "Choose another place with --home DIR, or change its owner."
+            f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"
         )
     return path
 

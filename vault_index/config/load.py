@@ -10,11 +10,12 @@ from typing import Any
 from vault_index.config.home import Home
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
 from vault_index.config.validate import check_together
-from vault_index.config.values import BadValueError, check, from_text, keys, nearest
-from vault_index.errors import ConfigError, NotSetUpError
+from vault_index.config.values import BadValueError, check, from_text, keys
+from vault_index.errors import ConfigError, NotSetUpError, did_you_mean, nearest
 
 PREFIX = "VAULT_INDEX_"
 _SOURCE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_REFERENCE = "see the configuration reference: docs/configuration.md, or: vault-index config list"
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 
 
@@ -29,14 +30,14 @@ def read_text(home: Home) -> str:
         return home.config_file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise NotSetUpError(
-            f"vault-index is not set up: there is no {home.config_file}.", "Start with: vault-index init ~/Vault"
+            f"vault-index is not set up: there is no {home.config_file}", "start with: vault-index init ~/Vault"
         ) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{home.config_file}:{line}: not valid UTF-8.", "Save the file as UTF-8.") from error
+        raise ConfigError(f"{home.config_file}:{line}: not valid UTF-8", "save the file as UTF-8") from error
     except OSError as error:
         raise ConfigError(
-            f"Cannot read {home.config_file}: {error.strerror}.", "It must be a file that you may read."
+            f"cannot read {home.config_file}: {error.strerror}", "it must be a file that you may read"
         ) from error
 
 
@@ -47,7 +48,8 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     known = [name for name, _ in SECTIONS]
     for name in tables:
         if name not in (*known, "sources"):
-            raise file.error(f"unknown section [{name}]", (name,), nearest(name, (*known, "sources")))
+            hint = did_you_mean(name, (*known, "sources"), _REFERENCE)
+            raise file.error(f"unknown section [{name}]", (name,), hint)
     sections = {name: _section(file, kind, tables.get(name, {}), (name,)) for name, kind in SECTIONS}
     for name, values in from_environment(environ).items():
         sections[name].update(values)
@@ -73,13 +75,13 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         field = keys(section).get(key)
         if field is None:
             near = nearest(key, keys(section))
-            meant = f"Did you mean {PREFIX}{word.upper()}_{near.upper()}?" if near else f"Unset {variable}."
-            raise ConfigError(f"The environment variable {variable} names no setting.", meant)
+            meant = f"did you mean {PREFIX}{word.upper()}_{near.upper()}?" if near else f"unset {variable}"
+            raise ConfigError(f"the environment variable {variable} names no setting", meant)
         try:
             found[word][key] = check(field, from_text(field, environ[variable]), Path())
         except BadValueError as error:
             shown = str(error) if not field.metadata["secret"] else "is not valid"
-            raise ConfigError(f"The environment variable {variable} {shown}.", "Correct it or unset it.") from error
+            raise ConfigError(f"the environment variable {variable} {shown}", "correct it or unset it") from error
     return found
 
 
@@ -90,11 +92,10 @@ class _File:
         self.path = path
         self.lines = text.splitlines()
 
-    def error(self, problem: str, where: tuple[str, ...], meant: str = "", hint: str = "") -> ConfigError:
+    def error(self, problem: str, where: tuple[str, ...], hint: str = _REFERENCE) -> ConfigError:
         line = self._line(where)
         place = f"{self.path}:{line}" if line else str(self.path)
-        see = hint or "See the configuration reference: docs/configuration.md, or: vault-index config list"
-        return ConfigError(f"{place}: {problem}.", f"Did you mean {meant!r}?" if meant else see)
+        return ConfigError(f"{place}: {problem}", hint)
 
     def _line(self, where: tuple[str, ...]) -> int | None:
         """The line of a header or a key; None where it is written in a less usual way."""
@@ -116,7 +117,7 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
         reason, _, place = str(error).partition(" (at ")
         match = re.match(r"line (\d+)", place)
         line = int(match[1]) if match else text.count("\n") + 1
-        raise ConfigError(f"{path}:{line}: not valid TOML: {reason}.", "Correct that line of the file.") from error
+        raise ConfigError(f"{path}:{line}: not valid TOML: {reason}", "correct that line of the file") from error
 
 
 def _section(file: _File, kind: type[Any], table: object, where: tuple[str, ...]) -> dict[str, Any]:
@@ -126,14 +127,15 @@ def _section(file: _File, kind: type[Any], table: object, where: tuple[str, ...]
     values = {}
     for key, value in table.items():
         if key not in fields:
-            raise file.error(f"unknown key {key!r} in [{'.'.join(where)}]", (*where, key), nearest(key, fields))
+            raise file.error(
+                f"unknown key {key!r} in [{'.'.join(where)}]", (*where, key), did_you_mean(key, fields, _REFERENCE)
+            )
         try:
             values[key] = check(fields[key], value, file.path.parent)
         except BadValueError as error:
-            shown = f"{'.'.join((*where, key))} {error}"
-            if fields[key].metadata["secret"]:
-                shown = f"{'.'.join((*where, key))} must be a text"
-            raise file.error(shown, (*where, key), hint="Correct the value in the file.") from error
+            reason = "must be a text" if fields[key].metadata["secret"] else str(error)
+            problem = f"{'.'.join((*where, key))} {reason}"
+            raise file.error(problem, (*where, key), "correct the value in the file") from error
     return values
 
 
@@ -145,10 +147,10 @@ def _sources(file: _File, tables: object) -> list[SourceConfig]:
         where = ("sources", name)
         if not _SOURCE_NAME.fullmatch(name):
             hint = f"Rename the section, as [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]."
-            raise file.error(f"the source name {name!r} may hold letters, digits, - and _ only", where, hint=hint)
+            raise file.error(f"the source name {name!r} may hold letters, digits, - and _ only", where, hint)
         values = _section(file, SourceConfig, table, where)
         if "path" not in values:
-            raise file.error(f"[sources.{name}] has no path", where, hint='Add: path = "/folder/of/the/vault"')
+            raise file.error(f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"')
         found.append(SourceConfig(name=name, **values))
     return found
 
@@ -159,9 +161,9 @@ def _refuse_misspelt(variable: str, word: str, key: str) -> None:
     for name, kind in SECTIONS:
         if name == near and key in keys(kind):
             meant = f"{PREFIX}{name.upper()}_{key.upper()}"
-            raise ConfigError(f"The environment variable {variable} names no setting.", f"Did you mean {meant}?")
+            raise ConfigError(f"the environment variable {variable} names no setting", f"did you mean {meant}?")
     if word == "sources":
         raise ConfigError(
-            f"The environment variable {variable} names no setting: sources are set in the file only.",
-            f"Unset {variable}, and use: vault-index source add",
+            f"the environment variable {variable} names no setting: sources are set in the file only",
+            f"unset {variable}, and use: vault-index source add",
         )

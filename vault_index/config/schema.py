@@ -1,8 +1,8 @@
 """Every section and key of the configuration with its default, its bounds and its documentation."""
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from vault_index.errors import NotFoundError
 
@@ -18,30 +18,19 @@ def setting(
 ) -> Any:
     """A field that documents and bounds itself: its metadata feeds the validation and the reference."""
     # A secret stays out of `repr`, and so out of logs and tracebacks.
-    return field(default=default, metadata=_about(doc, low, high, choices, secret), repr=not secret)
-
-
-def _about(
-    doc: str,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] = (),
-    secret: bool = False,
-) -> dict[str, Any]:
-    return {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret}
+    about = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret}
+    return field(default=default, metadata=about, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceConfig:
     """One place markdown comes from: `[sources.<name>]`."""
 
-    name: str = field(
-        metadata=_about(
-            "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
-        )
+    name: str = setting(
+        MISSING, "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
     )
-    path: Path = field(
-        metadata=_about("The folder of the vault. Relative to the folder of the configuration file; `~` is your home.")
+    path: Path = setting(  # noqa: RUF009
+        MISSING, "The folder of the vault. Relative to the folder of the configuration file; `~` is your home."
     )
     kind: str = setting("vault", "What the source is.", choices=("vault",))
     include: tuple[str, ...] = setting(
@@ -241,18 +230,12 @@ class Config:
             if source.name == name:
                 return source
         known = ", ".join(source.name for source in self.sources) or "none yet"
-        raise NotFoundError(f"No source is named {name!r}.", f"Sources: {known}.")
+        raise NotFoundError(f"no source is named {name!r}", f"sources: {known}")
 
 
-SECTIONS: tuple[tuple[str, type[Any]], ...] = (
-    ("chunk", ChunkConfig),
-    ("embedding", EmbeddingConfig),
-    ("search", SearchConfig),
-    ("ranking", RankingConfig),
-    ("watch", WatchConfig),
-    ("memory", MemoryConfig),
-    ("recall", RecallConfig),
-    ("opencode", OpencodeConfig),
-    ("agents", AgentsConfig),
+SECTIONS: tuple[tuple[str, type[Any]], ...] = tuple(
+    (section.name, cast("type[Any]", section.default_factory))
+    for section in fields(Config)
+    if section.name != "sources"
 )
 """The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""

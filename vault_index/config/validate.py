@@ -5,8 +5,8 @@ from pathlib import Path, PurePosixPath
 
 from vault_index.config.home import Home
 from vault_index.config.schema import Config
-from vault_index.config.values import nearest
-from vault_index.errors import ConfigError
+from vault_index.disk import is_under
+from vault_index.errors import ConfigError, did_you_mean
 
 
 def check_together(config: Config, home: Home) -> None:
@@ -20,13 +20,13 @@ def _check_numbers(config: Config) -> None:
     chunk, watch = config.chunk, config.watch
     if chunk.overlap * 2 >= chunk.tokens:
         raise ConfigError(
-            f"chunk.overlap ({chunk.overlap}) must be less than half of chunk.tokens ({chunk.tokens}).",
-            f"Set chunk.overlap to {chunk.tokens // 5}.",
+            f"chunk.overlap ({chunk.overlap}) must be less than half of chunk.tokens ({chunk.tokens})",
+            f"set chunk.overlap to {chunk.tokens // 5}",
         )
     if watch.longest < watch.quiet:
         raise ConfigError(
-            f"watch.longest ({watch.longest}) must not be less than watch.quiet ({watch.quiet}).",
-            "Raise watch.longest or lower watch.quiet.",
+            f"watch.longest ({watch.longest}) must not be less than watch.quiet ({watch.quiet})",
+            "raise watch.longest or lower watch.quiet",
         )
 
 
@@ -34,26 +34,25 @@ def _check_texts(config: Config) -> None:
     url = config.embedding.base_url
     if url and not url.startswith(("http://", "https://")):
         raise ConfigError(
-            "embedding.base_url must begin with http:// or https://.", "For Ollama: http://localhost:11434/v1"
+            "embedding.base_url must begin with http:// or https://", "for Ollama: http://localhost:11434/v1"
         )
     folder = PurePosixPath(config.memory.dir)
     if not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in config.memory.dir:
         raise ConfigError(
-            f"memory.dir must be a folder inside the vault, not {config.memory.dir!r}.", 'The default is "80-memory".'
+            f"memory.dir must be a folder inside the vault, not {config.memory.dir!r}", 'the default is "80-memory"'
         )
     for entry in config.memory.capture_tags:
         tag, colon, _ = entry.partition(":")
         if not colon or not tag.strip("# "):
             raise ConfigError(
-                f"memory.capture_tags: {entry!r} names no tag.", 'Write a list as ["billing: invoice, stripe api"].'
+                f"memory.capture_tags: {entry!r} names no tag", 'write a list as ["billing: invoice, stripe api"]'
             )
     _check_opencode(config)
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault not in names:
-        near = nearest(config.memory.vault, names)
         raise ConfigError(
-            f"memory.vault names {config.memory.vault!r}, which is no source.",
-            f"Did you mean {near!r}?" if near else f"Sources: {', '.join(names) or 'none yet'}.",
+            f"memory.vault names {config.memory.vault!r}, which is no source",
+            did_you_mean(config.memory.vault, names, f"sources: {', '.join(names) or 'none yet'}"),
         )
 
 
@@ -61,16 +60,15 @@ def _check_opencode(config: Config) -> None:
     known = ("reasoning", "output", "diffs")
     wrong = next((word for word in config.opencode.include if word not in known), None)
     if wrong is not None:
-        near = nearest(wrong, known)
         raise ConfigError(
-            f"opencode.include names {wrong!r}, which is no part of a session.",
-            f"Did you mean {near!r}?" if near else f"It may name {', '.join(known)}.",
+            f"opencode.include names {wrong!r}, which is no part of a session",
+            did_you_mean(wrong, known, f"it may name {', '.join(known)}"),
         )
     _check_mirror(config)
     if config.opencode.enabled and any(source.name == "opencode" for source in config.sources):
         raise ConfigError(
-            "A source is named 'opencode', as the sessions of OpenCode are.",
-            "Rename its section, or set opencode.enabled to false.",
+            "a source is named 'opencode', as the sessions of OpenCode are",
+            "rename its section, or set opencode.enabled to false",
         )
 
 
@@ -81,13 +79,13 @@ def _check_mirror(config: Config) -> None:
     outside = not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in config.opencode.mirror
     if outside or any(part.startswith(".") for part in folder.parts):
         raise ConfigError(
-            f"opencode.mirror must be a folder inside the vault that is not hidden, not {config.opencode.mirror!r}.",
-            'For example "sessions".',
+            f"opencode.mirror must be a folder inside the vault that is not hidden, not {config.opencode.mirror!r}",
+            'for example "sessions"',
         )
     if folder.is_relative_to(memories) or memories.is_relative_to(folder):
         raise ConfigError(
-            f"opencode.mirror ({folder}) and memory.dir ({memories}) must not lie in each other.",
-            "Every note in memory.dir is a memory: give sessions a folder of their own.",
+            f"opencode.mirror ({folder}) and memory.dir ({memories}) must not lie in each other",
+            "every note in memory.dir is a memory: give sessions a folder of their own",
         )
 
 
@@ -96,28 +94,23 @@ def _check_folders(config: Config, home: Home) -> None:
     roots: list[tuple[str, str]] = []
     for source in config.sources:
         root = os.path.realpath(source.path)
-        if inside(root, data):
+        if is_under(data, root):
             raise ConfigError(
-                f"The vault {source.path} lies in the data folder of the index, {home.data_dir}.",
-                "Move one of them: --home DIR chooses another data folder.",
+                f"the vault {source.path} lies in the data folder of the index, {home.data_dir}",
+                "move one of them: --home DIR chooses another data folder",
             )
-        if inside(data, root) and not _hidden(data, root):
+        if is_under(root, data) and not _hidden(data, root):
             raise ConfigError(
-                f"The data folder {home.data_dir} lies inside the vault {source.path}.",
-                "Choose a data folder outside the vault, or a hidden one in it, with --home DIR.",
+                f"the data folder {home.data_dir} lies inside the vault {source.path}",
+                "choose a data folder outside the vault, or a hidden one in it, with --home DIR",
             )
         for other, name in roots:
-            if inside(root, other) or inside(other, root):
+            if is_under(other, root) or is_under(root, other):
                 raise ConfigError(
-                    f"The sources {name!r} and {source.name!r} share the folder {max(root, other, key=len)}.",
-                    "Every note must belong to one source: remove one, or move it out of the other.",
+                    f"the sources {name!r} and {source.name!r} share the folder {max(root, other, key=len)}",
+                    "every note must belong to one source: remove one, or move it out of the other",
                 )
         roots.append((root, source.name))
-
-
-def inside(path: str, folder: str) -> bool:
-    """Whether one absolute path is the other, or lies under it."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _hidden(path: str, root: str) -> bool:

@@ -4,9 +4,10 @@ import dataclasses
 import json
 import os
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from vault_index.errors import did_you_mean
 
 TEXTS = tuple[str, ...]
 TEXTS_OR_ALL = bool | tuple[str, ...]
@@ -28,14 +29,6 @@ class BadValueError(ValueError):
 def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     """The keys of a section by name, without the name of a source."""
     return {field.name: field for field in dataclasses.fields(section) if field.name != "name"}
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, or nothing."""
-    import difflib  # only a mistake needs it
-
-    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
-    return found[0] if found else ""
 
 
 def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
@@ -84,20 +77,20 @@ def _typed(kind: Any, value: object, folder: Path) -> Any:
 def _in_bounds(field: dataclasses.Field[Any], value: Any) -> Any:
     low, high, choices = (field.metadata[name] for name in ("low", "high", "choices"))
     if choices and value not in choices:
-        near = nearest(value, choices)
-        meant = f"; did you mean {near!r}?" if near else ""
-        raise BadValueError(f"must be one of {', '.join(choices)}, not {value!r}{meant}")
+        meant = did_you_mean(value, choices, "")
+        raise BadValueError("; ".join(filter(None, (f"must be one of {', '.join(choices)}, not {value!r}", meant))))
     if low is None or (low <= value and (high is None or value <= high)):  # NaN fails both comparisons
         return value
     raise BadValueError(f"must be {f'{low} or more' if high is None else f'between {low} and {high}'}, not {value}")
 
 
 def _truth(text: str) -> bool:
-    answers = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-    try:
-        return answers[text.strip().lower()]
-    except KeyError:
-        raise BadValueError(f"must be true or false, not {text!r}") from None
+    word = text.strip().lower()
+    if word in ("true", "yes", "on", "1"):
+        return True
+    if word in ("false", "no", "off", "0"):
+        return False
+    raise BadValueError(f"must be true or false, not {text!r}")
 
 
 def _list(text: str) -> object:

@@ -11,11 +11,11 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Filling
 from vault_index.daemon.log import say, where
 from vault_index.daemon.progress_rate import Pace
+from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.indexer.sync import Interrupted
 from vault_index.models import Progress
 from vault_index.results import Problem, SyncReport
-from vault_index.sources.walk import is_under
 
 log = logging.getLogger(__name__)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_index.query.present import iso_time
 from vault_index.results.counts import Stats
 from vault_index.store.meta_keys import SYNCED_AT
+from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # `stats` is not to import what reads files
     from vault_index.config import Home

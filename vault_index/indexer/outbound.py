@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from vault_index import tokens
 from vault_index.config import Config
+from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
@@ -23,7 +24,6 @@ from vault_index.models import FileStamp, Vector, VectorSpace
 from vault_index.results import SentRecord
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
-from vault_index.sources.walk import is_under
 from vault_index.store.cache import Cache
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
 

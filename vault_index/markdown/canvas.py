@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
 from vault_index.surrogates import mended

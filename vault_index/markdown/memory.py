@@ -6,8 +6,7 @@ from datetime import datetime, time
 from typing import Any
 
 from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
-from vault_index.markdown.identity import identity
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import identity, split_lines
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
 

@@ -1,9 +1,9 @@
-"""Tags and links of a text: what Obsidian, and markdown, write inside a line."""
+"""What Obsidian, and markdown, write inside a text: comments, tags and links."""
 
 import re
 from bisect import bisect
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from urllib.parse import unquote
@@ -34,6 +34,7 @@ _TAG = re.compile(
     r"(?<!\S)#([^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
     r"'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
+_COMMENT = "%%"
 _A_WORD = re.compile(r"[^\d]")
 _NOT_A_RULE = re.compile(r"[^/\-_]")
 
@@ -132,3 +133,37 @@ def _tags(plain: str, links: Sequence[Span]) -> Iterator[str]:
     for tag in _TAG.findall(plain):
         if _A_WORD.search(tag) and _NOT_A_RULE.search(tag):
             yield tag
+
+
+def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[str]:
+    """The lines with comments blanked out, as many as before. A `%%` that nothing closes is text.
+
+    `code_lines` are the numbers (1-based) of lines that are code: what stands there is no comment.
+    """
+    prose = "\n".join("" if number in code_lines else line for number, line in enumerate(lines, start=1))
+    prose_lines = masked(prose, code_spans(prose)).split("\n")
+    result = list(lines)
+    kept: dict[int, list[str]] = {}  # of a line that holds a mark: the parts outside comments
+    done: dict[int, int] = {}
+    for (first, start), (last, end) in _comments(prose_lines):
+        kept.setdefault(first, []).append(lines[first][done.get(first, 0) : start])
+        result[first + 1 : last] = [""] * max(last - first - 1, 0)
+        kept.setdefault(last, [])
+        done[last] = end
+        if first != last:
+            done[first] = len(lines[first])
+    for number, parts in kept.items():
+        result[number] = "".join(parts) + lines[number][done[number] :]
+    return result
+
+
+def _comments(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Line and column (0-based) where each comment begins and where it has ended."""
+    opened: tuple[int, int] | None = None
+    for number, line in enumerate(lines):
+        position = line.find(_COMMENT)
+        while position >= 0:
+            if opened:
+                yield opened, (number, position + 2)
+            opened = None if opened else (number, position)
+            position = line.find(_COMMENT, position + 2)

@@ -1,18 +1,16 @@
-"""A markdown text as what it says about itself: title, tags, links, and blocks with exact lines."""
+"""Parse a markdown text into title, aliases, tags, links, frontmatter, and blocks with their lines."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.markdown.blocks import Structure, read_lines, read_structure
-from vault_index.markdown.comments import without_comments
 from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
-from vault_index.markdown.lines import split_lines
-from vault_index.markdown.obsidian import Inline, read_inline, wikilinks
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.normalize import normalize_tag, split_lines
+from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.models import Block, Link, ParsedDocument
 
 _NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
-"""Keys whose values are not read as a text: the title stands at its head, ids and times are looked for otherwise."""
+"""Keys whose values are not part of the text: the title stands at its head, ids and times have filters of their own."""
 
 
 def parse(text: str, name: str) -> ParsedDocument:
@@ -20,18 +18,7 @@ def parse(text: str, name: str) -> ParsedDocument:
     lines = split_lines(text.removeprefix("\ufeff"))
     front = read_frontmatter(lines)
     structure, inline = read_body([""] * front.lines + lines[front.lines :])
-    said = _title(front.values) or structure.first_h1
-    return ParsedDocument(
-        title=said or name,
-        title_in_text=bool(said),
-        aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
-        tags=normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags)),
-        links=(*_frontmatter_links(lines[: front.lines]), *inline.links),
-        frontmatter=front.values,
-        line_count=len(lines),
-        blocks=structure.blocks or tuple(_without_body(lines, front, said, name)),
-        faults=(*front.faults, *structure.faults),
-    )
+    return _document(lines, front, structure, inline, structure.first_h1, name)
 
 
 def parse_transcript(text: str, name: str) -> ParsedDocument:
@@ -40,18 +27,23 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
     lines = split_lines(text)
     front = read_frontmatter(lines)
     structure = read_lines([""] * front.lines + lines[front.lines :])
-    inline = read_inline(_prose(lines, structure), tags=False)
-    said = _title(front.values)
+    return _document(lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name)
+
+
+def _document(
+    lines: list[str], front: Frontmatter, structure: Structure, inline: Inline, heading: str, name: str
+) -> ParsedDocument:
+    title = _title(front.values) or heading
     return ParsedDocument(
-        title=said or name,
-        title_in_text=bool(said),
+        title=title or name,
+        title_in_text=bool(title),
         aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
-        tags=normal_tags(_either(front.values, "tags", "tag", split_spaces=True)),
+        tags=normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags)),
         links=(*_frontmatter_links(lines[: front.lines]), *inline.links),
         frontmatter=front.values,
         line_count=len(lines),
-        blocks=structure.blocks or tuple(_without_body(lines, front, said, name)),
-        faults=front.faults,
+        blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
+        faults=(*front.faults, *structure.faults),
     )
 
 
@@ -102,16 +94,13 @@ def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: st
     """
     if any(line.strip() for line in lines):
         values = [text for key, value in front.values.items() if key not in _NO_TEXT for text in _scalars(value)]
-        said = dict.fromkeys(text for text in (title, *values) if text) or [name]
-        yield Block(1, max(front.lines, 1), "\n".join(said), ())
+        texts = dict.fromkeys(text for text in (title, *values) if text) or [name]
+        yield Block(1, max(front.lines, 1), "\n".join(texts), ())
 
 
 def _scalars(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for item in value.values():
-            yield from _scalars(item)
-    elif isinstance(value, list):
-        for item in value:
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from _scalars(item)
     elif value is not None and not isinstance(value, bool):
         yield str(value).strip()

@@ -4,13 +4,12 @@ import time
 from collections.abc import Collection, Sequence
 
 from vault_index.models import Filters
-from vault_index.query.language.stopwords import STOPWORDS
 from vault_index.query.related import mean
 from vault_index.results import NearMemory
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others
-from vault_index.terms import index_words, mostly_cjk
+from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 
 _RAREST = 8
 _CANDIDATES = 20

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_index.config import OpencodeConfig
+from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mirroring.files import Files
 from vault_index.mirroring.naming import free_name, is_untitled, name_of
@@ -26,8 +27,8 @@ from vault_index.mirroring.note import as_note, is_earlier, session_in, turns_of
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.source import Scan
 from vault_index.sources.vault import VaultSource
-from vault_index.sources.walk import Scan, is_under
 from vault_index.store.cache import Cache
 from vault_index.store.records import MirroredSession
 

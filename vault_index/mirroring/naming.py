@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from vault_index.secrets.redact import drop_private, redact
+from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.names import is_document_name
 from vault_index.sources.opencode.model import Session, moment_of
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from vault_index.config import OpencodeConfig, SourceConfig
+from vault_index.disk import is_under
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.models import DocumentRef, RawDocument
 from vault_index.sources.vault import VaultSource
-from vault_index.sources.walk import is_under
 
 
 class VaultWithSessions(VaultSource):

@@ -5,25 +5,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vault_index import tokens
+from vault_index.markdown.chunk import LONGEST_TOKEN, pieces
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
 from vault_index.markdown.sanitize import harmless
-from vault_index.markdown.split_long import LONGEST_TOKEN, pieces
 from vault_index.results import RecalledSource
 
 _SHARE = 8
-"""One quotation has at most this part of the budget …"""
+"""One quotation has at most 1/8 of the budget, or `_LEAST_SHARE` tokens if that is more."""
 _LEAST_SHARE = 100
-"""… but so many tokens if there is room."""
 _FULL = 25
-"""No quotation has fewer tokens, with its place and its date."""
+"""Stop when fewer than 25 tokens remain: no quotation with its place and its date is shorter."""
 _WORTH_CUTTING = 20
-"""Fewer tokens of a text say nothing."""
+"""A quotation is not cut to fewer than 20 tokens of text."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？][」』”’）]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may be quoted."""
+    """A memory, hit or session that may be quoted."""
 
     source: RecalledSource
     about: tuple[str, ...]
@@ -45,7 +44,7 @@ class Groups:
     """What may be recalled, the best first in each group and among the groups."""
 
     lasting: Sequence[Candidate] = ()
-    """What holds for the project; with others behind it, half of the budget is kept for them at first."""
+    """Memories that hold for the project; if there are others, half of the budget is kept for these at first."""
     found: Sequence[Candidate] = ()
     sessions: Sequence[Candidate] = ()
     rest: Sequence[Candidate] = ()
@@ -69,7 +68,8 @@ def pack(groups: Groups, budget: int, token: str) -> tuple[str, tuple[RecalledSo
 
 
 def _joined(quoted: Sequence[Quoted], budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
-    """Tokens of the whole are those of its parts but for a few: what is over in the end, goes."""
+    """The whole has a few tokens more or less than the sum of its parts: where it is over the budget, quotations are
+    dropped from the end."""
     while quoted:
         text = as_recalled([one.text for one in quoted], token)
         if tokens.count(text) <= budget:
@@ -79,7 +79,7 @@ def _joined(quoted: Sequence[Quoted], budget: int, token: str) -> tuple[str, tup
 
 
 class _Page:
-    """Room, and what has been put into it."""
+    """The tokens that remain, and the quotations so far."""
 
     def __init__(self, room: int, longest: int) -> None:
         self.room = room
@@ -88,7 +88,7 @@ class _Page:
         self._said: set[str] = set()
 
     def fill(self, candidates: Iterable[Candidate], *, keep: int = 0) -> list[Candidate]:
-        """Takes what fits, each text once, and leaves `keep` tokens free; what did not fit comes back."""
+        """Quote the candidates that fit, each text once, and leave `keep` tokens free; return those that do not fit."""
         left = []
         for candidate in candidates:
             room = min(self.room - keep, self._longest)
@@ -109,7 +109,7 @@ class _Page:
 
 
 def quote(candidate: Candidate, room: int) -> Quoted | None:
-    """A candidate in at most `room` tokens, cut at a sentence if need be; None where that would say nothing."""
+    """A candidate in at most `room` tokens, cut at a sentence if need be; None where too little of it fits."""
     head = _size(quotation(candidate.place, candidate.about, candidate.title, ()))
     if head > room:
         return None
@@ -121,11 +121,9 @@ def quote(candidate: Candidate, room: int) -> Quoted | None:
 
 
 def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
-    """Lines that fit into `room`, and whether these are all; `more` says that they are not, even if all fit."""
+    """The lines that fit into `room` tokens, and whether these are all; with `more` they are not, even if all fit."""
     shown: list[str] = []
-    for line in harmless(text).split("\n"):
-        if not line.strip():
-            continue
+    for line in filter(str.strip, harmless(text).split("\n")):
         cost = _size(f"> {line}") if len(line) <= room * LONGEST_TOKEN else room + 1
         if cost <= room:
             shown.append(line)
@@ -133,11 +131,9 @@ def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
             continue
         part = _sentences(line, room - _size("> …"), whole=bool(shown))
         if part:
-            shown.append(f"{part} …")
-        else:
-            more = True
-            break
-        return shown, False
+            return [*shown, f"{part} …"], False
+        more = True
+        break
     if more and shown:
         shown[-1] += " …"
     return shown, not more

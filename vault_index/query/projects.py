@@ -2,7 +2,7 @@
 
 import os
 
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.normalize import normalize_tag
 from vault_index.store.projects import Project
 
 

@@ -2,37 +2,39 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
 
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.models import Filters
-from vault_index.query.disk_state import Disk
-from vault_index.query.highlight import focus
+from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
-from vault_index.query.present import iso_time
-from vault_index.query.ranking.passages import Spotter
-from vault_index.query.search import Asked, Chosen, Searcher, SearchOptions
+from vault_index.query.ranking.confidence import Confidence
+from vault_index.query.ranking.passages import TermMatcher, focus
+from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.retrieval import Query
+from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results import Recall, RecalledSource
 from vault_index.results.recall import Cause
 from vault_index.store.projects import Project
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
+from vault_index.times import iso_time
 
 _HITS = 8
 _WEAK_HITS = 3
-"""So many where the answer is weak."""
+"""Hits of an answer whose confidence is low."""
 _NEAR_THE_BEST = 0.5
 """Hits with less than this part of the best one's score are noise."""
 _SESSIONS = 5
 _SHORT = 40
-"""Tokens of a short quotation: so it is told how many memories may fit."""
+"""Tokens of a short quotation: the budget divided by it is how many memories may fit."""
 _WHOLE_TOKENS = 120
-"""A passage of so many tokens is quoted from its beginning, a longer one from the line that answers."""
+"""A chunk of up to 120 tokens is quoted from its beginning, a longer one from the line that answers."""
 _LONGEST_QUERY = 120
-"""A longer text is a message: what looks like an operator in it was not meant as one."""
-_LONGEST_MESSAGE = 1000
+"""A text of more characters is a message: what looks like an operator in it was not meant as one."""
+_LONGEST_MESSAGE = 1000  # characters that are looked at
 _UNTITLED = re.compile(r"(?:New|Child) session - ")
 _NOT_IN_WORDS = re.compile(r"[^\w\s']+|(?<!\S)(?:AND|OR|NOT)(?!\S)")
 
@@ -49,9 +51,9 @@ class RecallOptions:
     now: float
 
 
-def recall(searcher: Searcher, reader: IndexReader, disk: Disk, options: RecallOptions) -> Recall:
+def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
     """One block of quotations within the budget."""
-    found, confidence, degraded = _found(searcher, reader, options)
+    found, confidence, degraded = _hits(searcher, reader, options)
     with reader.snapshot():
         groups = _groups(reader, disk, options, found)
     text, sources = pack(groups, options.budget, options.token)
@@ -62,26 +64,25 @@ def recall(searcher: Searcher, reader: IndexReader, disk: Disk, options: RecallO
 
 # --- what answers the query ------------------------------------------------------------------------------------
 
-Confidence = Literal["high", "low", "none"]
 
-
-def _found(
+def _hits(
     searcher: Searcher, reader: IndexReader, options: RecallOptions
 ) -> tuple[list[Candidate], Confidence, tuple[str, ...]]:
+    """What answers the query, the confidence of the answer, and what degraded it."""
     if not options.query.strip():
         return [], "none", ()
     wanted = SearchOptions(limit=_HITS, per_document=2, filters=_filters(options))
-    asked = _understood(searcher, options.query, wanted)
+    query = _understand(searcher, options.query, wanted)
     with reader.snapshot():
-        answer = searcher.answer(asked, wanted)
-        confidence = searcher.confidence(asked, answer)
-    degraded = (*asked.degraded, *answer.disk.missing())
+        answer = searcher.answer(query, wanted)
+        confidence = searcher.confidence(answer)
     if confidence == "none":
-        return [], confidence, degraded
-    least = _NEAR_THE_BEST * answer.chosen[0].hit.score
-    hits = [hit for hit in answer.chosen if hit.hit.score >= least][: _HITS if confidence == "high" else _WEAK_HITS]
-    spotter = Spotter(asked.needles, reader.stems)
-    return [_hit(hit, spotter, options.now) for hit in hits], confidence, degraded
+        return [], confidence, answer.degraded
+    least = _NEAR_THE_BEST * answer.selected[0].hit.score
+    hits = [one.hit for one in answer.selected if one.hit.score >= least]
+    matcher = TermMatcher(query.terms, reader.stems)
+    shown = hits[: _HITS if confidence == "high" else _WEAK_HITS]
+    return [_from_hit(hit, matcher, options.now) for hit in shown], confidence, answer.degraded
 
 
 def _filters(options: RecallOptions) -> Filters:
@@ -95,22 +96,20 @@ def _filters(options: RecallOptions) -> Filters:
     return Filters(sources=options.sources, without=(*asking, other, tagged))
 
 
-def _understood(searcher: Searcher, query: str, options: SearchOptions) -> Asked:
-    """The query as the language reads it; what cannot be read so, and a message to an agent, is words."""
-    query = query.strip()
-    if len(query) <= _LONGEST_QUERY and "\n" not in query:
-        try:
-            return searcher.understand(query, options)
-        except UsageError:
-            pass
-    return searcher.understand(_NOT_IN_WORDS.sub(" ", query[:_LONGEST_MESSAGE]), options)
+def _understand(searcher: Searcher, text: str, options: SearchOptions) -> Query:
+    """The query in the query language; a text that it cannot read, and a message to an agent, is words."""
+    text = text.strip()
+    if len(text) <= _LONGEST_QUERY and "\n" not in text:
+        with suppress(UsageError):
+            return searcher.understand(text, options)
+    return searcher.understand(_NOT_IN_WORDS.sub(" ", text[:_LONGEST_MESSAGE]), options)
 
 
-def _hit(chosen: Chosen, spotter: Spotter, now: float) -> Candidate:
-    chunk, start = chosen.hit.chunk, 0
+def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate:
+    chunk, start = hit.chunk, 0
     lines = chunk.text.split("\n")
     if chunk.tokens > _WHOLE_TOKENS:
-        place = focus(chunk.text, chosen.hit.passage, spotter)
+        place = focus(chunk.text, hit.passage, matcher)
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
     return _candidate(chunk, lines, (chunk.start_line + start, chunk.end_line), "query", now)
@@ -119,7 +118,7 @@ def _hit(chosen: Chosen, spotter: Spotter, now: float) -> Candidate:
 # --- what is known of the project ------------------------------------------------------------------------------
 
 
-def _groups(reader: IndexReader, disk: Disk, options: RecallOptions, found: Sequence[Candidate]) -> Groups:
+def _groups(reader: IndexReader, disk: DiskState, options: RecallOptions, found: Sequence[Candidate]) -> Groups:
     project, limit = options.project, options.budget // _SHORT
     if project is None and options.query.strip():
         return Groups(found=found)
@@ -139,7 +138,7 @@ def _groups(reader: IndexReader, disk: Disk, options: RecallOptions, found: Sequ
 class _Memories:
     """Makes candidates of memories; what answers the query comes first, with the passage that does."""
 
-    def __init__(self, reader: IndexReader, disk: Disk, found: Sequence[Candidate], now: float) -> None:
+    def __init__(self, reader: IndexReader, disk: DiskState, found: Sequence[Candidate], now: float) -> None:
         self._reader = reader
         self._disk = disk
         self._found = {one.source.id: one for one in reversed(found)}

@@ -1,4 +1,4 @@
-"""`related`: what a document links to, what links to it, and what is nearest in meaning."""
+"""What is around a document: what it links to, what links to it, what is near it in meaning and in time."""
 
 import math
 import struct
@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from vault_index.models import Filters, Vector
-from vault_index.query.links import linked_from, linking_to
-from vault_index.query.listing import Records
-from vault_index.query.references import Place
-from vault_index.results import DocumentRecord, RelatedList, RelatedRecord, Relation
+from vault_index.query.documents import Records
+from vault_index.query.references import Place, linked_from, linking_to
+from vault_index.results import DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import ChunkRecord
+from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others
 
 _LOW_COSINE = 0.3  # what is farther shares no subject
@@ -120,3 +119,24 @@ def mean(vectors: Sequence[Vector]) -> Vector | None:
 def _to_related(record: DocumentRecord, relations: tuple[Relation, ...], cosine: float | None) -> RelatedRecord:
     rounded = None if cosine is None else round(cosine, 4)
     return RelatedRecord(**asdict(record), relations=relations, cosine=rounded)
+
+
+def timeline_around(
+    reader: IndexReader,
+    records: Records,
+    anchor: StoredDocument,
+    filters: Filters,
+    *,
+    now: float,
+    before: int,
+    after: int,
+) -> Timeline:
+    """The documents created next to `anchor`, oldest first; equal times in the order of paths. `filters` concern them,
+    not the anchor."""
+    with reader.snapshot():
+        position = (anchor.created, anchor.path, anchor.source)
+        earlier, later = reader.in_time(Others(anchor.id, filters, now), position, before=before, after=after)
+        documents = reader.documents_by_key([*earlier, *later])
+        listed = records.of([anchor, *(documents[id_] for id_ in (*earlier, *later))])
+    split = 1 + len(earlier)
+    return Timeline(listed[0], listed[1:split], listed[split:])

@@ -2,21 +2,20 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from vault_index.config.schema import SourceConfig
-from vault_index.models import DocumentRef, Fault, FileStamp
-from vault_index.query.explain import as_words, reading
+from vault_index.models import DocumentRef, Fault, FileStamp, Vector
+from vault_index.query.hits import SelectedHit, as_words, in_file, query_reading
 from vault_index.query.language.filters import single_filters
-from vault_index.query.present import in_file, iso_time
-from vault_index.query.ranking.rank import Ranked
+from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.references import Place
-from vault_index.query.search import Answer, Asked, Chosen, Searcher, SearchOptions
+from vault_index.query.search import Answer, Searcher, SearchOptions
 from vault_index.results import Reason, Why
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import ChunkRecord
+from vault_index.times import iso_time
 
 _DAY = 86_400.0
 
@@ -36,16 +35,11 @@ class Examined(Protocol):
 def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions) -> Why:
     """What `search` does with the passage at `place`, and why. Raises UsageError as `search` does."""
     with reader.snapshot():
-        asked, answer = searcher.ask(text, options)
-        everything = searcher.everything(asked, options, answer)
-        case = _Case(reader, asked, options, place, answer, everything)
-        chosen, rank, reasons = case.verdict()
-        ranking = answer.ranking if rank is not None and rank <= len(answer.chosen) else everything.ranking
-        hits = searcher.present(asked, ranking, [chosen] if chosen else [], replace(options, explain=True))
+        answer = searcher.ask(text, options)
+        verdict = _Examination(reader, options, place, searcher.everything(answer, options)).verdict()
+        hits = searcher.to_hits(answer, [verdict.hit] if verdict.hit else [], explain=True)
         document = place.document
-        confidence = searcher.confidence(asked, answer)
-        if hits and confidence == "none":
-            reasons = [*reasons, _NO_CONFIDENCE]
+        confidence = searcher.confidence(answer)
         return Why(
             query=text,
             mode=options.mode,
@@ -53,83 +47,84 @@ def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, option
             source=document.source,
             path=document.path,
             title=document.title,
-            lines=case.lines if case.asks_for_lines else None,
-            found=rank is not None and rank <= options.limit,
-            rank=rank,
+            lines=_lines(place) if place.first > 1 or place.last is not None else None,
+            found=verdict.rank is not None and verdict.rank <= options.limit,
+            rank=verdict.rank,
             limit=options.limit,
             confidence=confidence,
-            degraded=(*asked.degraded, *answer.disk.missing()),
-            corrections=asked.spelling.corrections,
-            reasons=tuple(reasons),
+            degraded=answer.degraded,
+            corrections=answer.query.spelling.corrections,
+            reasons=(*verdict.reasons, *([_NO_CONFIDENCE] if hits and confidence == "none" else ())),
             hit=next(iter(hits), None),
-            reading=reading(reader, asked.query, asked.needles, asked.spelling),
+            reading=query_reading(reader, answer.query),
         )
 
 
+_GONE = Reason("gone", "The file is gone since it was indexed.", "run `vault-index sync`")
 _NO_CONFIDENCE = Reason(
     "confidence",
     "The best hits say so little of the question that the answer counts as none: people are shown no hits.",
     "ask in words that the notes use; --json shows the hits all the same",
 )
-_Verdict = tuple[Chosen | None, int | None, list[Reason]]
+
+
+def _lines(place: Place) -> tuple[int, int]:
+    last = place.document.line_count if place.last is None else place.last
+    return place.first, max(last, place.first)
+
+
+def _first_line(hit: RankedPassage) -> int:
+    return in_file(hit.chunk, hit.passage.first, hit.passage.last)[0]
+
+
+class _Verdict(NamedTuple):
+    hit: SelectedHit | None
+    rank: int | None
+    """The number of the hit in the answer without a limit; None where it is not shown."""
+    reasons: Sequence[Reason]
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
-    """A place and a question."""
+class _Examination:
+    """Why a place is found or not. `answer` has no limit."""
 
     reader: IndexReader
-    asked: Asked
     options: SearchOptions
     place: Place
     answer: Answer
-    everything: Answer
-
-    @property
-    def lines(self) -> tuple[int, int]:
-        last = self.place.document.line_count
-        return self.place.first, max(last if self.place.last is None else self.place.last, self.place.first)
-
-    @property
-    def asks_for_lines(self) -> bool:
-        return self.place.first > 1 or self.place.last is not None
 
     def verdict(self) -> _Verdict:
-        """The hit of the place, its number in the answer, and what is to be said of it."""
-        for number, chosen in enumerate(self.everything.chosen, start=1):
-            if self._is_inside(chosen.hit):
-                return chosen, number, [self._counted(number)]
-        own = next((hit for hit in self.everything.ranking.hits if self._is_inside(hit)), None)
-        if own is not None:
-            changed = self.everything.disk.changed(own.chunk)
-            return Chosen(own, bool(changed), []), None, [self._not_shown(own, gone=changed is None)]
-        return None, None, self._not_found()
+        for rank, selected in enumerate(self.answer.selected, start=1):
+            if self._is_inside(selected.hit):
+                return _Verdict(selected, rank, [self._shown(rank)])
+        own = next((hit for hit in self.answer.ranking.hits if self._is_inside(hit)), None)
+        if own is None:
+            return _Verdict(None, None, self._not_found())
+        changed = self.answer.disk.changed(own.chunk)
+        reason = self._not_shown(own) if changed is not None else _GONE
+        return _Verdict(SelectedHit(own, bool(changed), []), None, [reason])
 
-    def _is_inside(self, hit: Ranked) -> bool:
+    def _is_inside(self, hit: RankedPassage) -> bool:
         first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)
-        return hit.chunk.document_id == self.place.document.id and first <= self.lines[1] and last >= self.lines[0]
+        wanted = _lines(self.place)
+        return hit.chunk.document_id == self.place.document.id and first <= wanted[1] and last >= wanted[0]
 
-    def _counted(self, number: int) -> Reason:
+    def _shown(self, rank: int) -> Reason:
         limit = self.options.limit
-        if number <= limit:
-            return Reason("found", f"It is hit {number} of the answer.")
+        if rank <= limit:
+            return Reason("found", f"It is hit {rank} of the answer.")
         return Reason(
-            "beyond_limit", f"It would be hit {number}; the answer ends after {limit}.", f"raise --limit to {number}"
+            "beyond_limit", f"It would be hit {rank}; the answer ends after {limit}.", f"raise --limit to {rank}"
         )
 
-    def _not_shown(self, own: Ranked, *, gone: bool) -> Reason:
-        """Why a passage that was ranked has no number."""
-        if gone:
-            return Reason("gone", "The file is gone since it was indexed.", "run `vault-index sync`")
-        for number, other in enumerate(self.everything.chosen, start=1):
+    def _not_shown(self, own: RankedPassage) -> Reason:
+        """Why a passage that was ranked is not shown."""
+        for rank, other in enumerate(self.answer.selected, start=1):
+            hit = f"Hit {rank} ({other.hit.chunk.path}:{_first_line(other.hit)})"
             if other.same_text(own):
-                where = f"{other.hit.chunk.path}:{_first_line(other.hit)}"
-                return Reason(
-                    "same_text", f"Hit {number} ({where}) says the same; this one is named there, under `also`."
-                )
+                return Reason("same_text", f"{hit} says the same; this one is named there, under `also`.")
             if other.shows(own):
-                where = f"{other.hit.chunk.path}:{_first_line(other.hit)}"
-                return Reason("same_snippet", f"Hit {number} ({where}) is of the same short section, and shows it.")
+                return Reason("same_snippet", f"{hit} is of the same short section, and shows it.")
         before = self.options.per_document
         return Reason(
             "per_document",
@@ -137,27 +132,21 @@ class _Case:
             "raise --per-document",
         )
 
-    # --- what the channels did not name, or not at this place ------------------------------------------------------
+    # --- what the channels did not find, or not at this place --------------------------------------------------------
 
-    def _not_found(self) -> list[Reason]:
-        chunks = [
-            chunk
-            for chunk in self.reader.chunks_of(self.place.document.id)
-            if chunk.start_line <= self.lines[1] and chunk.end_line >= self.lines[0]
-        ]
+    def _not_found(self) -> Sequence[Reason]:
+        first, last = _lines(self.place)
+        in_document = self.reader.chunks_of(self.place.document.id)
+        chunks = [chunk.chunk_id for chunk in in_document if chunk.start_line <= last and chunk.end_line >= first]
         if not chunks:
             count = self.place.document.line_count
             return [Reason("no_text", f"Nothing is indexed there; the document has {count} lines.", "name other lines")]
-        named = [chunk for chunk in chunks if chunk.chunk_id in self.everything.ranking.evidence]
-        if named:
-            return [self._elsewhere(named)]
-        chunk_ids = [chunk.chunk_id for chunk in chunks]
-        return [*self._conditions(chunk_ids)] or [*self._channels(chunks)]
+        found = self.answer.ranking.evidence.keys() & set(chunks)
+        return [self._elsewhere(found)] if found else [*self._conditions(chunks)] or [*self._channels(chunks)]
 
-    def _elsewhere(self, named: Iterable[ChunkRecord]) -> Reason:
+    def _elsewhere(self, chunks: Collection[int]) -> Reason:
         """The section was found, but other lines of it."""
-        ids = {chunk.chunk_id for chunk in named}
-        best = next((hit for hit in self.everything.ranking.hits if hit.chunk.chunk_id in ids), None)
+        best = next((hit for hit in self.answer.ranking.hits if hit.chunk.chunk_id in chunks), None)
         if best is None:  # they overlap, and the lines of this one were counted to the other
             return Reason("other_passage", "The section beside it holds these lines, too, and is found instead.")
         line = _first_line(best)
@@ -167,25 +156,20 @@ class _Case:
             f"ask for {self.place.document.path}:{line}",
         )
 
-    def _conditions(self, chunk_ids: Sequence[int]) -> Iterator[Reason]:
-        """The conditions of the question that the place does not meet."""
+    def _conditions(self, chunks: Sequence[int]) -> Iterator[Reason]:
+        """The conditions of the query that the place does not meet."""
         yield from self._filters()
-        yield from self._over(chunk_ids)
-        query = self.asked.query
-        if query.required and not self._matching(query.required, chunk_ids):
-            for part in _parts(query.required, "AND"):
-                if not self._matching(part, chunk_ids):
-                    yield Reason(
-                        "required",
-                        f"It does not hold {as_words(part)}, which is required.",
-                        "leave it out of the query",
-                    )
-        if query.excluded and self._matching(query.excluded, chunk_ids) == set(chunk_ids):
-            for part in _parts(query.excluded, "OR"):
-                if self._matching(part, chunk_ids):
-                    yield Reason(
-                        "excluded", f"It holds {as_words(part)}, which is excluded.", "leave that out of the query"
-                    )
+        yield from self._hidden(chunks)
+        parsed = self.answer.query.parsed
+        for part in parsed.all_of:
+            if not self._matching(part, chunks):
+                message = f"It does not hold {as_words(part)}, which is required."
+                yield Reason("required", message, "leave it out of the query")
+        if parsed.excluded and self._matching(parsed.excluded, chunks) == set(chunks):
+            for part in parsed.none_of:
+                if self._matching(part, chunks):
+                    message = f"It holds {as_words(part)}, which is excluded."
+                    yield Reason("excluded", message, "leave that out of the query")
 
     def _filters(self) -> Iterator[Reason]:
         document, as_of = self.place.document, self.options.as_of
@@ -196,73 +180,62 @@ class _Case:
                 f"It was created on {iso_time(document.created)[:10]}, after {iso_time(as_of)[:10]}.",
                 "leave out --as-of, or give a later day",
             )
-        for written, single in single_filters(self.asked.query.filters):
+        for written, single in single_filters(self.answer.query.parsed.filters):
             if not self.reader.allows(single, document.id) and not (later and single.before is not None):
                 yield Reason("filtered", f"{written} does not hold for it.", "leave that filter out")
 
-    def _over(self, chunk_ids: Sequence[int]) -> Iterator[Reason]:
-        """Memories that are over are hidden unless they are asked for."""
-        document, options = self.place.document, self.options
-        states = self.asked.query.filters.states
+    def _hidden(self, chunks: Sequence[int]) -> Iterator[Reason]:
+        """Memories that are expired or superseded are hidden unless they are asked for."""
+        document, query = self.place.document, self.answer.query
+        day = "" if document.expires is None else f" on {iso_time(document.expires)[:10]}"
+        by = document.frontmatter.get("superseded_by")
+        for state, shown, message in (
+            ("expired", self.options.include_expired, f"It expired{day}."),
+            ("superseded", self.options.include_superseded, f"It was superseded{f' by {by}' if by else ''}."),
+        ):
+            hidden = self.reader.hidden_chunks(query.now, expired=state == "expired", superseded=state == "superseded")
+            if not shown and state not in query.parsed.filters.states and not hidden.isdisjoint(chunks):
+                yield Reason(state, message, f"add --include-{state}, or is:{state}")
 
-        def hidden(*, expired: bool, superseded: bool) -> bool:
-            over = self.reader.hidden_chunks(self.asked.now, expired=expired, superseded=superseded)
-            return not over.isdisjoint(chunk_ids)
+    def _matching(self, expression: str, chunks: Sequence[int]) -> set[int]:
+        return {chunk_id for chunk_id, _ in self.reader.bm25(expression, chunks)}
 
-        shown = options.include_expired or "expired" in states
-        if not shown and hidden(expired=True, superseded=False):
-            day = f" on {iso_time(document.expires)[:10]}" if document.expires is not None else ""
-            yield Reason("expired", f"It expired{day}.", "add --include-expired, or is:expired")
-        shown = options.include_superseded or "superseded" in states
-        if not shown and hidden(expired=False, superseded=True):
-            by = document.frontmatter.get("superseded_by")
-            yield Reason(
-                "superseded",
-                f"It was superseded{f' by {by}' if by else ''}.",
-                "add --include-superseded, or is:superseded",
-            )
-
-    def _matching(self, expression: str, chunk_ids: Sequence[int]) -> set[int]:
-        return {chunk_id for chunk_id, _ in self.reader.bm25(expression, chunk_ids)}
-
-    def _channels(self, chunks: Sequence[ChunkRecord]) -> Iterator[Reason]:
-        """Why no channel named any of these chunks, which meet all conditions."""
-        question = self.asked.question
-        if question.match:
+    def _channels(self, chunks: Sequence[int]) -> Iterator[Reason]:
+        """Why no channel found any of these chunks, which meet all conditions."""
+        query = self.answer.query
+        if query.match:
             yield self._words(chunks)
-        if question.vector is not None and question.space_id is not None:
-            yield from self._meaning(question.space_id, question.vector, [chunk.chunk_id for chunk in chunks])
-        elif self.asked.degraded:
-            yield Reason(
-                "degraded", f"Its meaning was not compared: {self.asked.degraded[0]}.", "see vault-index status"
-            )
-        elif not question.match and self.everything.ranking.evidence:
+        if query.vector is not None and query.space_id is not None:
+            yield from self._meaning(query.space_id, query.vector, chunks)
+        elif query.degraded:
+            yield Reason("degraded", f"Its meaning was not compared: {query.degraded[0]}.", "see vault-index status")
+        elif not query.match and self.answer.ranking.evidence:
             yield Reason("listed", "A query of filters alone lists documents, the newest first, each by its beginning.")
-        elif not question.match:
+        elif not query.match:
             yield Reason("nothing_asked", "The query says nothing that could be looked for.", "ask for a word")
 
-    def _words(self, chunks: Sequence[ChunkRecord]) -> Reason:
-        found = dict(self.reader.bm25(self.asked.question.match, [chunk.chunk_id for chunk in chunks]))
-        if not found:
+    def _words(self, chunks: Sequence[int]) -> Reason:
+        scores = dict(self.reader.bm25(self.answer.query.match, chunks))
+        if not scores:
             return Reason("no_word", "It says no word of the question.", "ask in words that stand there")
-        named = [one.bm25 for one in self.everything.ranking.evidence.values() if one.bm25 is not None]
+        found = [one.bm25 for one in self.answer.ranking.evidence.values() if one.bm25 is not None]
         return Reason(
             "few_words",
-            f"It says too little of the question: BM25 {max(found.values()):.1f}, and {len(named)} others have more"
-            f" (at least {min(named, default=0.0):.1f}).",
+            f"It says too little of the question: BM25 {max(scores.values()):.1f}, and {len(found)} others have more"
+            f" (at least {min(found, default=0.0):.1f}).",
             "add words that stand there",
         )
 
-    def _meaning(self, space_id: int, vector: bytes, chunk_ids: Sequence[int]) -> Iterator[Reason]:
-        cosines = self.reader.cosines(space_id, vector, chunk_ids)
-        if len(cosines) < len(chunk_ids):
+    def _meaning(self, space_id: int, vector: Vector, chunks: Sequence[int]) -> Iterator[Reason]:
+        cosines = self.reader.cosines(space_id, vector, chunks)
+        if len(cosines) < len(chunks):
             yield Reason("pending", "Its vector is still pending.", "run `vault-index embed`")
         if cosines:
-            named = [one.cosine for one in self.everything.ranking.evidence.values() if one.cosine is not None]
+            found = [one.cosine for one in self.answer.ranking.evidence.values() if one.cosine is not None]
             yield Reason(
                 "far",
-                f"It is far in meaning: its cosine is {max(cosines.values()):.2f}; the nearest {len(named)}"
-                f" have {min(named, default=0.0):.2f} and more.",
+                f"It is far in meaning: its cosine is {max(cosines.values()):.2f}; the nearest {len(found)}"
+                f" have {min(found, default=0.0):.2f} and more.",
             )
 
 
@@ -308,22 +281,3 @@ def _left_out(source: Examined, path: str) -> Reason | None:
         f" files, or include and exclude of the source {source.config.name}).",
         "change the rule, then run `vault-index sync`",
     )
-
-
-def _parts(expression: str, operator: str) -> Iterator[str]:
-    """What an FTS5 expression joins by `operator`, outside of quotes and parentheses."""
-    depth, quoted, start = 0, False, 0
-    joint = f" {operator} "
-    for at, character in enumerate(expression):
-        if character == '"':
-            quoted = not quoted
-        elif not quoted:
-            depth += (character == "(") - (character == ")")
-            if depth == 0 and expression.startswith(joint, at):
-                yield expression[start:at]
-                start = at + len(joint)
-    yield expression[start:]
-
-
-def _first_line(hit: Ranked) -> int:
-    return in_file(hit.chunk, hit.passage.first, hit.passage.last)[0]

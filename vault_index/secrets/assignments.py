@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vault_index.secrets.placeholders import compiled, is_words, stands_for_another
+from vault_index.secrets.placeholders import compiled, is_words, positions, stands_for_another
 
 
 class Name(NamedTuple):
@@ -72,28 +72,22 @@ def assignments(text: str, folded: str) -> Iterator[tuple[str, int, int]]:
     """
     for name in _NAMES:
         done = 0
-        for position in _positions(name.literal, folded):
+        for position in positions(name.literal, folded):
             match = _assigned(name, position, text, folded) if position >= done else None
             if match:
                 start, value = match.start(match.lastindex or 0), _trimmed(match)
                 if _is_secret(name, value, bare=not match["quoted"], sign=text[position:start]):
-                    yield _kind(name, folded[max(position - _NEAR, 0) : start]), start, start + len(value)
+                    aws = compiled(_AWS_SECRET).search(folded[max(position - _NEAR, 0) : start])
+                    yield "an AWS secret key" if aws else name.kind, start, start + len(value)
                 # What stands in a long value is not read again for every name in it.
                 done = match.end() if len(value) > _LONG else 0
     for literal in ("authorization", "bearer"):
-        for position in _positions(literal, folded):
+        for position in positions(literal, folded):
             if match := compiled(_HEADER).match(folded, position):
                 start, end = match.span(match.lastindex or 0)
                 value = text[start:end]
                 if compiled(_LETTER).search(value) and not stands_for_another(value) and not is_words(value):
                     yield "an authorization header", start, end
-
-
-def _positions(literal: str, folded: str) -> Iterator[int]:
-    position = folded.find(literal)
-    while position >= 0:
-        yield position
-        position = folded.find(literal, position + len(literal))
 
 
 def _assigned(name: Name, position: int, text: str, folded: str) -> re.Match[str] | None:
@@ -117,10 +111,6 @@ def _trimmed(match: re.Match[str]) -> str:
     """The value, without what closes the sentence or the brackets around it."""
     quoted: str | None = match["quoted"]
     return quoted or match["bare"].rstrip(")]}*_").removesuffix(".")
-
-
-def _kind(name: Name, said: str) -> str:
-    return "an AWS secret key" if compiled(_AWS_SECRET).search(said) else name.kind
 
 
 def _is_secret(name: Name, value: str, *, bare: bool, sign: str) -> bool:

@@ -5,12 +5,15 @@ A table of our own, because detect-secrets 1.5 costs more and finds less: its ke
 keyword detector 0.7. This reads 20 to 35. docs/privacy.md says what is found, docs/recall.md how often it errs.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_index.secrets.assignments import assignments
-from vault_index.secrets.keys import private_keys
-from vault_index.secrets.tokens import tokens
+from vault_index.secrets.tokens import private_keys, tokens
+
+_PRIVATE = re.compile(r"<(?P<close>/?)private\s{0,9}>", re.IGNORECASE)
+_LINE_BREAKS = re.compile(r"[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +59,35 @@ def _united(found: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]
         current, rank = (kind, start, end), order
     if current:
         yield current
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    text: str
+    count: int
+    """How many credentials were taken out."""
+
+
+def redact(text: str) -> Redacted:
+    """The text with `[redacted: KIND]` for each credential, in as many lines as before."""
+    secrets = find_secrets(text)
+    pieces, end = [], 0
+    for secret in secrets:
+        breaks = _LINE_BREAKS.sub("", text[secret.start : secret.end])
+        pieces += [text[end : secret.start], f"[redacted: {secret.kind}]", breaks]
+        end = secret.end
+    return Redacted("".join((*pieces, text[end:])), len(secrets))
+
+
+def drop_private(text: str) -> str:
+    """The text without what stands in `<private>…</private>`, marks within marks too; one left open drops the rest."""
+    pieces, end, depth = [], 0, 0
+    for mark in _PRIVATE.finditer(text):
+        if not mark["close"]:
+            if depth == 0:
+                pieces.append(text[end : mark.start()])
+            depth += 1
+        elif depth:
+            depth -= 1
+            end = mark.end()
+    return "".join((*pieces, text[end:] if depth == 0 else ""))

@@ -1,6 +1,7 @@
 """What stands where a credential would: `<your key>`, `${TOKEN}`, `****`, `changeme`, the name of a variable."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 # No placeholder is longer, and no long text shall be searched again and again.
@@ -34,6 +35,14 @@ def is_words(value: str) -> bool:
     # Cut first: as one expression, whose words may be empty, a row of dashes could be read in any number of ways.
     first, *others = compiled(_BETWEEN).split(value[:_LONGEST])
     return bool(compiled(_WORD).fullmatch(first)) and all(map(compiled(_WORD_OR_NUMBER).fullmatch, others))
+
+
+def positions(literal: str, text: str) -> Iterator[int]:
+    """Where a literal stands, without overlaps."""
+    position = text.find(literal)
+    while position >= 0:
+        yield position
+        position = text.find(literal, position + len(literal))
 
 
 @cache

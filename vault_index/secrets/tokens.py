@@ -7,9 +7,10 @@ where something must follow, so that no text makes it slow.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
-from vault_index.secrets.placeholders import compiled, stands_for_another
+from vault_index.secrets.placeholders import compiled, positions, stands_for_another
 
 # A token begins where a word does, or after a line break that is written `\n`, as in JSON.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
@@ -100,6 +101,16 @@ _SHORTEST = 10
 _LONG = b"a" * _SHORTEST
 # A sign of a word, or not; `?` stands for what was not ASCII.
 _KINDS = bytes(ord("a" if 32 < byte < 127 and chr(byte) not in "?\"'`<>()[]{},;|" else " ") for byte in range(256))
+_KEY_MARK = "-----BEGIN "
+_KEY_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_LONGEST_KEY = 100_000
+_KEY_BODY = r"[A-Za-z0-9+/=]{12}"
+# A key whose end is missing: lines of base64, also quoted, indented, or with their breaks written as `\n`. Nothing
+# follows the lines, and `+` before one is a mark of a diff: so a long text is read in one way only.
+_BEFORE_KEY_LINE = r"[\s>|#*\"'`,+]*(?:\\[nrt][\s>|#*\"'`,+]*)*"
+_KEY_LINES = rf"(?:{_BEFORE_KEY_LINE}[A-Za-z0-9/=][A-Za-z0-9+/=]{{11,}})+"
+_PUTTY = r"Private-Lines: \d{1,3}\s((?:\s*[A-Za-z0-9+/=]{12,})+)"
 
 
 def tokens(text: str) -> Iterator[tuple[str, int, int]]:
@@ -146,3 +157,19 @@ def _matches(form: Form, literal: str, text: str) -> Iterator[re.Match[str]]:
         if match:
             yield match
         position = text.find(literal, max(match.end() if match else 0, position + len(literal)))
+
+
+def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of each private key. A mark without a key behind it, as in prose, is none."""
+    starts = [*positions(_KEY_MARK, text), len(text)]
+    for start, following in pairwise(starts):
+        if begin := compiled(_KEY_BEGIN).match(text, start):
+            limit = min(following, start + _LONGEST_KEY)
+            if end := compiled(_KEY_END).search(text, begin.end(), limit):
+                if compiled(_KEY_BODY).search(text, begin.end(), end.start()):
+                    yield "a private key", start, end.end()
+            elif lines := compiled(_KEY_LINES).match(text, begin.end()):
+                yield "a private key", start, lines.end()
+    if "Private-Lines: " in text:
+        for match in compiled(_PUTTY).finditer(text):
+            yield "a private key", *match.span(1)

@@ -1,4 +1,4 @@
-"""What is to run: the command by its absolute path, and what of the environment decides where the index lies."""
+"""What a service runs and what its manager reports: the values that systemd and launchd have in common."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PLACES = ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-"""Set in a shell, these are not known to who starts the service."""
+"""Variables that decide where the index lies. A service does not know what a shell has set."""
 
 MARK = "Written by `vault-index service install`, which replaces it; `vault-index service uninstall` removes it."
 
@@ -38,3 +38,24 @@ def daemon_command(arguments: Sequence[str] = (), program: str | None = None) ->
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables the service must have to find the same index; made absolute, because it starts elsewhere."""
     return {name: os.path.abspath(os.path.expanduser(environ[name])) for name in PLACES if environ.get(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the manager reports of the service."""
+
+    file: str
+    installed: bool
+    enabled: bool
+    """Whether it starts with the next session."""
+    active: str
+    """`active`, `inactive`, `failed`, `activating`, … in systemd's words."""
+    since: str | None = None
+    pid: int | None = None
+    said: str = ""
+    """What the daemon tells the service manager of itself."""
+    result: str = ""
+    """How it ended, or goes on: `success`, `exit-code`, `watchdog`, `oom-kill`, … in systemd's words."""
+    restarts: int = 0
+    memory: int | None = None
+    """Bytes, mapped files included."""

@@ -2,36 +2,17 @@
 
 import shutil
 import sys
-from typing import Protocol
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import Definition
-from vault_index.service.state import State
+from vault_index.service.launchd import Launchd
+from vault_index.service.systemd import Systemd
 
 
-class Service(Protocol):
-    """What systemd and launchd are both asked."""
-
-    def install(self, definition: Definition) -> bool: ...
-    def uninstall(self) -> bool: ...
-    def restart(self) -> None: ...
-    def state(self) -> State: ...
-    def lasts(self) -> str:
-        """What to know of how long it runs; empty where it runs as long as anybody would expect."""
-        ...
-
-    def logs_command(self, lines: int, *, follow: bool) -> list[str]: ...
-
-
-def service_here(platform: str = sys.platform) -> Service:
+def service_here(platform: str = sys.platform) -> Systemd | Launchd:
     """VaultIndexError where there is neither, with what to do then."""
     if platform == "darwin":
-        from vault_index.service.launchd import Launchd
-
         return Launchd()
     if shutil.which("systemctl"):
-        from vault_index.service.systemd import Systemd
-
         return Systemd()
     raise VaultIndexError(
         "there is no systemd and no launchd here to install a service for",

@@ -6,10 +6,8 @@ import re
 from pathlib import Path
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition
-from vault_index.service.managed_file import is_ours, write_ours
-from vault_index.service.process import run, said
-from vault_index.service.state import State
+from vault_index.service.backend import is_own_file, output_of, run, write_definition
+from vault_index.service.definition import MARK, Definition, State
 
 LABEL = "vault-index.daemon"
 
@@ -27,40 +25,39 @@ class Launchd:
         """Write, load and start it; whether the file changed. launchd does not say when the daemon answers."""
         if definition.writable is not None:
             raise VaultIndexError("launchd has no sandbox for agents", "leave out --sandbox")
-        changed = write_ours(self._file, agent(definition, self._log))
+        changed = write_definition(self._file, agent(definition, self._log))
         loaded = self._loaded()
         if loaded and changed:
-            said(["launchctl", "bootout", self._target])
-            loaded = False
-        if not loaded:
-            said(["launchctl", "bootstrap", self._domain, str(self._file)])
+            output_of(["launchctl", "bootout", self._target])
+        if not loaded or changed:
+            output_of(["launchctl", "bootstrap", self._domain, str(self._file)])
         return changed
 
     def uninstall(self) -> bool:
         """Stop and remove it; whether there was one."""
-        if not is_ours(self._file):
+        if not is_own_file(self._file):
             return False
         if self._loaded():
-            said(["launchctl", "bootout", self._target])
+            output_of(["launchctl", "bootout", self._target])
         self._file.unlink(missing_ok=True)
         return True
 
     def restart(self) -> None:
-        said(["launchctl", "kickstart", "-k", self._target])
+        output_of(["launchctl", "kickstart", "-k", self._target])
 
     def state(self) -> State:
         ended = run(["launchctl", "print", self._target])
-        told = dict(re.findall(r"^\s*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE))
+        properties = dict(re.findall(r"^\s*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE))
         return State(
             file=str(self._file),
             installed=self._file.exists(),
             enabled=self._file.exists(),
-            active="active" if told.get("state") == "running" else "inactive",
-            pid=int(told["pid"]) if told.get("pid", "").isdigit() else None,
-            restarts=max(0, int(told["runs"]) - 1) if told.get("runs", "").isdigit() else 0,
+            active="active" if properties.get("state") == "running" else "inactive",
+            pid=int(properties["pid"]) if properties.get("pid", "").isdigit() else None,
+            restarts=max(0, int(properties["runs"]) - 1) if properties.get("runs", "").isdigit() else 0,
         )
 
-    def lasts(self) -> str:
+    def lifetime_note(self) -> str:
         return ""
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:

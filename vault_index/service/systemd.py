@@ -1,23 +1,30 @@
 """The service under the systemd manager of the user."""
 
 import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import Definition
-from vault_index.service.managed_file import is_ours, write_ours
-from vault_index.service.process import run, said
-from vault_index.service.state import State
-from vault_index.service.unit import NAME, user_unit
+from vault_index.service.backend import is_own_file, output_of, run, write_definition
+from vault_index.service.definition import MARK, Definition, State
 
+NAME = "vault-index.service"
+
+_MADE = "Made by tools/build_units.py from vault_index/service/unit.toml; docs/operations.md says how to use it."
+_TEMPORARY = ("/tmp", "/var/tmp")
+
+Sections = dict[str, dict[str, Any]]
 _CTL = ("systemctl", "--user", "--no-pager")
-_ASKED = (
+_PROPERTIES = (
     "LoadState,FragmentPath,UnitFileState,ActiveState,ActiveEnterTimestamp,MainPID,StatusText,Result,NRestarts,"
     "MemoryCurrent"
 )
 _NO_NAMESPACE = "226"
-_UNKNOWN = 2**63
-"""Systemd's figure for memory it does not count is the largest of 64 bits."""
+_NO_FIGURE = 2**63
+"""For memory that it does not count, systemd gives the largest number of 64 bits."""
 
 
 class Systemd:
@@ -28,13 +35,13 @@ class Systemd:
 
     def install(self, definition: Definition) -> bool:
         """Write, enable and start it; whether the unit changed. Returns when the daemon answers."""
-        changed = write_ours(self._file, user_unit(definition).encode())
+        changed = write_definition(self._file, user_unit(definition).encode())
         if changed:
-            said([*_CTL, "daemon-reload"])
-        said([*_CTL, "--quiet", "enable", NAME])
+            output_of([*_CTL, "daemon-reload"])
+        output_of([*_CTL, "--quiet", "enable", NAME])
         run([*_CTL, "reset-failed", NAME])  # earlier failures shall not count against this start
         try:
-            said([*_CTL, "restart" if changed else "start", NAME])
+            output_of([*_CTL, "restart" if changed else "start", NAME])
         except VaultIndexError:
             self._give_up()
             raise
@@ -42,47 +49,46 @@ class Systemd:
 
     def uninstall(self) -> bool:
         """Stop, disable and remove it; whether there was one."""
-        if not is_ours(self._file):
+        if not is_own_file(self._file):
             return False
-        said([*_CTL, "--quiet", "disable", "--now", NAME])
+        output_of([*_CTL, "--quiet", "disable", "--now", NAME])
         self._file.unlink(missing_ok=True)
-        said([*_CTL, "daemon-reload"])
+        output_of([*_CTL, "daemon-reload"])
         run([*_CTL, "reset-failed", NAME])
         return True
 
     def restart(self) -> None:
         run([*_CTL, "reset-failed", NAME])
-        said([*_CTL, "restart", NAME])
+        output_of([*_CTL, "restart", NAME])
 
     def state(self) -> State:
-        lines = said([*_CTL, "show", NAME, "-p", _ASKED]).splitlines()
-        told = dict(line.split("=", 1) for line in lines if "=" in line)
-        memory = told.get("MemoryCurrent", "")
+        lines = output_of([*_CTL, "show", NAME, "-p", _PROPERTIES]).splitlines()
+        properties = dict(line.split("=", 1) for line in lines if "=" in line)
+        memory = properties.get("MemoryCurrent", "")
         return State(
-            file=told.get("FragmentPath") or str(self._file),
-            installed=told.get("LoadState") == "loaded",
-            enabled=told.get("UnitFileState", "").startswith("enabled"),
-            active=told.get("ActiveState", "unknown"),
-            since=told.get("ActiveEnterTimestamp") or None,
-            pid=int(told.get("MainPID") or 0) or None,
-            said=told.get("StatusText", ""),
-            result=told.get("Result", ""),
-            restarts=int(told.get("NRestarts") or 0),
-            memory=int(memory) if memory.isdigit() and int(memory) < _UNKNOWN else None,
+            file=properties.get("FragmentPath") or str(self._file),
+            installed=properties.get("LoadState") == "loaded",
+            enabled=properties.get("UnitFileState", "").startswith("enabled"),
+            active=properties.get("ActiveState", "unknown"),
+            since=properties.get("ActiveEnterTimestamp") or None,
+            pid=int(properties.get("MainPID") or 0) or None,
+            said=properties.get("StatusText", ""),
+            result=properties.get("Result", ""),
+            restarts=int(properties.get("NRestarts") or 0),
+            memory=int(memory) if memory.isdigit() and int(memory) < _NO_FIGURE else None,
         )
 
-    def lasts(self) -> str:
-        try:
-            lingers = run(["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"]).stdout.strip()
-        except VaultIndexError:  # no logind, no sessions
-            return ""
-        if lingers != "no":
-            return ""
-        return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
+    def lifetime_note(self) -> str:
+        """Whether it ends with the user's last session, and what to do then; else empty."""
+        with suppress(VaultIndexError):  # no logind, no sessions
+            lingers = run(["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"])
+            if lingers.stdout.strip() == "no":
+                return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
+        return ""
 
     def _give_up(self) -> None:
         """A start that failed shall not be tried again and again. VaultIndexError where its reason is known."""
-        status = said([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
+        status = output_of([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
         run([*_CTL, "stop", NAME])
         if status == _NO_NAMESPACE:
             raise VaultIndexError(
@@ -91,6 +97,7 @@ class Systemd:
             )
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
+        """The command that shows the last lines of the log, and new ones with `follow`."""
         command = ["journalctl", "--user", "--no-pager", "--unit", NAME, "--lines", str(lines)]
         return [*command, "--follow"] if follow else command
 
@@ -106,5 +113,67 @@ def _unit_folder() -> Path:
             "sudo loginctl enable-linger $USER; export XDG_RUNTIME_DIR=/run/user/$(id -u). "
             "Without systemd, have vault-index watch started by something else.",
         )
-    told = dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
-    return Path(told.get("XDG_CONFIG_HOME") or Path.home() / ".config", "systemd", "user")
+    properties = dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
+    return Path(properties.get("XDG_CONFIG_HOME") or Path.home() / ".config", "systemd", "user")
+
+
+def facts() -> Sections:
+    """What `unit.toml` says; a list stands for a directive given several times."""
+    return tomllib.loads(Path(__file__).with_name("unit.toml").read_text("utf-8"))
+
+
+def user_unit(definition: Definition) -> str:
+    """The unit of one user, as `service install` writes it."""
+    sections = facts()
+    service: dict[str, Any] = {"ExecStart": " ".join(_quoted(word, command=True) for word in definition.command)}
+    if definition.environment:
+        service["Environment"] = [_quoted(f"{name}={value}") for name, value in sorted(definition.environment.items())]
+    if definition.writable is not None:
+        # `-`: a folder that is not there (an unmounted vault) is no reason not to start.
+        writable = [_quoted(f"-{path}") for path in definition.writable]
+        service |= sections["Sandbox"] | {"ReadWritePaths": ["%t", *writable]}
+        # A folder there would be covered by the private one.
+        service["PrivateTmp"] = not any(path.is_relative_to(top) for path in definition.writable for top in _TEMPORARY)
+    return _unit(sections, service, MARK)
+
+
+def shared_unit() -> str:
+    """`systemd/vault-index.service`: for whoever copies it by hand or puts it into a package."""
+    return _unit(facts(), {"ExecStart": "%h/.local/bin/vault-index watch"}, _MADE)
+
+
+def system_unit() -> str:
+    """`systemd/vault-index@.service`: the template of the system's manager; the instance is the name of the user."""
+    sections = facts()
+    sections["Install"]["WantedBy"] = "multi-user.target"
+    return _unit(
+        sections, {"ExecStart": "/usr/local/bin/vault-index watch", **sections["Sandbox"], **sections["System"]}, _MADE
+    )
+
+
+def _unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
+    return render(
+        {"Unit": sections["Unit"], "Service": sections["Service"] | service, "Install": sections["Install"]}, comment
+    )
+
+
+def render(sections: Mapping[str, Mapping[str, Any]], *comments: str) -> str:
+    """The INI of systemd, under lines of comment."""
+    blocks = ["\n".join(f"# {comment}" for comment in comments)] if comments else []
+    for name, directives in sections.items():
+        blocks.append("\n".join([f"[{name}]", *_lines(directives)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _lines(directives: Mapping[str, Any]) -> Iterable[str]:
+    for key, value in directives.items():
+        for item in value if isinstance(value, list) else [value]:
+            text = ("yes" if item else "no") if isinstance(item, bool) else item
+            yield f"{key}={text}"
+
+
+def _quoted(word: str, *, command: bool = False) -> str:
+    """One word of a directive, whatever it holds: specifiers, variables (of a command only), spaces and quotes."""
+    text = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("%", "%%")
+    text = text.replace("$", "$$") if command else text
+    return f'"{text}"' if any(mark in text for mark in " \t\"'\\;") or not text else text

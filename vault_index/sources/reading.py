@@ -77,11 +77,11 @@ def _read(descriptor: int, most: int) -> bytes:
 
 def _must_be_regular(status: os.stat_result, path: str, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise VaultIndexError(f"{path} is not a file.", "Only regular files are read.")
+        raise VaultIndexError(f"{path} is not a file", "only regular files are read")
     if is_placeholder(status):
-        raise VaultIndexError(f"{path} is in the cloud, not on this machine.", "Open it once to have it downloaded.")
+        raise VaultIndexError(f"{path} is in the cloud, not on this machine", "open it once to have it downloaded")
     if status.st_size > limit:
         raise VaultIndexError(
-            f"{path} has {status.st_size} bytes, more than the limit of {limit}.",
-            "Split it, or raise max_file_bytes of the source to index it.",
+            f"{path} has {status.st_size} bytes, more than the limit of {limit}",
+            "split it, or raise max_file_bytes of the source to index it",
         )

@@ -1,17 +1,23 @@
 """The ignore rules of one vault as they stand now: `.vaultignore` files, Obsidian's settings, the source's globs."""
 
+import json
 import os
+import re
 import stat
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vault_index.config import SourceConfig
 from vault_index.errors import ConfigError, VaultIndexError
 from vault_index.models import Fault
 from vault_index.sources.ignore import Rules
-from vault_index.sources.obsidian import SETTINGS, ObsidianFilters, read_filters
 from vault_index.sources.reading import read_regular
+from vault_index.surrogates import mended
 
+APP = ".obsidian/app.json"
+TEMPLATES = ".obsidian/templates.json"
+TEMPLATER = ".obsidian/plugins/templater-obsidian/data.json"
+SETTINGS = (APP, TEMPLATES, TEMPLATER)
 IGNORE_FILE = ".vaultignore"
 _MOST_BYTES = 10_000_000
 _TICK_NS = 2_000_000_000
@@ -116,9 +122,7 @@ def configured_rules(patterns: tuple[str, ...], key: str) -> Rules | None:
     rules = Rules(patterns)
     if rules.bad_lines:
         bad = patterns[rules.bad_lines[0] - 1]
-        raise ConfigError(
-            f"{key}: {bad!r} is no valid pattern.", "Write it as in .gitignore, as Archive/ or *.draft.md"
-        )
+        raise ConfigError(f"{key}: {bad!r} is no valid pattern", "write it as in .gitignore, as Archive/ or *.draft.md")
     return rules
 
 
@@ -128,7 +132,7 @@ def _read_rules(path: str, shown: str) -> tuple[Rules, tuple[Fault, ...]]:
     except VaultIndexError as error:
         raise OSError(error.message) from error
     rules = Rules(data.decode("utf-8-sig", "replace").splitlines())
-    return rules, tuple(Fault("ignore_rule", "This line is no valid pattern.", shown, line) for line in rules.bad_lines)
+    return rules, tuple(Fault("ignore_rule", "this line is no valid pattern", shown, line) for line in rules.bad_lines)
 
 
 def _state(path: str) -> _State:
@@ -147,3 +151,57 @@ def _state(path: str) -> _State:
 def _settled(state: _State) -> bool:
     """Whether the file is old enough for its next change to show: clocks of file systems tick slowly."""
     return state is None or time.time_ns() - state[1] > _TICK_NS
+
+
+class ObsidianFilters:
+    """The excluded files of a vault, as prefixes of paths and as regular expressions."""
+
+    def __init__(self, prefixes: tuple[str, ...] = (), patterns: tuple[re.Pattern[str], ...] = ()) -> None:
+        self._prefixes = prefixes
+        self._patterns = patterns
+
+    def __bool__(self) -> bool:
+        return bool(self._prefixes or self._patterns)
+
+    def ignores(self, path: str) -> bool:
+        """Whether a file, or a folder whose path ends with `/`, is left out; its folders were asked before."""
+        if path.startswith(self._prefixes):
+            parent = path[: path.rfind("/", 0, -1) + 1]
+            # A prefix that is already true of the folder was decided there, where a `!rule` may have overruled it.
+            return any(path.startswith(prefix) and not parent.startswith(prefix) for prefix in self._prefixes)
+        return not path.endswith("/") and any(pattern.search(path) for pattern in self._patterns)
+
+
+def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:
+    """The filters of the vault at `root`; a broken settings file counts as empty and is named."""
+    faults: list[Fault] = []
+    app, templates, templater = (_settings(root, name, faults) for name in SETTINGS)
+    prefixes: list[str] = []
+    patterns: list[re.Pattern[str]] = []
+    excluded = app.get("userIgnoreFilters")
+    for text in excluded if isinstance(excluded, list) else ():
+        if not isinstance(text, str) or not text.strip("/"):
+            continue
+        if len(text) > 2 and text.startswith("/") and text.endswith("/"):
+            try:
+                patterns.append(re.compile(text[1:-1]))
+            except re.error as error:
+                faults.append(Fault("ignore_rule", f"Excluded files: {text!r} cannot be understood: {error}", APP))
+        else:
+            prefixes.append(text)
+    for folder in (templates.get("folder"), templater.get("templates_folder")):
+        if isinstance(folder, str) and folder.strip("/. "):
+            prefixes.append(f"{folder.strip('/')}/")
+    return ObsidianFilters(tuple(prefixes), tuple(patterns)), tuple(faults)
+
+
+def _settings(root: str, name: str, faults: list[Fault]) -> dict[str, Any]:
+    try:
+        data, _ = read_regular(f"{root}/{name}", _MOST_BYTES)
+        settings = mended(json.loads(data))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError, RecursionError, VaultIndexError) as error:
+        faults.append(Fault("ignore_rule", f"Obsidian's settings cannot be read: {error}", name))
+        return {}
+    return settings if isinstance(settings, dict) else {}

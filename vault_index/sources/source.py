@@ -1,11 +1,34 @@
-"""What everything above the sources asks of one, whether it is a folder of notes or the sessions of OpenCode."""
+"""The interface of a source, whether it is a folder of notes or the sessions of OpenCode, and what a scan returns."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from vault_index.config import SourceConfig
-from vault_index.models import DocumentRef, FileStamp, RawDocument
-from vault_index.sources.walk import Scan
+from vault_index.disk import is_under
+from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.results import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The documents of a source, or of some places in it, at one moment."""
+
+    refs: tuple[DocumentRef, ...] = ()
+    """By path, in the order of plain strings."""
+    faults: tuple[Fault, ...] = ()
+    vanished: bool = False
+    """The source is gone as a whole (unmounted, empty): what is known of it must be kept."""
+    unreadable: tuple[str, ...] = ()
+    """Folders and files that are there but gave no answer: what is known of them must be kept."""
+    reason: str = ""
+    """Why it counts as vanished."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps a whole part of the source from being read, to be said at once."""
+
+    def knows(self, path: str) -> bool:
+        """Whether a path that is not among the refs is really gone."""
+        return not self.vanished and not any(is_under(folder, path) for folder in self.unreadable)
 
 
 class Source(Protocol):
@@ -14,46 +37,35 @@ class Source(Protocol):
     @property
     def config(self) -> SourceConfig:
         """Its name and kind, where it lies, and what of it stays on this machine."""
-        ...
 
     @property
     def shape(self) -> str:
-        """What else of its settings shapes the texts: where it changes, every document is read again."""
-        ...
+        """Fingerprint of the settings that affect the text; a change forces re-reading."""
 
     def scan_places(self, places: Iterable[str]) -> Scan:
         """What there is at these paths, whether documents, folders or nothing; everything at the empty one."""
-        ...
 
     def look(self, path: str) -> DocumentRef | None:
         """One path as `scan_places` would see it. VaultIndexError when it is there and gives no answer."""
-        ...
 
     def read(self, ref: DocumentRef) -> RawDocument:
         """The text and the state it was read in. NotFoundError when it is gone, VaultIndexError when unreadable."""
-        ...
 
     def stamp(self, path: str) -> FileStamp | None:
         """The state of a document now, as cheaply as that can be told; None where it is gone."""
-        ...
 
     def relative(self, absolute_path: str) -> str | None:
         """A path of the file system as a place of the source, None for what lies elsewhere."""
-        ...
 
     def stays_home(self, path: str) -> bool:
         """Whether the text of a document must not leave the machine. VaultIndexError where that cannot be told."""
-        ...
 
     def link(self, path: str) -> str:
         """An address that opens a document, or nothing."""
-        ...
 
     def missing(self) -> str:
-        """Why the source counts as gone as a whole; empty while it is there."""
-        ...
+        """Why the whole source counts as gone (unmounted, empty folder); empty while it is there."""
 
     @property
     def remedy(self) -> str:
         """What to do when it is gone."""
-        ...

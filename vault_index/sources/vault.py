@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from vault_index.config import SourceConfig
+from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.names import (
@@ -21,10 +22,10 @@ from vault_index.sources.names import (
     same_name,
     shown_name,
 )
-from vault_index.sources.obsidian import SETTINGS
 from vault_index.sources.reading import decode, read_regular, stamp_of
-from vault_index.sources.rulebook import IGNORE_FILE, RuleBook, configured_rules
-from vault_index.sources.walk import KEPT, Scan as Scan, Walk, is_under, judge, placeholder_fault, unreadable_fault
+from vault_index.sources.rulebook import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
+from vault_index.sources.source import Scan
+from vault_index.sources.walk import KEPT, Identity, Walk, identity_of, judge, placeholder_fault, unreadable_fault
 
 
 class VaultSource:
@@ -48,8 +49,7 @@ class VaultSource:
         """All documents, or those in one folder, which may also be a single file."""
         if under.strip("/"):
             return self.scan_places((under,))
-        reason = self.missing()
-        if reason:
+        if reason := self.missing():
             return Scan(vanished=True, reason=reason)
         identity = _identity(self._root)
         walk = self._walk()
@@ -63,8 +63,7 @@ class VaultSource:
         places = {place.strip("/") for place in places}
         if "" in places:
             return self.scan()
-        reason = self.missing()
-        if reason:
+        if reason := self.missing():
             return Scan(vanished=True, reason=reason)
         whole = functools.cache(self._walk)
         parts = [self._scan_place(place, whole) for place in sorted(places)]
@@ -89,10 +88,12 @@ class VaultSource:
             return unreadable_fault(path, error)
         if status is None:
             if reason := self.missing():
-                return Fault("unreadable", f"The vault is gone: {reason}.", path)
+                return Fault("unreadable", f"the vault is gone: {reason}", path)
             return self._deferred(parts)
         if stat.S_ISLNK(status.st_mode):
-            return _one(self._walk().result(path), path)
+            scan = self._walk().result(path)
+            seen: tuple[DocumentRef | Fault, ...] = (*scan.refs, *scan.faults)
+            return next((found for found in seen if found.path == path), None)
         self._rules.refresh()
         try:
             if self._rules.ignores_somewhere(parts, file=True):
@@ -105,10 +106,8 @@ class VaultSource:
         """One path again, by the same rules as `scan`. VaultIndexError when it is there and gives no answer."""
         found = self.examine(path)
         if isinstance(found, Fault):
-            if found.code == "placeholder":
-                raise VaultIndexError(f"{path}: {found.message}", "Open it once to have it downloaded.")
-            if found.code == "unreadable":
-                raise VaultIndexError(f"{path}: {found.message}", "Check its permissions and that its disk is there.")
+            if found.code in KEPT:
+                raise VaultIndexError(f"{path}: {found.message}", KEPT[found.code])
             return None
         return found
 
@@ -121,14 +120,12 @@ class VaultSource:
         try:
             data, status = read_regular(path, self.config.max_file_bytes)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise NotFoundError(f"{path} is gone.", "Run: vault-index sync") from error
+            raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         except OSError as error:
-            raise VaultIndexError(f"Cannot read {path}: {error.strerror}.", "Check its permissions.") from error
+            raise VaultIndexError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
         text, bad_line = decode(data)
-        faults: tuple[Fault, ...] = ()
-        if bad_line is not None:
-            message = "Not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}."
-            faults = (Fault("encoding", message, ref.path, bad_line),)
+        message = "not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}"
+        faults = (Fault("encoding", message, ref.path, bad_line),) if bad_line is not None else ()
         seen = DocumentRef(self.config.name, ref.path, stamp_of(status))
         import hashlib  # 3 ms, and most commands read no file
 
@@ -149,7 +146,7 @@ class VaultSource:
         """Where a document lies. UsageError for a path that leaves the vault, by `..` or through a link."""
         if parts_of(path) is not None and self._stays_inside(path):
             return Path(f"{self._root}/{path}")
-        raise UsageError(f"{path!r} leads out of the vault {self._root}.", "Give a path inside the vault.")
+        raise UsageError(f"{path!r} leads out of the vault {self._root}", "give a path inside the vault")
 
     def changes_rules(self, path: str) -> bool:
         """Whether a change of this path may change which other documents there are, so that a scan is due."""
@@ -172,10 +169,8 @@ class VaultSource:
 
     def stays_home(self, path: str) -> bool:
         """Whether the text of a document must not leave the machine."""
-        if self.config.local_only is True:
-            return True
-        if self._local is None:
-            return False
+        if self.config.local_only is True or self._local is None:
+            return self.config.local_only is True
         if self._local.covers(path):
             return True
         # A link must not carry a private note out under a harmless name.
@@ -221,26 +216,18 @@ class VaultSource:
     def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
         parts = parts_of(place)
         if parts is None:
-            raise UsageError(
-                f"{place!r} is no path inside the vault {self._root}.", "Give a path relative to the vault."
-            )
+            raise UsageError(f"{place!r} is no path inside the vault {self._root}", "give a path relative to the vault")
         try:
             status = self._status(parts)
             if status is None:
-                deferred = self._deferred(parts)
-                return Scan(faults=(deferred,), unreadable=(place,)) if deferred else Scan()
+                return _scan_of(self._deferred(parts))
             if not is_readable_name(place):  # it is no document: only a walk says what is wrong with it
                 return Scan(faults=whole().result(shown_name(place)).faults)
             if stat.S_ISDIR(status.st_mode):
                 return self._scan_folder(place, parts, whole)
         except OSError as error:
-            return Scan(faults=(unreadable_fault(place, error),), unreadable=(place,))
-        if stat.S_ISLNK(status.st_mode):
-            return whole().result(place)
-        found = self.examine(place)
-        if isinstance(found, Fault):
-            return Scan(faults=(found,), unreadable=(place,) if found.code in KEPT else ())
-        return Scan(refs=(found,) if found else ())
+            return _scan_of(unreadable_fault(place, error))
+        return whole().result(place) if stat.S_ISLNK(status.st_mode) else _scan_of(self.examine(place))
 
     def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
         if not all(is_folder_name(part) and is_readable_name(part) for part in parts):
@@ -307,14 +294,14 @@ def _may_be_document(parts: list[str]) -> bool:
     )
 
 
-def _one(scan: Scan, path: str) -> DocumentRef | Fault | None:
-    found: tuple[DocumentRef | Fault, ...] = (*scan.refs, *scan.faults)
-    return next((one for one in found if one.path == path), None)
+def _scan_of(found: DocumentRef | Fault | None) -> Scan:
+    """The scan of one path."""
+    if isinstance(found, Fault):
+        return Scan(faults=(found,), unreadable=(found.path,) if found.code in KEPT else ())
+    return Scan(refs=(found,) if found else ())
 
 
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+def _identity(path: str) -> Identity | None:
+    with contextlib.suppress(OSError):
+        return identity_of(os.stat(path))
+    return None

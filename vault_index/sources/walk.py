@@ -6,40 +6,19 @@ import heapq
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
+from vault_index.disk import is_under
 from vault_index.errors import VaultIndexError
-from vault_index.models import DocumentRef, Fault, FileStamp
-from vault_index.results import Problem
+from vault_index.models import DocumentRef, Fault
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
-from vault_index.sources.reading import is_placeholder
+from vault_index.sources.reading import is_placeholder, stamp_of
 from vault_index.sources.rulebook import IGNORE_FILE, Chain, RuleBook
+from vault_index.sources.source import Scan
 
 Identity = tuple[int, int]
 """Device and inode."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """What a source holds at one moment."""
-
-    refs: tuple[DocumentRef, ...] = ()
-    """By path, in the order of plain strings."""
-    faults: tuple[Fault, ...] = ()
-    vanished: bool = False
-    """The source is gone as a whole (unmounted, empty): what is known of it must be kept."""
-    unreadable: tuple[str, ...] = ()
-    """Folders and files that are there but gave no answer: what is known of them must be kept."""
-    reason: str = ""
-    """Why it counts as vanished."""
-    problems: tuple[Problem, ...] = ()
-    """What keeps a whole part of the source from being read, to be said at once."""
-
-    def knows(self, path: str) -> bool:
-        """Whether a path that is not among the refs is really gone."""
-        return not self.vanished and not any(is_under(folder, path) for folder in self.unreadable)
 
 
 class Walk:
@@ -136,10 +115,9 @@ class Walk:
         if self._ignored(path, chain):
             return
         if self._seen_files is not None:
-            identity = (status.st_dev, status.st_ino)
-            if identity in self._seen_files:
+            if identity_of(status) in self._seen_files:
                 return
-            self._seen_files.add(identity)
+            self._seen_files.add(identity_of(status))
         found = judge(self._source, path, status)
         if isinstance(found, DocumentRef):
             self.refs.append(found)
@@ -161,9 +139,7 @@ class Walk:
     def _readable(self, name: str, path: str) -> bool:
         if is_readable_name(name):
             return True
-        self.faults.append(
-            Fault("name", "The name is not valid UTF-8; rename it to have it indexed.", shown_name(path))
-        )
+        self.faults.append(Fault("name", "the name is not valid UTF-8; rename it to have it indexed", shown_name(path)))
         return False
 
     def _cannot_read(self, path: str, error: OSError) -> None:
@@ -197,8 +173,7 @@ class Walk:
 
     def _seen(self, prefix: str) -> bool:
         assert self._seen_folders is not None
-        status = os.stat(f"{self._root}/{prefix}")
-        identity = (status.st_dev, status.st_ino)
+        identity = identity_of(os.stat(f"{self._root}/{prefix}"))
         new = identity not in self._seen_folders
         self._seen_folders.add(identity)
         return new
@@ -208,11 +183,13 @@ class Walk:
         if self._seen_files is None:
             self._seen_files = set()
             for ref in self.refs:
-                try:
-                    status = os.stat(f"{self._root}/{ref.path}")
-                except OSError:
-                    continue
-                self._seen_files.add((status.st_dev, status.st_ino))
+                with contextlib.suppress(OSError):  # deleted since
+                    self._seen_files.add(identity_of(os.stat(f"{self._root}/{ref.path}")))
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """What all names of a file or folder have in common."""
+    return status.st_dev, status.st_ino
 
 
 def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRef | Fault | None:
@@ -221,11 +198,10 @@ def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRe
         return None
     if is_placeholder(status):
         return placeholder_fault(path)
-    size = status.st_size
-    if size > source.max_file_bytes:
-        limit = source.max_file_bytes
-        return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source.", path)
-    return DocumentRef(source.name, path, FileStamp(size, status.st_mtime_ns, status.st_ctime_ns))
+    size, limit = status.st_size, source.max_file_bytes
+    if size > limit:
+        return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source", path)
+    return DocumentRef(source.name, path, stamp_of(status))
 
 
 def may_follow(source: SourceConfig, root: str, rules: RuleBook, absolute: str) -> bool:
@@ -239,21 +215,19 @@ def may_follow(source: SourceConfig, root: str, rules: RuleBook, absolute: str) 
     return not rules.ignores_somewhere(real[len(real_root) :].strip("/").split("/"), file=False)
 
 
-def is_under(folder: str, path: str) -> bool:
-    """Whether a path is the folder or lies under it; everything lies under the empty one."""
-    return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-KEPT = frozenset({"unreadable", "placeholder"})
-"""Faults of files that are there but gave no answer: what is known of them is kept."""
+KEPT = {
+    "placeholder": "open it once to have it downloaded",
+    "unreadable": "check its permissions and that its disk is there",
+}
+"""Faults of files that are there but cannot be read, with a hint each: what is known of them is kept."""
 
 
 def placeholder_fault(path: str) -> Fault:
     """The fault for a file whose content is not on this machine; reading it would download it."""
-    return Fault("placeholder", "It is in the cloud, not on this machine; what was indexed of it is kept.", path)
+    return Fault("placeholder", "it is in the cloud, not on this machine; what was indexed of it is kept", path)
 
 
 def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:
     """The fault for something that is there but cannot be looked at."""
     reason = error.strerror if isinstance(error, OSError) else None
-    return Fault("unreadable", f"It cannot be read: {reason or error}.", path)
+    return Fault("unreadable", f"it cannot be read: {reason or error}", path)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from vault_index.markdown.code import Span, code_spans, masked
-from vault_index.markdown.lines import split_lines
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.dates import leading_date
 from vault_index.memories.file.fields import TYPES
 

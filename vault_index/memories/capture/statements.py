@@ -7,7 +7,7 @@ nothing. tests/memories/statement_examples.py has what they are measured by."""
 import re
 from collections.abc import Iterator
 
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.memories.capture.markers import Captured, without_code
 
 FILLER = re.compile(

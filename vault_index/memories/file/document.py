@@ -9,8 +9,8 @@ from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
 from vault_index.markdown.memory import document_uid, last_moment
+from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import read_body
 from vault_index.markdown.words import plain_words
 from vault_index.models import Fault

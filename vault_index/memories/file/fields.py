@@ -9,8 +9,7 @@ from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.lines import split_lines
-from vault_index.markdown.tags import normalize_tag
+from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.dates import read_date
 
 TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")

@@ -9,7 +9,7 @@ import yaml
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
+from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import ended, read_text
 
 KEYS = (

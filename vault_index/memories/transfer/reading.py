@@ -12,8 +12,8 @@ from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.lines import split_lines
 from vault_index.markdown.memory import as_uuid
+from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.files import MAX_BYTES

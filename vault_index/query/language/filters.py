@@ -66,7 +66,7 @@ def _one_of(what: str, value: str, meant: str, choices: tuple[str, ...]) -> str:
 
 
 def _tag(value: str) -> str:
-    from vault_index.markdown.tags import normalize_tag
+    from vault_index.markdown.normalize import normalize_tag
 
     tag = normalize_tag(value)
     if not tag:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from vault_index.query.language.filters import ALTERNATIVE_KEYS, QUERY_KEYS
-from vault_index.query.language.stopwords import is_stopword
+from vault_index.terms import is_stopword
 
 TermKind = Literal["word", "phrase", "prefix"]
 TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]
@@ -14,7 +14,7 @@ TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]
 _OPERATORS: dict[str, TokenKind] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
 # A letter or digit: what makes a word to SQLite, too; punctuation and `_` alone do not.
-_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_ALPHANUMERIC = re.compile(r"[^\W_]")
 _MINUS = re.compile(r'-(?=[\w"(\[])')
 _PHRASE = re.compile(r'"([^"]*)"')
 # `title::x` is an inline field and `file://x` an address: neither is a filter.
@@ -37,11 +37,11 @@ class Token:
     """A filter as it was typed."""
 
 
-def tokens(query: str) -> Iterator[Token]:
-    """The tokens of `query`; what says nothing (`?!`, `*`, a quote without its partner) is left out.
+def tokenize(query: str) -> Iterator[Token]:
+    """The tokens of `query`; marks without a word (`?!`, `*`, a quote without its partner) are left out.
 
-    `-x` comes as NOT and x. Operators are told from words by their capitals alone; whether they have something to
-    join is for the grammar to see.
+    `-x` comes as NOT and x. Operators are told from words by their capitals alone; whether they have operands
+    is for the grammar to see.
     """
     query = query.translate(_CURLY_QUOTES)
     at = 0
@@ -50,31 +50,24 @@ def tokens(query: str) -> Iterator[Token]:
             at += 1
             continue
         minus = _MINUS.match(query, at)
-        at += bool(minus)
-        if query[at] in "()":
-            if minus:
-                yield Token("NOT", "-", at - 1)
-            yield Token("(" if query[at] == "(" else ")", query[at], at)
-            at += 1
-            continue
-        start = at
-        token, at = _operand(query, start)
-        if token is None:
-            continue
-        if minus:
-            yield Token("NOT", "-", start - 1)
-        elif token.kind == "word":
+        token, at = _operand(query, at + bool(minus))
+        if token and minus:
+            yield Token("NOT", "-", minus.start())
+        elif token and token.kind == "word":
             token = replace(token, kind=_OPERATORS.get(token.text, "word"))
-        yield token
+        if token:
+            yield token
 
 
 def _operand(query: str, start: int) -> tuple[Token | None, int]:
-    """The word, phrase or filter at `start`, if it says something, and where the rest begins."""
+    """The word, phrase, filter or parenthesis at `start`, if there is one, and where the rest begins."""
+    if query[start] in "()":
+        return Token("(" if query[start] == "(" else ")", query[start], start), start + 1
     if query[start] == '"':
         phrase = _PHRASE.match(query, start)
         if phrase is None:
             return None, start + 1
-        return (_said("phrase", phrase[1], start + 1), phrase.end())
+        return (_term("phrase", phrase[1], start + 1), phrase.end())
     if query[start] == "[":
         brackets = _BRACKETS.match(query, start)
         value = _property(brackets[1].strip()) if brackets else None
@@ -90,11 +83,11 @@ def _operand(query: str, start: int) -> tuple[Token | None, int]:
     word = query[start:end]
     if _PREFIX.fullmatch(word):
         return Token("prefix", word[:-1], start), end
-    return _said("word", word, start), end
+    return _term("word", word, start), end
 
 
-def _said(kind: TokenKind, text: str, start: int) -> Token | None:
-    return Token(kind, text, start) if _SAYS_SOMETHING.search(text) else None
+def _term(kind: TokenKind, text: str, start: int) -> Token | None:
+    return Token(kind, text, start) if _ALPHANUMERIC.search(text) else None
 
 
 def _word_end(query: str, start: int) -> int:
@@ -108,7 +101,7 @@ def _word_end(query: str, start: int) -> int:
 
 
 def _property(inside: str) -> str | None:
-    """What stands in brackets as `key:value` or `key`, if it is a property."""
+    """The content of brackets as `key:value` or `key`, if it is a property."""
     found = _PROPERTY.fullmatch(inside)
     if found is None:
         return None
@@ -124,15 +117,15 @@ _DEEPEST = 8  # parentheses in each other; the parser of FTS5 has a stack of 100
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Something to look for."""
+    """A word, phrase or prefix to look for."""
 
     text: str
     """As it was typed, without quotes or `*`."""
     kind: TermKind
     start: int
-    """Where it stands in the query, from 0."""
+    """Its offset in the query, from 0."""
     stop: bool = False
-    """A word that carries no topic: it matches, but does not decide."""
+    """Whether it is a stopword: it matches, but does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +152,7 @@ Node = Term | FilterTerm | Not | Group
 
 
 def read_tree(tokens: Iterable[Token]) -> Node | None:
-    """The tree of a query; None where nothing was said. A query of nothing but operators asks for these words."""
+    """The tree of a query; None for an empty one. A query of nothing but operators asks for these words."""
     found = list(tokens)
     tree = _Grammar(_balanced(found)).query()
     if tree is None:
@@ -169,7 +162,7 @@ def read_tree(tokens: Iterable[Token]) -> Node | None:
 
 
 def group(join: Literal["AND", "OR", "beside"], nodes: Iterable[Node | None]) -> Node | None:
-    """What is there of `nodes` as one node. Groups of things beside each other dissolve in each other."""
+    """Those of `nodes` that are not None, as one node. Groups of nodes beside each other are flattened."""
     children: list[Node] = []
     for node in nodes:
         if isinstance(node, Group) and node.join == join == "beside":
@@ -180,12 +173,12 @@ def group(join: Literal["AND", "OR", "beside"], nodes: Iterable[Node | None]) ->
 
 
 class _Grammar:
-    """Recursive descent; each method reads one rule, and answers None where it finds nothing."""
+    """A recursive descent parser: each method reads one rule, and returns None where it finds nothing."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
         self._at = 0
-        self._shouted = not any(token.text != token.text.upper() for token in tokens if token.kind == "word")
+        self._all_caps = not any(token.text != token.text.upper() for token in tokens if token.kind == "word")
 
     def query(self) -> Node | None:
         return group("OR", self._joined_by("OR"))
@@ -218,7 +211,7 @@ class _Grammar:
             return inside
         if token.kind == "filter":
             return self._alternatives(token)
-        stop = token.kind == "word" and is_stopword(token.text, shouted=self._shouted)
+        stop = token.kind == "word" and is_stopword(token.text, all_caps=self._all_caps)
         return Term(token.text, cast(TermKind, token.kind), token.start, stop)
 
     def _alternatives(self, first: Token) -> Node:
@@ -247,23 +240,18 @@ class _Grammar:
 
 
 def _field(token: Token) -> tuple[str, str]:
-    """What a filter is about: its key, and of a property its name."""
+    """The field of a filter: its key, and of a property its name."""
     return token.key, token.text.partition(":")[0].casefold() if token.key == "property" else ""
 
 
 def _balanced(tokens: Sequence[Token]) -> list[Token]:
     """Without parentheses that have no partner, or stand too deep."""
     opened: list[int] = []
-    dropped: set[int] = set()
+    pairs: set[int] = set()
     for number, token in enumerate(tokens):
         if token.kind == "(":
             opened.append(number)
-        elif token.kind == ")":
-            if not opened:
-                dropped.add(number)
-            elif len(opened) > _DEEPEST:
-                dropped |= {opened.pop(), number}
-            else:
-                opened.pop()
-    dropped.update(opened)
-    return [token for number, token in enumerate(tokens) if number not in dropped]
+        elif token.kind == ")" and opened:
+            pair = {opened.pop(), number}
+            pairs |= pair if len(opened) < _DEEPEST else set()
+    return [token for number, token in enumerate(tokens) if token.kind not in ("(", ")") or number in pairs]

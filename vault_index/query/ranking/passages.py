@@ -1,10 +1,10 @@
-"""Passages: the lines inside a chunk that belong together, and how much of a question is said in and around each.
+"""Passages: the lines inside a chunk that belong together, their coverage of a query, and which of them are shown.
 
 A chunk is found as a whole, but what answers is a line of it: a list item, a paragraph, a turn of a conversation. What
-stands around it counts too, because an answer seldom repeats its question. So each word of the question counts by its
-rarity: in full where the passage says it, less where it is said one or two passages further, or by the title or a
-heading above. Of several places the best one counts: a word said twice is not two words. On the judged conversations
-this measured better than BM25 with neighbours as columns (docs/recall.md).
+stands around it counts too, because an answer seldom repeats its question. So each term of the query counts by its
+rarity: in full where the passage holds it, less where a passage near it does, or the title or a heading above. Of
+several places the best one counts: a word that stands twice is not two words. On the judged conversations this measured
+better than BM25 with neighbours as columns (docs/recall.md).
 """
 
 import re
@@ -12,38 +12,42 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_index.query.ranking.query_terms import Needle
+from vault_index.query.ranking.retrieval import QueryTerm
 from vault_index.terms import index_text_in_place
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
-"""How much counts what is said so many passages further."""
-_ANSWERED = 0.9
-"""And what was asked just before: who answers a question does not repeat it."""
+"""Distances in passages, each with the weight of a term that stands so far away."""
+_AFTER_QUESTION = 0.9
+"""Weight of the terms of a question in the passage after it: who answers a question does not repeat it."""
 _ABOVE = 0.6
+"""Weight of a term in the title or a heading above."""
 _QUESTION = 0.8
-"""A question is rarely the answer: what follows it is."""
+"""Weight of a passage that ends as a question: it is rarely the answer, what follows it is."""
 
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|\||#{1,6}\s)")
 _HEADING = re.compile(r"#{1,6}\s")
+_FOCUS_LINES = 3  # at most
+_LONG_LINE = 240  # characters
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
+SNIPPET_CHARACTERS = 240
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
-Said = Mapping[int, float]
-"""Words of the question that a text says, by number, and how much they count there (1.0 as typed)."""
+Matches = Mapping[int, float]
+"""The numbers of the query terms that a text holds, each with its weight there (1.0 as typed)."""
 
 
 class Passage(NamedTuple):
-    """Some lines of a chunk, counted from 0; the last one included."""
+    """Some lines of a chunk, counted from 0, with the last one."""
 
     first: int
     last: int
-    asks: bool
-    """Whether it ends as a question does."""
+    is_question: bool
 
 
-def split(text: str) -> list[Passage]:
-    """The passages of a text: runs of lines without a blank one between, each list item, table row and heading for
-    itself. Headings are left out where something else is said: what stands under them is the answer."""
+def split_passages(text: str) -> list[Passage]:
+    """The passages of a text: runs of lines without a blank one between, each list item, table row and heading by
+    itself. Headings are left out where there is other text: what stands under them is the answer."""
     lines = text.split("\n")
     runs: list[list[int]] = []
     headings = 0
@@ -59,32 +63,36 @@ def split(text: str) -> list[Passage]:
             headings += not open_run
     if 0 < headings < len(runs):
         runs = [run for run in runs if not _HEADING.match(lines[run[0]])]
-    return [Passage(first, last, _asks(lines[last])) for first, last in runs or [[0, 0]]]
+    return [Passage(first, last, _is_question(lines[last])) for first, last in runs or [[0, 0]]]
 
 
-def worth(share: float, passage: Passage) -> float:
-    """The share of the question a passage says, as it counts for the ranking."""
-    return share * _QUESTION if passage.asks else share
+def _is_question(line: str) -> bool:
+    return ("?" in line or "\uff1f" in line) and _BLOCK_ID.sub("", line).rstrip(" *_)\"'”»").endswith(("?", "\uff1f"))
 
 
-class Spotter:
-    """Finds the words of a question in texts."""
+def ranking_coverage(coverage: float, passage: Passage) -> float:
+    """The coverage of a passage as it counts for the ranking."""
+    return coverage * _QUESTION if passage.is_question else coverage
 
-    def __init__(self, needles: Sequence[Needle], stems: Stems) -> None:
-        self._needles = needles
+
+class TermMatcher:
+    """Finds the terms of a query in texts."""
+
+    def __init__(self, terms: Sequence[QueryTerm], stems: Stems) -> None:
+        self._weights = [term.weight for term in terms]
+        self._total = sum(self._weights)
         self._stems = stems
-        self._mass = sum(needle.weight for needle in needles)
-        self._pattern = _pattern(needles)
+        self._pattern = _pattern(terms)
+        self._prefixes = [(number, term.text) for number, term in enumerate(terms) if term.prefix]
         self._by_stem: dict[str, list[tuple[int, float]]] = {}
-        self._prefixes = [(number, needle.text) for number, needle in enumerate(needles) if needle.prefix]
-        for number, needle in enumerate(needles):
-            for stem, weight in needle.stems.items():
+        for number, term in enumerate(terms):
+            for stem, weight in term.stems.items():
                 self._by_stem.setdefault(stem, []).append((number, weight))
 
-    def found(self, texts: Iterable[str]) -> list[Said]:
-        """What each line says of the question; the lines of all texts in a row."""
+    def match_lines(self, texts: Iterable[str]) -> list[Matches]:
+        """The matches of each line; the lines of all texts in a row."""
         # One long text: what is done once a text costs more than to look for the words.
-        whole = folded(index_text_in_place("\n".join(texts)))
+        whole = fold(index_text_in_place("\n".join(texts)))
         lines: list[dict[int, float]] = [{} for _ in range(whole.count("\n") + 1)]
         if self._pattern is None:
             return list(lines)
@@ -96,65 +104,124 @@ class Spotter:
             places.append((line, match[0]))
         words = {word for _, word in places}
         stems = self._stems(words)
-        agree = {word: self._agreeing(word, stems.get(word, word)) for word in words}
+        matches = {word: self._matches(word, stems.get(word, word)) for word in words}
         for line, word in places:
-            for number, weight in agree[word]:
+            for number, weight in matches[word]:
                 if lines[line].get(number, 0.0) < weight:
                     lines[line][number] = weight
         return list(lines)
 
-    def _agreeing(self, word: str, stem: str) -> list[tuple[int, float]]:
-        begun = [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)]
-        return [*self._by_stem.get(stem, ()), *begun]
+    def _matches(self, word: str, stem: str) -> list[tuple[int, float]]:
+        by_prefix = [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)]
+        return [*self._by_stem.get(stem, ()), *by_prefix]
 
-    def coverage(self, said: Sequence[Said], above: Sequence[Said], asks: Sequence[bool]) -> list[float]:
-        """For each of the passages of a document in order, the share of the question that is said in and near it, by
-        the rarity of its words: 0..1. `above` is what the title and the headings of each say, `asks` whether it ends
-        as a question does."""
-        covered: list[dict[int, float]] = [{} for _ in said]
-        for place, here in enumerate(said):
+    def coverage(self, matches: Sequence[Matches], above: Sequence[Matches], questions: Sequence[bool]) -> list[float]:
+        """For each passage of a document, in order, the share of the query that stands in and near it, by the rarity of
+        its terms: 0..1. `above` has the matches of the title and the headings of each passage, `questions` whether it
+        ends as a question."""
+        covered: list[dict[int, float]] = [{} for _ in matches]
+        for place, here in enumerate(matches):
             if here:
-                for distance, share in _NEAR:
-                    if 0 <= place + distance < len(said):
-                        answers = distance == 1 and asks[place]
-                        _raise(covered[place + distance], here, _ANSWERED if answers else share)
+                for distance, weight in _NEAR:
+                    if 0 <= place + distance < len(matches):
+                        answers = distance == 1 and questions[place]
+                        _keep_best(covered[place + distance], here, _AFTER_QUESTION if answers else weight)
         for best, heading in zip(covered, above, strict=True):
             if heading:
-                _raise(best, heading, _ABOVE)
+                _keep_best(best, heading, _ABOVE)
         return [self._share(best) if best else 0.0 for best in covered]
 
-    def best_run(self, texts: Sequence[str], size: int) -> int:
-        """Where the `size` texts in a row begin (each a line) that say most of the question; the first of equals."""
-        said = self.found(texts)
-        shares = [self._share(together(said[start : start + size])) for start in range(max(len(texts) - size, 0) + 1)]
-        return shares.index(max(shares))
+    def best_window(self, texts: Sequence[str], size: int) -> int:
+        """Where the `size` texts in a row (each a line) begin that cover most of the query; the first of equals."""
+        lines = self.match_lines(texts)
+        starts = range(max(len(texts) - size, 0) + 1)
+        return max(starts, key=lambda start: self._share(union(lines[start : start + size])))
 
-    def _share(self, covered: Said) -> float:
-        said = sum(self._needles[number].weight * weight for number, weight in covered.items())
-        return said / self._mass if self._mass else 0.0
+    def _share(self, covered: Matches) -> float:
+        weight = sum(self._weights[number] * weight for number, weight in covered.items())
+        return weight / self._total if self._total else 0.0
 
 
-def together(said: Iterable[Said]) -> dict[int, float]:
-    """What several lines say."""
+def union(lines: Iterable[Matches]) -> dict[int, float]:
+    """The matches of several lines together."""
     best: dict[int, float] = {}
-    for one in said:
-        if one:
-            _raise(best, one, 1.0)
+    for matches in lines:
+        if matches:
+            _keep_best(best, matches, 1.0)
     return best
 
 
-def _raise(best: dict[int, float], said: Said, share: float) -> None:
-    for number, weight in said.items():
+def _keep_best(best: dict[int, float], matches: Matches, share: float) -> None:
+    for number, weight in matches.items():
         if best.get(number, 0.0) < share * weight:
             best[number] = share * weight
 
 
-def _asks(line: str) -> bool:
-    return ("?" in line or "\uff1f" in line) and _BLOCK_ID.sub("", line).rstrip(" *_)\"'”»").endswith(("?", "\uff1f"))
+class Focus(NamedTuple):
+    """Lines of a chunk, counted from 0, and the offset in the first one where the answer begins."""
+
+    first: int
+    last: int
+    column: int
 
 
-def folded(text: str) -> str:
-    """In lower case and without accents, as the index compares; CJK text stays as it is."""
+def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
+    """The lines of `passage`, a part of `text`, that cover most of the query."""
+    lines = text.split("\n")
+    first, last = passage.first, passage.last
+    if last - first >= _FOCUS_LINES:
+        first += matcher.best_window(lines[first : last + 1], _FOCUS_LINES)
+        last = first + _FOCUS_LINES - 1
+        matching = [number for number, line in enumerate(matcher.match_lines(lines[first : last + 1])) if line]
+        if matching:  # lines around them are not the answer
+            first, last = first + matching[0], first + matching[-1]
+    return Focus(first, last, _column(lines[first], matcher) if len(lines[first]) > _LONG_LINE else 0)
+
+
+def _column(line: str, matcher: TermMatcher) -> int:
+    """Where the sentence begins that covers most of the query."""
+    starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
+    sentences = [line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
+    return starts[matcher.best_window(sentences, 1)]
+
+
+def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ()) -> str:
+    """At most about 240 characters of `text` around line `line` (from 0), as one line; of a line that is longer, from
+    `column` on. It ends before any of the `others`, lines that better hits show."""
+    lines = text.split("\n")
+    if line > 0 and _HEADING.match(lines[0]):
+        lines[0] = ""  # shown beside the snippet
+    middle = lines[line].strip() if line < len(lines) else ""
+    if len(middle) >= SNIPPET_CHARACTERS:
+        return _cut(lines[line].rstrip(), column)
+    first = last = line
+    size = len(middle)
+    while True:
+        grown = False
+        for candidate, forward in ((last + 1, True), (first - 1, False)):
+            if candidate in others or not 0 <= candidate < len(lines):
+                continue
+            wider = size + len(lines[candidate].strip()) + 1
+            if wider <= SNIPPET_CHARACTERS:
+                size = wider
+                first, last = (first, candidate) if forward else (candidate, last)
+                grown = True
+        if not grown:
+            return " ".join(part for part in (piece.strip() for piece in lines[first : last + 1]) if part)
+
+
+def _cut(line: str, column: int) -> str:
+    start = max(min(column, len(line) - SNIPPET_CHARACTERS), 0)
+    if 0 < start < column:
+        start = line.find(" ", start, column) + 1 or start  # not in the middle of a word
+    rest = line[start:].lstrip()
+    if len(rest) > SNIPPET_CHARACTERS:
+        rest = f"{rest[:SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"…{rest}" if start else rest
+
+
+def fold(text: str) -> str:
+    """`text` in lower case and without accents, as the index compares; CJK text stays as it is."""
     text = text.lower()
     return text if text.isascii() else _BEYOND_ASCII.sub(lambda run: run[0].translate(_FOLDED), text)
 
@@ -177,12 +244,12 @@ _FOLDED = _Folded()
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
-def _pattern(needles: Sequence[Needle]) -> "re.Pattern[str] | None":
-    """Words that may agree with a needle: those that begin as a stem does, but for the end that stemming may change
+def _pattern(terms: Sequence[QueryTerm]) -> "re.Pattern[str] | None":
+    """Words that may match a term: those that begin as one of its stems, but for the end that stemming may change
     (`happy` and `happi`, `hoping` and `hope`, `stability` and `stabl`)."""
-    starts = {folded(needle.text) for needle in needles if needle.prefix}
-    for needle in needles:
-        stems = (stem[:-1] if len(stem) > 2 and stem[-1] in "ei" else stem for stem in needle.stems)
+    starts = {fold(term.text) for term in terms if term.prefix}
+    for term in terms:
+        stems = (stem[:-1] if len(stem) > 2 and stem[-1] in "ei" else stem for stem in term.stems)
         starts.update(stem[:-1] if stem.endswith("bl") else stem for stem in stems)
     starts.discard("")
     if not starts:

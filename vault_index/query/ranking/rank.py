@@ -1,9 +1,9 @@
-"""From what each channel says of a chunk to one score for each of its passages, in 0..1.
+"""From the evidence of a chunk to one score in 0..1 for each of its passages.
 
-Score-based, because it measured better than reciprocal rank fusion on the judged sets (docs/recall.md). Each channel
-gives a number in 0..1 (BM25 divided by the best BM25 of the answer, the cosine as it is, the share of the question that
-is said in and around a passage), and the sum is weighted. The less of the question any text says, the more the meaning
-counts: where somebody asks in other words than the note's, a few shared words are chance.
+Score-based, because it measured better than reciprocal rank fusion on the judged sets (docs/recall.md). A score is the
+weighted sum of numbers in 0..1: BM25 divided by the best BM25 of the answer, the cosine as it is, the coverage of the
+query in and around the passage. The lower the best coverage, the more the cosine counts: where somebody asks in other
+words than the note's, a few shared words are chance.
 """
 
 import math
@@ -12,110 +12,135 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from vault_index.query.ranking.boosts import Factors
-from vault_index.query.ranking.passages import Passage, Said, Spotter, split, together, worth
+from vault_index.config.schema import RankingConfig
+from vault_index.query.ranking.passages import (
+    Matches,
+    Passage,
+    TermMatcher,
+    ranking_coverage,
+    split_passages,
+    union,
+)
+from vault_index.query.ranking.retrieval import Evidence
 from vault_index.store.records import ChunkRecord
 
 TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
-_MEANING_GAIN = 2.0
-_TELLING_NAME = 0.3
-"""The best name counts in full if its BM25 is so much of the best text's: many may be called by one common word."""
+_VECTOR_GAIN = 2.0
+"""The weight of the cosine grows by this factor times what the best coverage lacks of 1."""
+_NAME_BY_TEXT = 0.3
+"""Normalise name scores by max(best name, 0.3 x best text), so that one common title word cannot score 1."""
 _BEST_TEXTS = 3
 _SECOND = 0.4
-"""Another passage of the same chunk is a hit of its own if it says something itself, and with what stands around it
-more than so much of what the best one says."""
+"""A second passage of a chunk is a hit if it matches a term and its coverage exceeds 40 % of the chunk's best."""
+_DAY = 86_400.0
 
 
-class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
-    """What the channels say of one chunk; None where a channel was not asked or did not name it."""
-
-    bm25: float | None = None
-    cosine: float | None = None
-    name: float | None = None
-    """BM25 over what its document is called."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a score is the sum of, before factors."""
+class Parts(NamedTuple):
+    """A number for each part of a score: its weight, or what it adds to the score."""
 
     text: float
     vector: float
     name: float
     passage: float
 
-    @property
-    def total(self) -> float:
-        return self.text + self.vector + self.name + self.passage
-
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A passage, the chunk it stands in, and why it is where it is."""
+class RankedPassage:
+    """A passage, the chunk it stands in, and its score."""
 
     chunk: ChunkRecord
     passage: Passage
     evidence: Evidence
     parts: Parts
     coverage: float
-    """The share of the question that is said in and around it, by rarity."""
-    matched: Said
-    """The words of the question it says itself."""
+    """The share of the query that stands in and around it, by rarity."""
+    matched: Matches
+    """The terms of the query that it holds itself."""
     score: float
-    factors: Mapping[str, float] = field(default_factory=dict)
-    """What the sum of the parts was multiplied with."""
+    """The sum of the parts, multiplied with the boosts."""
+    boosts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was found, in order: what an answer is cut from."""
+    """What was found, in order: an answer is cut from it."""
 
     evidence: Mapping[int, Evidence]
-    hits: Sequence[Ranked]
+    hits: Sequence[RankedPassage]
     coverage: float
-    """The best of the first chunks: it says how much meaning counts."""
+    """The best one among the first chunks: it decides how much the cosine counts."""
+
+
+def weights(*, text: bool, vector: bool, coverage: float = 1.0) -> Parts:
+    """The weights where these channels were asked; `coverage` is the best of the answer."""
+    if not text:
+        return Parts(0.0, 1.0, 0.0, 0.0)
+    cosine = VECTOR * (1.0 + _VECTOR_GAIN * (1.0 - coverage)) if vector else 0.0
+    return Parts(TEXT, cosine, NAME, PASSAGE)
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    text: float
-    vector: float
-    name: float
-    passage: float
+class Boosts:
+    """Small corrections of a score by what is known of the document at `now` (seconds since the epoch).
 
-    @property
-    def total(self) -> float:
-        return self.text + self.vector + self.name + self.passage
+    Each is a factor near 1.0, and they are few: none of them can hide a passage that answers the query.
+    """
+
+    config: RankingConfig
+    now: float
+    accesses: Mapping[str, int]
+    """How often documents were opened, by uid; empty where that does not count."""
+    backlinks: Mapping[int, int]
+    """How many notes link to documents, by document id; empty where that does not count."""
+
+    def of(self, chunk: ChunkRecord) -> dict[str, float]:
+        """The factors that differ from 1.0, by name."""
+        outdated = chunk.valid_until is not None and chunk.valid_until <= self.now
+        found = {
+            "recency": self._recency(chunk),
+            "outdated": 1.0 - self.config.outdated if outdated else 1.0,
+            "usage": _by_count(self.config.usage, self.accesses.get(chunk.uid, 0)),
+            "backlinks": _by_count(self.config.backlinks, self.backlinks.get(chunk.document_id, 0)),
+        }
+        return {name: factor for name, factor in found.items() if factor != 1.0}
+
+    def _recency(self, chunk: ChunkRecord) -> float:
+        """One half of the weight is gone after each half-life."""
+        weight = {"memory": self.config.recency_memories, "session": self.config.recency_sessions}.get(
+            chunk.kind, self.config.recency_notes
+        )
+        if not weight:
+            return 1.0
+        age_days = max(self.now - max(chunk.updated, chunk.created), 0.0) / _DAY
+        return 1.0 - weight * (1.0 - math.exp2(-age_days / self.config.half_life_days))
 
 
-def weights(*, text: bool, vector: bool, coverage: float = 1.0) -> Weights:
-    """The weights where these channels were asked; `coverage` is the best of the answer."""
-    if not text:
-        return Weights(0.0, 1.0, 0.0, 0.0)
-    meaning = VECTOR * (1.0 + _MEANING_GAIN * (1.0 - coverage)) if vector else 0.0
-    return Weights(TEXT, meaning, NAME, PASSAGE)
+def _by_count(weight: float, count: int) -> float:
+    """From 1 - weight for a count of 0 towards 1."""
+    return 1.0 - weight / (1.0 + count) if weight else 1.0
 
 
 class Scorer:
-    """Scores chunks of one answer; the best of each channel is the measure of the others."""
+    """Scores the chunks of one answer: each channel is normalised by the best score it has there."""
 
-    def __init__(self, evidence: Mapping[int, Evidence], weights: Weights) -> None:
+    def __init__(self, evidence: Mapping[int, Evidence], weights: Parts) -> None:
         text, name = _best(one.bm25 for one in evidence.values()), _best(one.name for one in evidence.values())
-        self._text = weights.text / weights.total / text
-        self._name = weights.name / weights.total / max(name, _TELLING_NAME * text)
-        self._vector = weights.vector / weights.total
-        self._passage = weights.passage / weights.total
+        total = weights.text + weights.vector + weights.name + weights.passage
+        self._text = weights.text / total / text
+        self._name = weights.name / total / max(name, _NAME_BY_TEXT * text)
+        self._vector = weights.vector / total
+        self._passage = weights.passage / total
 
-    def parts(self, evidence: Evidence, share: float) -> Parts:
+    def parts(self, evidence: Evidence, coverage: float) -> Parts:
         return Parts(
             text=self._text * max(evidence.bm25 or 0.0, 0.0),
             vector=self._vector * max(evidence.cosine or 0.0, 0.0),
             name=self._name * max(evidence.name or 0.0, 0.0),
-            passage=self._passage * share,
+            passage=self._passage * coverage,
         )
 
     def of_chunk(self, evidence: Evidence) -> float:
-        """What the channels say, whatever its passages are."""
+        """The score of a chunk by the channels alone."""
         return (
             self._text * (evidence.bm25 or 0.0)
             + self._vector * (evidence.cosine or 0.0)
@@ -129,7 +154,7 @@ def _best(scores: Iterable[float | None]) -> float:
     return best if best > 1e-9 else 1.0
 
 
-def order(evidence: Mapping[int, Evidence], weights: Weights) -> list[int]:
+def order(evidence: Mapping[int, Evidence], weights: Parts) -> list[int]:
     """Chunk ids, best first, as far as the channels alone can tell; ties in the order of the ids."""
     scorer = Scorer(evidence, weights)
     scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
@@ -137,8 +162,8 @@ def order(evidence: Mapping[int, Evidence], weights: Weights) -> list[int]:
 
 
 def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], first: int) -> list[int]:
-    """`ordered` with the best of the text channel among the `first`, whose passages are compared: many documents with
-    one word of the question in their names would keep out the text that says all of it."""
+    """`ordered` with the best chunks of the text channel among the `first`, whose passages are compared: many documents
+    with one word of the query in their names would keep out the text that holds all of it."""
     scores = {chunk_id: score for chunk_id in ordered if (score := evidence[chunk_id].bm25) is not None}
     best = set(sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))[:_BEST_TEXTS])
     others = [chunk_id for chunk_id in ordered if chunk_id not in best]
@@ -149,79 +174,70 @@ def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], fi
 def rank(
     chunks: Sequence[ChunkRecord],
     evidence: Mapping[int, Evidence],
-    spotter: Spotter,
+    matcher: TermMatcher,
     *,
     text: bool,
     vector: bool,
-    factors: Factors,
-    behind: Ranking | None = None,
+    boosts: Boosts | None = None,
+    better: Ranking | None = None,
 ) -> Ranking:
     """The passages of `chunks`, best first; ties in the order of the chunks, so that equal indexes answer equally.
 
-    `behind` is a ranking of better chunks, which these only continue.
+    `better` is a ranking of better chunks, which these only continue.
     """
-    places = _places(chunks, spotter)
-    best = behind.coverage if behind else max((place.coverage for place in places), default=0.0)
-    highest = behind.hits[-1].score if behind and behind.hits else 1.0
-    scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=best))
-    factors_of = {chunk.chunk_id: factors.of(chunk) for chunk in chunks}
+    passages = _matched_passages(chunks, matcher)
+    coverage = better.coverage if better else max((passage.coverage for passage in passages), default=0.0)
+    highest = better.hits[-1].score if better and better.hits else 1.0
+    scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage))
+    boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
     ranked = []
-    for place in _worth_showing(places):
-        of_chunk = evidence[place.chunk.chunk_id]
-        parts = scorer.parts(of_chunk, place.worth)
-        by = factors_of[place.chunk.chunk_id]
-        score = min(parts.total * math.prod(by.values()), highest)
-        ranked.append(Ranked(place.chunk, place.passage, of_chunk, parts, place.coverage, place.said, score, by))
+    for chunk, passage, matches, covered, _ in _best_passages(passages):
+        of_chunk = evidence[chunk.chunk_id]
+        parts = scorer.parts(of_chunk, ranking_coverage(covered, passage))
+        factors = boosts_of[chunk.chunk_id]
+        score = min((parts.text + parts.vector + parts.name + parts.passage) * math.prod(factors.values()), highest)
+        ranked.append(RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
-    ranked.sort(key=lambda hit: (-hit.score, -worth(hit.coverage, hit.passage), hit.chunk.chunk_id))
-    return Ranking(evidence, [*(behind.hits if behind else ()), *ranked], best)
+    ranked.sort(key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), hit.chunk.chunk_id))
+    return Ranking(evidence, [*(better.hits if better else ()), *ranked], coverage)
 
 
-class _Place(NamedTuple):
+class _MatchedPassage(NamedTuple):
     chunk: ChunkRecord
     passage: Passage
-    speaks: bool
-    """Whether it says something of the question itself, or answers a passage that asks it."""
-    said: Said
+    matches: Matches
     coverage: float
-
-    @property
-    def worth(self) -> float:
-        return worth(self.coverage, self.passage)
+    relevant: bool
+    """Whether it matches a term itself, or answers a passage that ends as a question and does."""
 
 
-def _places(chunks: Sequence[ChunkRecord], spotter: Spotter) -> list[_Place]:
-    """The passages of the chunks, with what they say of the question."""
+def _matched_passages(chunks: Sequence[ChunkRecord], matcher: TermMatcher) -> list[_MatchedPassage]:
     names = {chunk.chunk_id: " ".join((chunk.title, *chunk.headings)) for chunk in chunks}
-    lines = spotter.found([*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())])
+    texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
+    lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
     starts = dict(zip(names, accumulate((chunk.text.count("\n") + 1 for chunk in chunks), initial=0), strict=False))
-    places: list[_Place] = []
-    for group in _by_document(chunks):
-        found = _passages(group)
-        said = [_said(lines, starts[chunk.chunk_id], passage) for chunk, passage in found]
-        asks = [passage.asks for _, passage in found]
-        shares = spotter.coverage(said, [above[chunk.chunk_id] for chunk, _ in found], asks)
-        answers = [False, *(asked and bool(here) for asked, here in zip(asks, said, strict=True))]
-        places += [
-            _Place(chunk, passage, bool(here) or answer, here, share)
-            for (chunk, passage), here, share, answer in zip(found, said, shares, answers, strict=False)
-        ]
-    return places
+    by_document: dict[int, list[ChunkRecord]] = {}
+    for chunk in chunks:
+        by_document.setdefault(chunk.document_id, []).append(chunk)
+    found: list[_MatchedPassage] = []
+    for group in by_document.values():
+        passages = _passages(group)
+        matches = [_matches(lines, starts[chunk.chunk_id], passage) for chunk, passage in passages]
+        questions = [passage.is_question for _, passage in passages]
+        coverage = matcher.coverage(matches, [above[chunk.chunk_id] for chunk, _ in passages], questions)
+        asked = False
+        for (chunk, passage), here, covered in zip(passages, matches, coverage, strict=True):
+            found.append(_MatchedPassage(chunk, passage, here, covered, bool(here) or asked))
+            asked = passage.is_question and bool(here)
+    return found
 
 
-def _said(lines: Sequence[Said], start: int, passage: Passage) -> Said:
-    """What a passage says, of a chunk whose first line is number `start` of `lines`."""
+def _matches(lines: Sequence[Matches], start: int, passage: Passage) -> Matches:
+    """The matches of a passage of the chunk whose first line is number `start` of `lines`."""
     if passage.first == passage.last:
         return lines[start + passage.first]
-    return together(lines[start + passage.first : start + passage.last + 1])
-
-
-def _by_document(chunks: Iterable[ChunkRecord]) -> Iterable[list[ChunkRecord]]:
-    groups: dict[int, list[ChunkRecord]] = {}
-    for chunk in chunks:
-        groups.setdefault(chunk.document_id, []).append(chunk)
-    return groups.values()
+    return union(lines[start + passage.first : start + passage.last + 1])
 
 
 def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]]:
@@ -229,13 +245,13 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
     one given. (Where lines of the text are none of the file, as in parts of a long line and cards of a canvas, they are
     told apart by their chunk.)"""
     if len(chunks) == 1:
-        return [(chunks[0], passage) for passage in split(chunks[0].text)]
+        return [(chunks[0], passage) for passage in split_passages(chunks[0].text)]
     owned: set[tuple[int, int]] = set()
     found: dict[tuple[int, int], tuple[ChunkRecord, Passage]] = {}
     for chunk in chunks:
         of_file = 0 < chunk.end_line - chunk.start_line == chunk.text.count("\n")
         part = 0 if of_file else chunk.chunk_id
-        for passage in split(chunk.text):
+        for passage in split_passages(chunk.text):
             lines = [(chunk.start_line + line, part) for line in range(passage.first, passage.last + 1)]
             own = [place for place in lines if place not in owned]
             if own and len(own) < len(lines):
@@ -247,16 +263,15 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
     return [found[place] for place in sorted(found)]
 
 
-def _worth_showing(places: Sequence[_Place]) -> list[_Place]:
-    """The best passage of each chunk, and those that say not much less than it."""
-    best: dict[int, _Place] = {}
-    for place in places:
-        first = best.setdefault(place.chunk.chunk_id, place)
-        if place.worth > first.worth:
-            best[place.chunk.chunk_id] = place
+def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]:
+    """The best passage of each chunk, and the relevant ones whose coverage is not far below its."""
+    best: dict[int, _MatchedPassage] = {}
+    for one in passages:
+        first = best.setdefault(one.chunk.chunk_id, one)
+        if ranking_coverage(one.coverage, one.passage) > ranking_coverage(first.coverage, first.passage):
+            best[one.chunk.chunk_id] = one
     return [
-        place
-        for place in places
-        if place is (first := best[place.chunk.chunk_id])
-        or (place.speaks and place.coverage > _SECOND * first.coverage)
+        one
+        for one in passages
+        if one is (first := best[one.chunk.chunk_id]) or (one.relevant and one.coverage > _SECOND * first.coverage)
     ]

@@ -13,14 +13,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_index.embeddings.vocabulary import is_english
-from vault_index.query.language.stopwords import is_stopword
 from vault_index.query.language.tree import Term
 from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import Vocabulary, plain
-from vault_index.terms import index_words
+from vault_index.terms import index_words, is_stopword
 
-# Notes hold errors, too. A word that one text in so many holds is taken for one where a word that is one edit away is
-# so much more common. A tenth as common, and hundreds of good words would be corrected.
+# Notes hold errors, too. A word that one text in `_RARE` holds is taken for one where a word one edit away is
+# `_MORE_COMMON` times as frequent. With a tenth of that, hundreds of good words would be corrected.
 _RARE = 2000
 _MORE_COMMON = 100
 
@@ -28,23 +27,23 @@ _MOST_EDITS = 3
 _LEAST_THRESHOLD = 0.5  # of a word that differs in more nobody would say that it is misspelled
 _SPACE = 1.3  # edits: of two explanations the one within a word is likelier
 _COMMON = 0.12  # edits that a word e times as common may be further away
-_FIRST_LETTER = 0.4
+_FIRST_LETTER = 0.4  # edits that a word with the same first letter may be further away
 _SHORTEST = 3
-_MOST_WORDS = 16  # of one question: more is a pasted text in another language
+_MOST_WORDS = 16  # of one query: more is a pasted text in another language
 _MOST_CORRECTIONS = 3
 _LEAST_SHARE = 0.1
 _SPREAD = 0.2  # how fast a candidate's share falls with the edits it lies behind: fitted to 1,500 typing errors
+_PHRASES = re.compile('(["“„][^"“”„]*["“”„])')
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(NamedTuple):
     """What a word may have been meant to be."""
 
     text: str
     """A word of the index, or two with a space between."""
     weight: float
     """Between 0 and 1, where 1 is what was typed: the share of its letters that agree, times how likely it is among
-    all that are near."""
+    all candidates."""
 
 
 class _Candidate(NamedTuple):
@@ -53,11 +52,58 @@ class _Candidate(NamedTuple):
     similarity: float
 
 
-def doubtful(frequencies: Mapping[str, int], texts: int) -> dict[str, int]:
-    """Which of these words may be typing errors: those that none, or next to none, of the texts hold.
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The corrections of a query, by words as typed (in lower case)."""
 
-    No English word, even if the notes do not know it: `basement` is not a slip for `pavement`. Nothing with digits:
-    what is near a version, a port or an error code is another one.
+    forms: Mapping[str, Mapping[str, float]]
+    """Words to look for as well, each with its weight beside the word as typed."""
+    corrections: Mapping[str, str]
+    """What is read instead of words, or pairs of words, that no text holds."""
+
+    def corrected(self, text: str) -> str:
+        """`text` with its corrections; phrases stay as typed, and no word becomes the key of a filter."""
+        parts = _PHRASES.split(text)
+        parts[::2] = [self._corrected(part) for part in parts[::2]]
+        return "".join(parts)
+
+    def _corrected(self, text: str) -> str:
+        for typed, correction in self.corrections.items():
+            written = r"\s+".join(map(re.escape, typed.split()))
+            # A correction has letters and spaces alone: nothing that a replacement would read as more.
+            text = re.sub(rf"(?<![^\W_]){written}(?![^\W_]|:\S)", correction, text, flags=re.IGNORECASE)
+        return text
+
+
+NO_CORRECTIONS = Spelling({}, {})
+
+
+def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
+    """The corrections of the words of a query; phrases and prefixes stay as typed."""
+    words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
+    suspects = suspected_typos(reader.document_frequencies(words), reader.count("chunk")) if words else {}
+    if not suspects:
+        return NO_CORRECTIONS
+    found = corrections(words, suspects, reader.vocabulary(), threshold)
+    forms: dict[str, dict[str, float]] = {}
+    for typed, proposals in found.items():
+        for word in typed.split():
+            forms.setdefault(word, {}).update(proposals)
+    return Spelling(
+        forms,
+        {
+            typed: proposals[0].text
+            for typed, proposals in found.items()
+            if any(suspects.get(word) == 0 for word in typed.split())
+        },
+    )
+
+
+def suspected_typos(frequencies: Mapping[str, int], texts: int) -> dict[str, int]:
+    """Those of the words, with their frequencies, that none, or next to none, of the `texts` hold.
+
+    No English word is suspected, even if the notes do not know it: `basement` is not a slip for `pavement`. Nothing
+    with digits: what is near a version, a port or an error code is another one.
     """
     return {
         word: frequency
@@ -67,32 +113,32 @@ def doubtful(frequencies: Mapping[str, int], texts: int) -> dict[str, int]:
 
 
 def corrections(
-    words: Sequence[str], doubts: Mapping[str, int], vocabulary: Vocabulary, threshold: float = 0.7
+    words: Sequence[str], suspects: Mapping[str, int], vocabulary: Vocabulary, threshold: float = 0.7
 ) -> dict[str, list[Correction]]:
-    """What doubtful words may have been meant to be, likeliest first; a word that nothing is near is left out.
+    """The corrections of suspected words, likeliest first; a word that nothing is near is left out.
 
-    `words` are those of the question in lower case and order: two that are one in the index (`kuber netes`) have one
-    entry under both. `doubts` is what `doubtful` found. `threshold` is the least share of letters that agree, at least
-    half.
+    `words` are those of the query in lower case and order: two that are one in the index (`kuber netes`) have one
+    entry under both. `suspects` is what `suspected_typos` found. `threshold` is the least share of letters that agree,
+    at least half.
     """
     threshold = max(threshold, _LEAST_THRESHOLD)
-    found = _joined(words, doubts, vocabulary, threshold)
+    found = _joined_pairs(words, suspects, vocabulary, threshold)
     parts = {part for pair in found for part in pair.split()}
-    for word in [word for word in doubts if word not in parts][:_MOST_WORDS]:
-        if candidates := sorted(_candidates(word, doubts[word], vocabulary, threshold)):
-            chosen = _weighed(candidates)
-            if not is_stopword(chosen[0].text):  # a slip in a word without topic is nothing to look for
+    for word in [word for word in suspects if word not in parts][:_MOST_WORDS]:
+        if candidates := sorted(_candidates(word, suspects[word], vocabulary, threshold)):
+            chosen = _weighted(candidates)
+            if not is_stopword(chosen[0].text):  # a slip in a stopword is nothing to look for
                 found[word] = chosen
     return found
 
 
-def _joined(
-    words: Sequence[str], doubts: Mapping[str, int], vocabulary: Vocabulary, threshold: float
+def _joined_pairs(
+    words: Sequence[str], suspects: Mapping[str, int], vocabulary: Vocabulary, threshold: float
 ) -> dict[str, list[Correction]]:
     pairs = [
         (first, second)
         for first, second in pairwise(words)
-        if (doubts.get(first) == 0 or doubts.get(second) == 0) and _without_space(first + second) >= threshold
+        if (suspects.get(first) == 0 or suspects.get(second) == 0) and _without_space(first + second) >= threshold
     ]
     known = vocabulary.look_up([first + second for first, second in pairs]) if pairs else {}
     return {
@@ -103,7 +149,7 @@ def _joined(
 
 
 def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: float) -> Iterator[_Candidate]:
-    """Words that are near, one of each stem, and the best two that make up the word."""
+    """Similar words, one of each stem, and the best two words that make up the word."""
     best: dict[str, _Candidate] = {}
     near = _near(word, 1 if frequency else _MOST_EDITS, vocabulary, threshold)
     for text, (stem, chunks) in vocabulary.look_up(near).items() if near else ():
@@ -121,7 +167,7 @@ def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: fl
 
 
 def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) -> dict[str, int]:
-    """Words of the index that are at most so many edits away, and as near as `threshold` says."""
+    """Words of the index, each with its distance, that are at most `most_edits` away and as similar as `threshold`."""
     # Late: the import costs more than a search, and few questions hold an error.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract
@@ -138,7 +184,7 @@ def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) 
 
 
 def _halves(word: str, vocabulary: Vocabulary) -> tuple[int, str] | None:
-    """The two words of the index that make up `word` and are in most texts, and in how many the rarer one is."""
+    """The two words of the index that make up `word` and are in most texts, after the frequency of the rarer one."""
     pairs = [(word[:end], word[end:]) for end in range(_SHORTEST, len(word) - _SHORTEST + 1)]
     known = vocabulary.look_up({half for pair in pairs for half in pair if not is_stopword(half)}) if pairs else {}
     return max(
@@ -151,58 +197,12 @@ def _cost(edits: float, chunks: int, *, same_letter: bool) -> float:
 
 
 def _without_space(word: str) -> float:
-    """How much of a word is right where only a space is wrong."""
+    """The similarity of a word where only a space is wrong."""
     return 1 - _SPACE / len(word)
 
 
-def _weighed(candidates: Sequence[_Candidate]) -> list[Correction]:
+def _weighted(candidates: Sequence[_Candidate]) -> list[Correction]:
     likely = [math.exp((candidates[0].cost - candidate.cost) / _SPREAD) for candidate in candidates]
     shares = [each / sum(likely) for each in likely]
     chosen = zip(candidates[:_MOST_CORRECTIONS], shares, strict=False)
     return [Correction(each.text, each.similarity * share) for each, share in chosen if share >= _LEAST_SHARE]
-
-
-_PHRASES = re.compile('(["“„][^"“”„]*["“”„])')
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """What words as typed (in lower case) may have meant."""
-
-    forms: Mapping[str, Mapping[str, float]]
-    """Words to look for as well, and how much each counts beside what was typed."""
-    corrections: Mapping[str, str]
-    """What is read instead of words, or pairs of words, that no text holds."""
-
-    def corrected(self, text: str) -> str:
-        """`text` as it was meant; phrases are taken at their word, and no word becomes the key of a filter."""
-        parts = _PHRASES.split(text)
-        parts[::2] = [self._meant(part) for part in parts[::2]]
-        return "".join(parts)
-
-    def _meant(self, text: str) -> str:
-        for typed, meant in self.corrections.items():
-            written = r"\s+".join(map(re.escape, typed.split()))
-            # What is meant holds letters and spaces alone: nothing that a replacement would read as more.
-            text = re.sub(rf"(?<![^\W_]){written}(?![^\W_]|:\S)", meant, text, flags=re.IGNORECASE)
-        return text
-
-
-AS_TYPED = Spelling({}, {})
-
-
-def mend(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
-    """What the words of a query may have meant; phrases and prefixes are taken at their word."""
-    words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
-    doubts = doubtful(reader.document_frequencies(words), reader.count("chunk")) if words else {}
-    if not doubts:
-        return AS_TYPED
-    found = corrections(words, doubts, reader.vocabulary(), threshold)
-    forms: dict[str, dict[str, float]] = {}
-    for typed, meant in found.items():
-        for word in typed.split():
-            forms.setdefault(word, {}).update((one.text, one.weight) for one in meant)
-    unknown = {
-        typed: meant[0].text for typed, meant in found.items() if any(doubts.get(word) == 0 for word in typed.split())
-    }
-    return Spelling(forms, unknown)

@@ -6,6 +6,7 @@ problem with the id of what holds it.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from vault_index.sources.opencode.model import (
@@ -43,12 +44,13 @@ def read_messages(
             problems.append(f"message {empty} has no parts")
         if revert and one.id == revert.message and not revert.part:
             return
-        counted, known = _Counted(one.parts), len(problems)
-        found = _message(one, counted, revert, include, problems)
+        parts, known = iter(one.parts), len(problems)
+        first = next(parts, None)
+        found = _message(one, chain([first] if first else [], parts), revert, include, problems)
         if found is not None:
             yield found
         whole = found is not None and found.finished and not found.error and len(problems) == known
-        empty = one.id if whole and not one.kind and not counted.number else ""
+        empty = one.id if whole and not one.kind and first is None else ""
         if revert and one.id == revert.message:
             return
 
@@ -93,19 +95,6 @@ def _at(value: Json, path: Iterable[str]) -> Any:
     for key in path:
         found = found.get(key) if isinstance(found, dict) else None
     return found
-
-
-class _Counted:
-    """Parts that are counted as they are read."""
-
-    def __init__(self, parts: Iterable[RawPart]) -> None:
-        self._parts = parts
-        self.number = 0
-
-    def __iter__(self) -> Iterator[RawPart]:
-        for part in self._parts:
-            self.number += 1
-            yield part
 
 
 def _message(
@@ -208,7 +197,7 @@ def _v2_user(raw: RawMessage, data: Json, _: Collection[Include]) -> Message:
 
 
 def _v2_assistant(raw: RawMessage, data: Json, include: Collection[Include]) -> Message:
-    content = [part for part in data.get("content") or () if isinstance(part, dict)]
+    content = (part for part in data.get("content") or () if isinstance(part, dict))
     parts = (_v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include) for one in content)
     return _v2_message(raw, data, "assistant", tuple(part for part in parts if part is not None))
 

@@ -87,19 +87,15 @@ class Store(Protocol):
 
     def sessions(self, problems: list[str]) -> list[Listed]:
         """Every session; what could not be read is added to `problems`."""
-        ...
 
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
         """The messages of a session in the order of (time, id), each to be used up before the next."""
-        ...
 
     def session(self, id_: str) -> Listed | None:
         """One session; None where it is not in this store."""
-        ...
 
     def times(self, session: str) -> list[int]:
         """When its messages were written; a fork has those of its original."""
-        ...
 
     def close(self) -> None: ...
 

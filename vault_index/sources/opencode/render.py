@@ -13,7 +13,7 @@ from itertools import chain
 
 from vault_index.markdown.nest import inset
 from vault_index.markdown.recalled import drop_recalled
-from vault_index.secrets.redact import drop_private, redact
+from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.model import (
     Attachment,
     Message,
@@ -176,7 +176,7 @@ class _Renderer:
     def _shown(self, call: ToolCall) -> Iterator[str]:
         for text, language in ((call.output, "text"), (call.diff, "diff")):
             if cleaned := self._clean(text).strip("\n"):
-                fence = _fence(cleaned)
+                fence = _longer_run(cleaned, 3)
                 yield f"{fence}{language}\n{cleaned}\n{fence}"
 
     def _line(self, text: str, longest: int = _LONGEST_TARGET) -> str:
@@ -211,12 +211,11 @@ def _plain(name: str) -> str:
 
 def _code(text: str) -> str:
     """Inline code, where no tag, link or mark of emphasis counts."""
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
-    marks = "`" * (longest + 1)
+    marks = _longer_run(text)
     space = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{marks}{space}{text}{space}{marks}"
 
 
-def _fence(text: str) -> str:
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
-    return "`" * max(3, longest + 1)
+def _longer_run(text: str, shortest: int = 1) -> str:
+    """A run of backticks longer than any in the text."""
+    return "`" * max(shortest, *(len(run) + 1 for run in _BACKTICKS.findall(text)), 1)

@@ -6,17 +6,17 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from vault_index.config import OpencodeConfig, SourceConfig
+from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, project_of
-from vault_index.sources.opencode.places import Places, data_folder, find_places
-from vault_index.sources.opencode.projects import Projects
-from vault_index.sources.opencode.stores import Held, Stores
-from vault_index.sources.walk import Scan, is_under
+from vault_index.sources.opencode.stores import Held, Places, Stores, data_folder, find_places
+from vault_index.sources.source import Scan
 
 SOURCE_NAME = "opencode"
 RENDERED = 1
@@ -27,6 +27,25 @@ _UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\:#|\[\]^]")
 _ID = re.compile(r"ses_\w+")
 _DATABASE = re.compile(r"opencode[^/]*\.db(-wal)?$")
+
+
+class Projects:
+    """Patterns: the name of a project (`api`, `client-*`), or a folder, with everything in it (`~/clients/secret`)."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._names = [pattern for pattern in patterns if "/" not in pattern and not pattern.startswith("~")]
+        self._folders = [
+            os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if pattern not in self._names
+        ]
+
+    def covers(self, project: str, *held_in: str) -> bool:
+        """A project by its name, or by one of the folders its session was held in."""
+        return any(fnmatchcase(project, name) for name in self._names) or any(
+            is_under(pattern, folder) or fnmatchcase(folder, pattern)
+            for pattern in self._folders
+            for folder in held_in
+            if folder
+        )
 
 
 class OpenCodeSource:
@@ -51,8 +70,7 @@ class OpenCodeSource:
         return f"{RENDERED}/{','.join(sorted(self._include))}"
 
     def scan_places(self, places: Iterable[str]) -> Scan:
-        reason = self.missing()
-        if reason:
+        if reason := self.missing():
             return Scan(vanished=True, reason=reason)
         listing = self._stores.listing()
         wanted = {place.strip("/") for place in places}
@@ -81,7 +99,7 @@ class OpenCodeSource:
 
         held = self._held(ref.path)
         if held is None:
-            raise NotFoundError(f"{ref.path} is gone.", "Run: vault-index sync")
+            raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
         seen = self._ref(held)
         session, problems = held.listed.session, list[str]()
         origin = self._origin(held)

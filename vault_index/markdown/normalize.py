@@ -1,0 +1,46 @@
+"""Text in the one form in which it is compared: lines, tags, and what a memory says."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_PROJECT = re.compile(r"^project:\s*")
+_SPACES = re.compile(r"\s+")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of `text` without their ends; a final line end opens no further line.
+
+    `str.splitlines` would also split at form feeds, U+2028 and others, and lines would be counted as no editor does.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def normalize_tag(text: str) -> str:
+    """Lower case (NFC), without `#`, spaces as `-`, `project:x` as `project/x`; empty where nothing is left.
+
+    Normalising twice changes nothing: stored tags and asked ones meet whichever side they come from.
+    """
+    tag = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    tag = _PROJECT.sub("project/", tag.strip().lstrip("# \t").strip())
+    parts = (part.strip() for part in tag.split("/"))
+    return _SPACES.sub("-", "/".join(part for part in parts if part).strip("/# \t\n"))
+
+
+def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> bytes:
+    """SHA-256 of all four, each in NFC with runs of whitespace as one space. The order of facts counts."""
+    said = (_normal(title), _normal(subtitle), [_normal(fact) for fact in facts], _normal(body))
+    import hashlib  # 3 ms, which no search needs
+
+    # As JSON, so that no text can pass for the end of one field and the beginning of the next.
+    return hashlib.sha256(json.dumps(said).encode()).digest()
+
+
+def _normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())

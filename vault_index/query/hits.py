@@ -1,0 +1,215 @@
+"""Hits: which ranked passages are shown, what each shows, and why it is where it is."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from vault_index import results
+from vault_index.models import FileStamp
+from vault_index.query.language.filters import single_filters
+from vault_index.query.language.tree import Term
+from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, snippet
+from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
+from vault_index.results import Explanation, Hit
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import ChunkRecord
+from vault_index.times import iso_time, iso_time_or_none
+
+_GAP = 2  # lines between passages that stand together: with a blank one between
+_ONE_WORD = re.compile(r'"(\w+)"')
+
+
+class Source(Protocol):
+    """What a source is asked about the file of a hit."""
+
+    def stamp(self, path: str) -> FileStamp | None: ...
+
+    def link(self, path: str) -> str: ...
+
+    def missing(self) -> str: ...
+
+
+class DiskState:
+    """The state of the files behind the hits of one answer: one `stat` a document."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources = sources
+        self._missing: dict[str, str] = {}
+        self._changed: dict[int, bool | None] = {}
+
+    def changed(self, record: ChunkRecord) -> bool | None:
+        """Whether the file changed since it was indexed; None where it is gone, and its vault is there."""
+        if record.document_id not in self._changed:
+            self._changed[record.document_id] = self._compare(record)
+        return self._changed[record.document_id]
+
+    def _compare(self, record: ChunkRecord) -> bool | None:
+        source = self._sources.get(record.source)
+        if source is None:
+            return False
+        stamp = source.stamp(record.path)
+        if stamp is None:
+            if record.source not in self._missing:
+                self._missing[record.source] = source.missing()
+            # Of a vault that is not mounted the index is all there is.
+            return True if self._missing[record.source] else None
+        return (stamp.size, stamp.mtime_ns) != (record.stamp.size, record.stamp.mtime_ns)
+
+    def missing(self) -> tuple[str, ...]:
+        """Sources that answered from the index alone, as reasons for `degraded`."""
+        return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedHit:
+    """A ranked passage that is shown."""
+
+    hit: RankedPassage
+    changed: bool
+    """Whether its file changed since it was indexed."""
+    also: list[str]
+    """Paths of other documents with the same text."""
+
+    def same_text(self, other: RankedPassage) -> bool:
+        return (self.hit.chunk.text, self.hit.passage.first) == (other.chunk.text, other.passage.first)
+
+    def shows(self, other: RankedPassage) -> bool:
+        """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
+        chunk, passage = self.hit.chunk, self.hit.passage
+        gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
+        return other.chunk.chunk_id == chunk.chunk_id and gap <= _GAP and len(chunk.text) <= SNIPPET_CHARACTERS
+
+
+def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskState) -> list[SelectedHit]:
+    """The hits to show, best first: of files that are there, at most `per_document` of each document, each text and
+    each line once, and none that the snippet of a better one shows."""
+    selected: list[SelectedHit] = []
+    by_text: dict[tuple[str, int], SelectedHit] = {}
+    lines: set[tuple[int, int]] = set()
+    of_chunk: dict[int, list[SelectedHit]] = {}
+    counts: Counter[int] = Counter()
+    for hit in ranked:
+        chunk = hit.chunk
+        changed = disk.changed(chunk)
+        if changed is None:
+            continue
+        same = by_text.get((chunk.text, hit.passage.first))
+        if same is not None:
+            same.also.append(chunk.path)
+            continue
+        line = (chunk.document_id, chunk.start_line + hit.passage.first)
+        part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
+        if (line in lines and not part) or counts[chunk.document_id] >= per_document:
+            continue
+        others = of_chunk.setdefault(chunk.chunk_id, [])
+        if any(other.shows(hit) for other in others):
+            continue
+        lines.add(line)
+        counts[chunk.document_id] += 1
+        one = SelectedHit(hit, changed, [])
+        selected.append(one)
+        others.append(one)
+        by_text[chunk.text, hit.passage.first] = one
+    return selected
+
+
+def to_hit(
+    selected: SelectedHit,
+    place: Focus,
+    *,
+    better: Collection[int],
+    tags: tuple[str, ...],
+    link: str,
+    accesses: int,
+    explain: Explanation | None,
+) -> Hit:
+    """`better` are the lines of the file that better hits point at: two hits do not show the same."""
+    chunk = selected.hit.chunk
+    others = {line - chunk.start_line for line in better}
+    return Hit(
+        id=chunk.uid,
+        kind=chunk.kind,
+        source=chunk.source,
+        path=chunk.path,
+        title=chunk.title,
+        headings=chunk.headings,
+        lines=(chunk.start_line, chunk.end_line),
+        score=round(selected.hit.score, 4),
+        tags=tags,
+        type=chunk.type,
+        digest=chunk.digest,
+        snippet=snippet(chunk.text, place.first, place.column, others),
+        focus=in_file(chunk, place.first, place.last),
+        tokens=chunk.tokens,
+        created=iso_time(chunk.created),
+        updated=iso_time(chunk.updated),
+        entered_by=chunk.entered_by,
+        project=chunk.project,
+        expires=iso_time_or_none(chunk.expires),
+        valid_until=iso_time_or_none(chunk.valid_until),
+        confidence=chunk.confidence,
+        accesses=accesses,
+        changed_since_index=selected.changed,
+        also=tuple(dict.fromkeys(path for path in selected.also if path != chunk.path)),
+        link=link,
+        explain=explain,
+    )
+
+
+def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
+    """Lines of a chunk as lines of its file."""
+    return min(chunk.start_line + first, chunk.end_line), min(chunk.start_line + last, chunk.end_line)
+
+
+def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]) -> Explanation:
+    """Why a hit is where it is. `evidence` is that of all chunks that were found."""
+    matched = {terms[number].text: weight for number, weight in hit.matched.items()}
+    scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=True)
+    return results.Explanation(
+        channels={
+            channel: results.ChannelEvidence(
+                1 + sum(other > own for other in others if other is not None), round(own, 4)
+            )
+            for channel, own, others in scores
+            if own is not None
+        },
+        coverage=round(hit.coverage, 3),
+        matched=tuple(word for word, weight in matched.items() if weight == 1.0),
+        corrected=tuple(word for word, weight in matched.items() if weight < 1.0),
+        missing=tuple(term.text for number, term in enumerate(terms) if number not in hit.matched),
+        parts={
+            "text": round(hit.parts.text, 4),
+            "vector": round(hit.parts.vector, 4),
+            "path": round(hit.parts.name, 4),
+            "passage": round(hit.parts.passage, 4),
+        },
+        factors={name: round(factor, 4) for name, factor in hit.boosts.items()},
+    )
+
+
+def query_reading(reader: IndexReader, query: Query) -> results.QueryReading:
+    """How a query was read, with what the index says of its words."""
+    return results.QueryReading(
+        words=tuple(_word(reader, term, query.spelling.forms.get(term.text, {})) for term in query.terms),
+        required=as_words(query.parsed.required),
+        excluded=as_words(query.parsed.excluded),
+        filters=tuple(written for written, _ in single_filters(query.parsed.filters)),
+    )
+
+
+def as_words(expression: str) -> str:
+    """An FTS5 expression as people write it: quotes around phrases alone."""
+    return _ONE_WORD.sub(r"\1", expression)
+
+
+def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> results.WordReading:
+    term = Term(word.text, "prefix" if word.prefix else "word", 0)
+    return results.WordReading(
+        text=word.text,
+        rarity=round(word.weight, 2),
+        texts=reader.count_matches(ranking_expression([term], {word.text: meant})),
+        meant=tuple(sorted(meant, key=lambda form: -meant[form])),
+    )

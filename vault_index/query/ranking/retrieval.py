@@ -1,0 +1,176 @@
+"""Retrieval: the terms of a query with their rarity, and the chunks that each channel (text, vector, name) finds."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from vault_index.models import Filters, Vector
+from vault_index.query.language.parse import ParsedQuery, match_expression, term_expression
+from vault_index.query.language.tree import Term
+from vault_index.query.ranking.spelling import Spelling
+from vault_index.store.reader import IndexReader
+from vault_index.terms import holds_cjk, index_words
+
+_MAX_RARE_TERMS = 6
+"""Terms that find the candidates of a long query: looking for all thirty words of one costs several times as much."""
+_COMMON_IDF = 3.2
+"""The inverse document frequency of a word that one text in 25 holds. More common words find no candidates where at
+least `_ENOUGH_RARE` rarer ones do."""
+_ENOUGH_RARE = 2
+_NARROW_DEPTH = 2  # times as many candidates where only the rare terms are looked for
+_MAX_NAMED_DOCUMENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One word of a query."""
+
+    text: str
+    """As it was typed."""
+    stems: Mapping[str, float]
+    """The stems (of CJK text: the 2-grams) that match it, with their weights: 1.0 as typed, less where corrected."""
+    prefix: bool
+    """Whether any word matches that begins with `text`."""
+    weight: float
+    """Its rarity: the inverse document frequency of BM25."""
+    known: bool
+    """Whether any indexed text holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as it was understood: parsed, corrected, embedded."""
+
+    parsed: ParsedQuery
+    terms: tuple[QueryTerm, ...]
+    spelling: Spelling
+    match: str
+    """The FTS5 expression of the text channel; empty where it is not asked."""
+    narrow_match: str
+    """The rare terms of a long `match`, which find its candidates; empty for a short one."""
+    vector: Vector | None
+    """None where the vector channel is not asked."""
+    space_id: int | None
+    degraded: tuple[str, ...]
+    now: float
+    """The moment of the answer, in seconds since the epoch."""
+
+
+class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
+    """The scores of one chunk by channel; None where the channel was not asked or did not find it."""
+
+    bm25: float | None = None
+    cosine: float | None = None
+    name: float | None = None
+    """BM25 over the title, path and aliases of its document."""
+
+
+def read_query_terms(
+    reader: IndexReader, terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]
+) -> tuple[QueryTerm, ...]:
+    """The words of `terms` without stopwords, each once. `corrections` has for a word as typed the words it may have
+    meant, with their weights."""
+    content = [term for term in terms if not term.stop] or terms
+    words = dict.fromkeys((word, term.kind == "prefix") for term in content for word in index_words(term.text))
+    forms = {word: {word: 1.0} | _single_words(corrections.get(word, {})) for word, _ in words}
+    all_forms = {form for weights in forms.values() for form in weights}
+    stems = reader.stems(all_forms)
+    frequencies = _document_frequencies(reader, all_forms)
+    chunks = reader.count("chunk")
+    found = []
+    for word, prefix in words:
+        frequency = max(frequencies.get(form, 0) for form in forms[word])
+        weights = {stems.get(form, form): weight for form, weight in reversed(forms[word].items())}
+        half = len(word) == 1 and holds_cjk(word)  # of a 2-gram
+        found.append(QueryTerm(word, weights, prefix or half, _idf(frequency, chunks), known=frequency > 0))
+    return tuple(found)
+
+
+def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
+    """The words of each correction: two that were written as one have half of its weight each."""
+    return {
+        word: weight / len(words) for text, weight in corrections.items() for words in [text.split()] for word in words
+    }
+
+
+def _document_frequencies(reader: IndexReader, forms: Collection[str]) -> dict[str, int]:
+    """How many texts hold each form. The full-text index is asked about forms that the vocabulary does not count."""
+    counted = reader.document_frequencies(forms)
+    others = {form: reader.count_matches(term_expression(Term(form, "word", 0))) for form in forms - counted.keys()}
+    return counted | others
+
+
+def _idf(documents: int, total: int) -> float:
+    return math.log(1.0 + (max(total - documents, 0) + 0.5) / (documents + 0.5))
+
+
+def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple[Term, ...]:
+    """The terms that find the candidates of a long or common query, in their order; empty where all terms do."""
+    content = [term for term in terms if not term.stop]
+    weights = {term.text: term.weight for term in query_terms if term.known}
+    idf = {term: max((weights.get(word, 0.0) for word in index_words(term.text)), default=0.0) for term in content}
+    known = sorted((term for term in content if idf[term]), key=lambda term: (-idf[term], term.start))
+    rare = [term for term in known if idf[term] > _COMMON_IDF]
+    chosen = (rare if len(rare) >= _ENOUGH_RARE else known)[:_MAX_RARE_TERMS]
+    return tuple(term for term in content if term in chosen) if len(chosen) < len(known) else ()
+
+
+def ranking_expression(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> str:
+    """The FTS5 expression that matches any of `terms` as typed or as corrected."""
+    typed = match_expression(terms)
+    corrected = [Term(form, "phrase" if " " in form else "word", 0) for forms in corrections.values() for form in forms]
+    return " OR ".join(part for part in (typed, *map(term_expression, corrected)) if part)
+
+
+def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
+    """The evidence of each chunk that a channel finds, by chunk id; each channel finds at most `depth` chunks, and none
+    in `hidden`. A query of filters alone finds the newest documents."""
+    depth += len(hidden)
+    parsed, filters = query.parsed, query.parsed.filters
+    if not query.match and query.vector is None:
+        return _newest(reader, parsed, depth, hidden)
+    conditions = {"required": parsed.required, "excluded": parsed.excluded}
+    bm25: dict[int, float] = {}
+    cosine: dict[int, float] = {}
+    if query.narrow_match:
+        bm25 = dict(reader.text_candidates(query.narrow_match, depth * _NARROW_DEPTH, filters, **conditions))
+    elif query.match:
+        bm25 = dict(reader.text_candidates(query.match, depth, filters, **conditions))
+    if query.vector is not None and query.space_id is not None:
+        cosine = dict(reader.vector_candidates(query.space_id, query.vector, depth, filters, **conditions))
+        others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
+        cosine |= reader.cosines(query.space_id, query.vector, others)
+    if query.narrow_match:
+        bm25 = dict(reader.bm25(query.match, {*bm25, *cosine}))
+    name = _name_scores(reader, query, {*bm25, *cosine}) if query.match else {}
+    return {
+        chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), name.get(chunk_id))
+        for chunk_id in sorted({*bm25, *cosine, *name}.difference(hidden))
+    }
+
+
+def _newest(reader: IndexReader, parsed: ParsedQuery, limit: int, hidden: Collection[int]) -> dict[int, Evidence]:
+    """The first chunks of the newest documents, with falling scores; nothing for a query that asks for nothing."""
+    if not parsed.excluded and parsed.filters == Filters():
+        return {}
+    found = reader.newest_chunks(parsed.filters, limit, excluded=parsed.excluded)
+    shown = [chunk_id for chunk_id in found if chunk_id not in hidden]
+    return {chunk_id: Evidence(cosine=1.0 - rank / (10 * limit)) for rank, chunk_id in enumerate(shown)}
+
+
+def _name_scores(reader: IndexReader, query: Query, found: Collection[int]) -> dict[int, float]:
+    """The scores of chunks whose document's name matches, by chunk id; a document of which no chunk is in `found` comes
+    with its first chunk."""
+    scores = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
+    best = max(scores.values(), default=0.0)
+    # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
+    in_full = {called.document_id for called in reader.documents_called([query.parsed.text.casefold()])}
+    scores |= dict.fromkeys(in_full & scores.keys(), best)
+    documents = reader.documents_of(sorted(found))
+    by_chunk = {chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores}
+    # The first chunk need not meet the conditions on words: such documents are left out.
+    if not query.parsed.required and not query.parsed.excluded:
+        firsts = reader.first_chunks(sorted(scores.keys() - set(documents.values())))
+        by_chunk |= {chunk_id: scores[document] for document, chunk_id in firsts.items()}
+    return by_chunk
