@@ -42,7 +42,12 @@ def writer(index: FakeIndex) -> Iterator[Writer]:
 @pytest.fixture
 def answers(index: FakeIndex, writer: Writer) -> Answers:
     return Answers(
-        "1.2", index.dispatch, frozenset({"sync"}), lambda *words: "|".join(map(str, words)), writer, Watching
+        "1.2",
+        index.dispatch,
+        lambda daemon, watch: index.dispatch("status", {"daemon": daemon, "watch": watch}),
+        lambda *words: "|".join(map(str, words)),
+        writer,
+        Watching,
     )
 
 

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from vault_index.api.methods import METHODS, READING
 from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
@@ -12,23 +13,6 @@ TYPE_CHECKING = False  # spares the import of the index; type checkers know the 
 if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
     from vault_index.daemon.client import Client
-
-READING = frozenset(
-    {
-        "search",
-        "why",
-        "get",
-        "list",
-        "related",
-        "timeline",
-        "recall",
-        "tags",
-        "stats",
-        "status",
-        "file_status",
-        "doctor",
-    }
-)
 
 
 def home_of(options: Options) -> Home:
@@ -70,7 +54,8 @@ def call(
     answers. With `--config` it answers at once, for the daemon may have been started with another configuration.
     """
     home = home_of(options)
-    client = None if method in READING and options.config else _daemon(options, home, method)
+    here = not METHODS[method].remote or (method in READING and options.config)
+    client = None if here else _daemon(options, home, method)
     if client is not None:
         with client:
             try:

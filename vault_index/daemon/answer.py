@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol
 
+from vault_index.api.methods import WRITING
 from vault_index.daemon import protocol
 from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.server import Request
@@ -36,14 +37,14 @@ class Answers:
         self,
         version: str,
         dispatch: Dispatch,
-        writing: frozenset[str],
+        status: Callable[[DaemonStatus, WatchStatus], dict[str, Any]],
         render: Render,
         writer: Writer,
         watcher: Callable[[], Watching],
     ) -> None:
         self._version = version
         self._dispatch = dispatch
-        self._writing = writing
+        self._status_with = status
         self._render = render
         self._writer = writer
         self._watcher = watcher
@@ -61,7 +62,7 @@ class Answers:
                 "pid": os.getpid(),
                 "since": self._since,
             }
-        if request.method in self._writing:
+        if request.method in WRITING:
             return _follow(self._writer.submit(request.method, request.params), progress)
         if request.method == "status":
             return self._with_own_problems(self._status(request.params))
@@ -76,7 +77,7 @@ class Answers:
         state = self._writer.state()
         daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
         watch = WatchStatus(self._watcher().backend, state.last_event, state.last_reconcile, state.missed)
-        return self._dispatch("status", params | {"daemon": daemon, "watch": watch})
+        return self._status_with(daemon, watch)
 
     def _with_own_problems(self, result: dict[str, Any]) -> dict[str, Any]:
         if "problems" not in result:  # the ledger of `--privacy`

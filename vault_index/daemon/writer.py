@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vault_index.api.methods import QUICK_WRITES
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Filling, Stepper
 from vault_index.daemon.jobs import Job, stopping, with_earlier
@@ -26,8 +27,6 @@ log = logging.getLogger(__name__)
 Dispatch = Callable[[str, dict[str, Any], Progress], dict[str, Any]]
 
 
-_AT_ONCE = frozenset({"add", "update", "delete", "prune", "capture"})
-"""Requests that take no longer than a few documents: they wait for one document, never for a whole sync."""
 _INTERRUPTIBLE = frozenset({"sync", "rebuild"})
 _REST_SECONDS = 30.0
 """Without work for so long, and what only work needs is given back."""
@@ -130,7 +129,7 @@ class Writer:
             if self._stopping:
                 job.fail(stopping())
             else:
-                (self._urgent if method in _AT_ONCE else self._jobs).append(job)
+                (self._urgent if method in QUICK_WRITES else self._jobs).append(job)
                 self._wake.notify_all()
         return job
 
