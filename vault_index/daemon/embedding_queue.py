@@ -1,4 +1,4 @@
-"""Filling the vectors in small steps: when to step, when to try a failing embedder again, and who waits for it."""
+"""The queue of missing vectors: filled in small steps, retried after a failure, with whoever waits for its end."""
 
 import logging
 import threading
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from vault_index.daemon.jobs import Job
-from vault_index.daemon.log import say, where
-from vault_index.daemon.progress_rate import Pace
+from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.errors import VaultIndexError
 from vault_index.models import Progress
 from vault_index.results import EmbedReport, Problem
@@ -48,7 +48,7 @@ class Stepper:
         except VaultIndexError as error:
             problem = Problem(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon
-            say(log, logging.ERROR, "step failed", error=where(error))
+            log_event(log, logging.ERROR, "step failed", error=error_location(error))
             problem = Problem("failed", f"embedding failed: {type(error).__name__}", "the daemon's log says where")
         return EmbedReport(0, 0, 0, 0.0, (problem,))
 
@@ -88,18 +88,22 @@ def _begin(index: EmbedIndex) -> EmbedReport:
     return report
 
 
-class Filling:
+class EmbeddingQueue:
     """Used by the writer's thread alone, but for `pending` and `problems`, which anybody may read."""
 
     def __init__(
-        self, stepper: Stepper, post: Callable[[Callable[[], object]], None], pace: Pace, clock: Callable[[], float]
+        self,
+        stepper: Stepper,
+        post: Callable[[Callable[[], object]], None],
+        rate: ProgressRate,
+        clock: Callable[[], float],
     ) -> None:
         self.pending = 0
         self.problems: tuple[Problem, ...] = ()
         self._next_at: float | None = None
         self._stepper = stepper
         self._post = post
-        self._pace = pace
+        self._rate = rate
         self._clock = clock
         self._filled = 0
         """Vectors since there were none missing."""
@@ -180,14 +184,14 @@ class Filling:
     def _after(self, report: EmbedReport) -> None:
         for problem in report.problems:
             if problem not in self.problems:
-                say(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
+                log_event(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
         # The step after the last one moves nothing, but it is the one that lets new vectors serve.
         moved = report.embedded + report.cached > 0 or report.pending != self.pending
         self.problems = report.problems
         if not report.problems:
             self.pending = report.pending
         self._filled += report.embedded + report.cached
-        self._pace.report("embed", self._filled, self._filled + self.pending)
+        self._rate.report("embed", self._filled, self._filled + self.pending)
         for one in self._waiting:
             one.after(report, self.pending)
         if report.problems:

@@ -14,9 +14,9 @@ from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.log import logging_to, say
+from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.server import Server
-from vault_index.daemon.signals import Inbox
+from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memory, watchdog_interval
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
@@ -46,7 +46,7 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
     try:
-        with logging_to(home.daemon_log, log_level, log_format), Inbox() as inbox, _opened(home) as index:
+        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox, _opened(home) as index:
             return _Daemon(home, index, inbox).serve()
     finally:
         lock.release()
@@ -56,14 +56,14 @@ def _opened(home: Home) -> api.VaultIndex:
     try:
         return api.VaultIndex.open(home)
     except VaultIndexError as error:  # whoever started it may not see what it prints
-        say(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
+        log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
         raise
 
 
 class _Daemon:
     """Owns the parts; everything here happens in the main thread, which waits for words in the inbox."""
 
-    def __init__(self, home: Home, index: api.VaultIndex, inbox: Inbox) -> None:
+    def __init__(self, home: Home, index: api.VaultIndex, inbox: EventQueue) -> None:
         self._home = home
         self._index = index
         self._inbox = inbox
@@ -82,7 +82,7 @@ class _Daemon:
         self._server.start()
         self._watcher.start()
         self._writer.start()
-        say(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
+        log_event(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
         notify(f"READY=1\nSTATUS={self._state()}")
         code = self._wait()
         notify("STOPPING=1")
@@ -107,7 +107,7 @@ class _Daemon:
                 self._watcher.tend()
                 self._release()
             if not (self._writer.is_alive() and self._server.is_alive()):
-                say(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
+                log_event(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
                 return 1
             self._report()
 
@@ -121,7 +121,7 @@ class _Daemon:
         idle = self._index.config.embedding.idle_minutes * 60
         if idle and self._index.release(idle):
             trim_memory()
-            say(log, logging.INFO, "model released", idle_minutes=idle / 60)
+            log_event(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
     def _report(self) -> None:
         notify(f"STATUS={self._state()}\nWATCHDOG=1")
@@ -130,7 +130,7 @@ class _Daemon:
             self._tell_at = time.monotonic() + _TELL_SECONDS
         elif time.monotonic() >= self._tell_at:
             self._tell_at = time.monotonic() + _TELL_SECONDS
-            say(log, logging.INFO, "working", **asdict(work))
+            log_event(log, logging.INFO, "working", **asdict(work))
 
     def _state(self) -> str:
         state = self._writer.state()
@@ -155,7 +155,7 @@ class _Daemon:
         self._watcher = self._new_watcher()
         self._watcher.start()
         self._writer.call(lambda: self._writer.configure(self._settings()))
-        say(log, logging.INFO, "reloaded", sources=len(self._index.sources))
+        log_event(log, logging.INFO, "reloaded", sources=len(self._index.sources))
 
     def _settings(self) -> Settings:
         watch, provider = self._index.config.watch, self._index.config.embedding.provider
@@ -175,7 +175,7 @@ class _Daemon:
         """In the writer's thread."""
         outcomes = self._index.prune()
         if outcomes.results or outcomes.failed:
-            say(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
+            log_event(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
 
     def _new_watcher(self) -> Watcher:
         return Watcher(self._index.sources, self._writer.mark, self._index.config.watch.backend)
@@ -188,10 +188,10 @@ class _Daemon:
         watches.join(_WATCHES_SECONDS)
         if not finished or self._writer.busy_apart or watches.is_alive():
             # In a network call, or on a share that hangs. Every transaction is whole or not there: nothing is lost.
-            say(log, logging.WARNING, "stopped in the middle of a job")
+            log_event(log, logging.WARNING, "stopped in the middle of a job")
             sys.stderr.flush()
             os._exit(code)
-        say(log, logging.INFO, "stopped")
+        log_event(log, logging.INFO, "stopped")
 
 
 def _render(method: str, result: dict[str, Any], form: str) -> str:

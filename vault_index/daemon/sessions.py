@@ -15,7 +15,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from vault_index.config import SourceConfig
-from vault_index.daemon.log import say
+from vault_index.daemon.log import log_event
 from vault_index.results import Problem
 
 log = logging.getLogger(__name__)
@@ -52,10 +52,10 @@ class SessionWatch:
         self._folders = tuple(str(folder) for folder in self._source.watched() if folder.is_dir())
         self._version = self._source.version()
         if not self._folders:
-            say(log, logging.WARNING, "source not there", source=self._source.config.name)
+            log_event(log, logging.WARNING, "source not there", source=self._source.config.name)
             return
         self.backend = "native" if self._native and self._observe() else "polling"
-        say(log, logging.INFO, "watching", source=self._source.config.name, backend=self.backend)
+        log_event(log, logging.INFO, "watching", source=self._source.config.name, backend=self.backend)
 
     def stop(self) -> None:
         if self._observer is not None:
@@ -88,7 +88,7 @@ class SessionWatch:
                 observer.schedule(_Handler(self._source, self.mark_all), os.path.realpath(folder), recursive=False)
             observer.start()
         except OSError as error:  # no watch is left: `tend` asks often enough
-            say(log, logging.WARNING, "sessions are polled", error=error.strerror)
+            log_event(log, logging.WARNING, "sessions are polled", error=error.strerror)
             return False
         self._observer = observer
         return True

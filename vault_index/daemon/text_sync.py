@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.embedding_queue import Filling
-from vault_index.daemon.log import say, where
-from vault_index.daemon.progress_rate import Pace
+from vault_index.daemon.embedding_queue import EmbeddingQueue
+from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.indexer.sync import Interrupted
@@ -47,23 +47,23 @@ class TextState(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-class Texts:
+class TextSync:
     """`mark` and `state` may be called by any thread, the rest belongs to the writer's."""
 
     def __init__(
         self,
         index: TextIndex,
-        vectors: Filling,
+        vectors: EmbeddingQueue,
         interrupted: Callable[[], bool],
         on_missed: Callable[[], object],
-        pace: Pace,
+        rate: ProgressRate,
         clock: Callable[[], float],
     ) -> None:
         self._index = index
         self._vectors = vectors
         self._interrupted = interrupted
         self._on_missed = on_missed
-        self._pace = pace
+        self._rate = rate
         self._clock = clock
         self._lock = threading.Lock()
         self._marks = Debounce(0.0, 0.0)
@@ -171,7 +171,7 @@ class Texts:
             self._reconcile_at = self._clock()
             return False
         except VaultIndexError as error:
-            say(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
+            log_event(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
             self._fails(error)
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
             return False
@@ -194,7 +194,7 @@ class Texts:
         except VaultIndexError:
             raise
         except Exception as error:  # whatever fails is tried again, and named
-            say(log, logging.ERROR, "job failed", error=where(error))
+            log_event(log, logging.ERROR, "job failed", error=error_location(error))
             raise VaultIndexError(
                 f"a defect of vault-index: {type(error).__name__}", "the daemon's log says where"
             ) from error
@@ -215,7 +215,7 @@ class Texts:
             for path in paths:  # one file that cannot be read shall not keep the others waiting
                 self.save((path,))
         elif isinstance(error, UsageError):  # of a source that is configured no longer
-            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
+            log_event(log, logging.WARNING, "not saved", code=error.code, message=error.message)
         else:
             self._try_again(paths, error)
 
@@ -224,7 +224,7 @@ class Texts:
         waits = {path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY) for path in paths}
         self._waits |= waits
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
-        say(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
+        log_event(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
         self._fails(error)
         with self._lock:
             for path, seconds in waits.items():
@@ -243,7 +243,7 @@ class Texts:
     def _note(self, report: SyncReport, *, everything: bool) -> None:
         for problem in report.problems:
             if problem not in self._problems:
-                say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
+                log_event(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
         rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
         with self._lock:
             self._failing = self._failing if self._waits else ()
@@ -260,7 +260,7 @@ class Texts:
 
     def _slice(self, started: float) -> Progress:
         def check(stage: str, done: int, total: int) -> None:
-            self._pace.report(stage, done, total)
+            self._rate.report(stage, done, total)
             waits = self._interrupted()
             now = self._clock()
             if now - started > _SLICE_SECONDS:
@@ -281,7 +281,7 @@ def _log_sync(event: str, report: SyncReport, **fields: Any) -> None:
         for name in ("added", "changed", "moved", "removed", "chunks", "pending")
         if (value := getattr(report, name))
     }
-    say(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
+    log_event(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
 
 
 def _iso(seconds: float | None) -> str | None:

@@ -13,7 +13,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers.api import BaseObserver
 
 from vault_index.daemon import observers
-from vault_index.daemon.log import say, where
+from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.observers import silent_filesystem
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.results import Problem
@@ -121,14 +121,14 @@ class _Watch:
     def start(self) -> None:
         self._identity = _identity(self._root)
         if self._identity is None:
-            say(log, logging.WARNING, "source not there", source=self._name)
+            log_event(log, logging.WARNING, "source not there", source=self._name)
             return
         self._handler = _Handler(self._source, self._mark)
         silent = silent_filesystem(self._root) if self._wanted == "auto" else ""
         if silent or self._wanted == "polling" or not self._start_native():
             self._start_polling()
         why = {"filesystem": silent} if silent else {}
-        say(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
+        log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
 
     def stop(self) -> None:
         if self._observer is not None:
@@ -141,10 +141,10 @@ class _Watch:
     def tend(self) -> None:
         identity = _identity(self._root)
         if identity != self._identity:
-            say(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
+            log_event(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
             self._begin_again(there=identity is not None)
         elif identity is not None and not (self._observer and observers.works(self._observer)):
-            say(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
+            log_event(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
             self._begin_again()
         elif self.backend == "native":
             self._tend_native()
@@ -177,7 +177,7 @@ class _Watch:
     def _refused(self, error: OSError) -> None:
         self.problem = _exhaustion(self._name, error)
         self._native_again = time.monotonic() + _NATIVE_AGAIN_SECONDS
-        say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
+        log_event(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
 
     def _start_polling(self) -> None:
         self._observe(observers.polling_observer)
@@ -236,7 +236,7 @@ class _Handler(FileSystemEventHandler):
         try:
             self._take(event)
         except Exception as error:  # noqa: BLE001 - an error in this thread would end the watch in silence
-            say(log, logging.ERROR, "event failed", error=where(error))
+            log_event(log, logging.ERROR, "event failed", error=error_location(error))
             self._mark(self._root, folder=True)
 
     def _take(self, event: FileSystemEvent) -> None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.embedding_queue import Filling, Stepper
+from vault_index.daemon.embedding_queue import EmbeddingQueue, Stepper
 from vault_index.daemon.jobs import Job, stopping, with_earlier
-from vault_index.daemon.log import say, where
-from vault_index.daemon.progress_rate import Pace
+from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.daemon.system import give_way
-from vault_index.daemon.text_sync import TextIndex, Texts
+from vault_index.daemon.text_sync import TextIndex, TextSync
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.sync import Interrupted
 from vault_index.models import Progress
@@ -85,9 +85,9 @@ class Writer:
         self._urgent: deque[Job] = deque()
         self._jobs: deque[Job] = deque()
         self._calls: deque[Callable[[], object]] = deque()
-        self._pace = Pace(clock)
-        self._vectors = Filling(settings.stepper, self.call, self._pace, clock)
-        self._texts = Texts(index, self._vectors, self._others_wait, on_missed, self._pace, clock)
+        self._rate = ProgressRate(clock)
+        self._vectors = EmbeddingQueue(settings.stepper, self.call, self._rate, clock)
+        self._texts = TextSync(index, self._vectors, self._others_wait, on_missed, self._rate, clock)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
         self._reconciled = settings.reconciled
         self._rested = settings.rested
@@ -151,7 +151,7 @@ class Writer:
             waiting=waiting,
             pending=self._vectors.pending,
             problems=(*texts.problems, *self._vectors.problems),
-            work=self._pace.state(),
+            work=self._rate.state(),
         )
 
     # --- the writer's thread -------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Writer:
             except _Stop:
                 break
             except Exception as error:  # noqa: BLE001 - one job must not end the daemon
-                say(log, logging.ERROR, "job failed", error=where(error))
+                log_event(log, logging.ERROR, "job failed", error=error_location(error))
         self._fail_all()
 
     def _next_step(self) -> Callable[[], object] | None:
@@ -184,7 +184,7 @@ class Writer:
                     self._wakes_at = 0.0
                     return step
                 if not self._vectors.busy_apart:
-                    self._pace.over()
+                    self._rate.over()
                 times = (self._texts.next_marked(), self._texts.reconcile_at, self._vectors.next_at, self._rest_at)
                 self._wakes_at = max(min((at for at in times if at is not None), default=float("inf")), now)
                 self._wake.wait(min(self._wakes_at - now, threading.TIMEOUT_MAX))
@@ -225,7 +225,7 @@ class Writer:
             try:
                 function()
             except VaultIndexError as error:
-                say(log, logging.ERROR, "failed", code=error.code, message=error.message, hint=error.hint)
+                log_event(log, logging.ERROR, "failed", code=error.code, message=error.message, hint=error.hint)
 
         return guarded
 
@@ -235,7 +235,7 @@ class Writer:
                 raise _Stop
             if self._urgent and job.method in _INTERRUPTIBLE:
                 raise Interrupted
-            self._pace.report(stage, done, total)
+            self._rate.report(stage, done, total)
             job.report(stage, done, total)
 
         text, fill = _split(job.method, job.params)
@@ -253,7 +253,7 @@ class Writer:
             job.fail(stopping())
             raise
         except Exception as error:  # noqa: BLE001 - one request must not end the daemon
-            say(log, logging.ERROR, "request failed", method=job.method, error=where(error))
+            log_event(log, logging.ERROR, "request failed", method=job.method, error=error_location(error))
             job.fail(VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where"))
             return
         if fill:
