@@ -67,7 +67,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         for name in ("a.md", "b.md", "folder/c.md", "folder/deep/d.md"):
             (vault / name).write_text(f"first text of {name}", "utf-8")
         index = FakeIndex(root or vault)
-        writer = Writer(index, index.dispatch, Settings(Debounce(0.02, 0.5), Stepper(lambda: index), 0))
+        writer = Writer(index, index.call, Settings(Debounce(0.02, 0.5), Stepper(lambda: index), 0))
         marks: list[tuple[str, bool, bool]] = []
 
         def mark(path: str, *, folder: bool = False, gone: bool = False) -> None:

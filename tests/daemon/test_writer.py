@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
+from vault_index.api import to_json
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.jobs import Job, Step
+from vault_index.daemon.work_queue import Job, Step
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
-from vault_index.indexer.sync import Interrupted
 from vault_index.results import EmbedReport, Problem, SyncReport, WorkStatus
 
 
@@ -43,7 +43,7 @@ def make(index: FakeIndex) -> Iterator[Make]:
     ) -> Writer:
         writer = Writer(
             index,
-            index.dispatch,
+            index.call,
             Settings(Debounce(quiet, 0.1), stepper or Stepper(lambda: index, apart), reconcile),
             on_missed=on_missed,
         )
@@ -60,9 +60,10 @@ def settled(index: FakeIndex) -> bool:
     return bool(index.rows) and index.vectors == index.rows.keys()
 
 
-def result_of(job: Job) -> dict[str, object]:
+def result_of(job: Job) -> dict[str, Any]:
     assert job.over_within(10)
-    return job.answer()
+    answer: dict[str, Any] = to_json(job.answer())
+    return answer
 
 
 def test_it_reconciles_at_the_start_and_fills_vectors(index: FakeIndex, make: Make) -> None:
@@ -124,7 +125,7 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
     monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
     rested: list[int] = []
     settings = Settings(Debounce(0.0, 0.1), Stepper(lambda: index), 0.0, rested=lambda: rested.append(index.steps))
-    writer = Writer(index, index.dispatch, settings)
+    writer = Writer(index, index.call, settings)
     writer.start()
     until(lambda: rested)
     assert settled(index)
@@ -140,7 +141,7 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
 def test_the_index_of_a_thread_apart_rests_as_well(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
     own = FakeIndex(index.root)
-    writer = Writer(index, index.dispatch, Settings(Debounce(0.0, 0.1), Stepper(lambda: own, apart=True), 0.0))
+    writer = Writer(index, index.call, Settings(Debounce(0.0, 0.1), Stepper(lambda: own, apart=True), 0.0))
     writer.start()
     until(lambda: own.shrunk)
     assert writer.stop(5)
@@ -206,7 +207,7 @@ def test_a_sync_request_without_vectors_answers_at_once(index: FakeIndex, make: 
     index.embed_reports = [EmbedReport(0, 0, 1, 0.0, (Problem("embedder", "down", ""),))] * 3
     writer = make()
     writer.start()
-    assert "embedded" not in result_of(writer.submit("sync", {"embed": False}))
+    assert result_of(writer.submit("sync", {"embed": False}))["problems"] == []
 
 
 def test_an_embed_request_is_done_in_steps(index: FakeIndex, make: Make) -> None:
@@ -442,8 +443,8 @@ def test_whatever_fails_its_marks_come_back_at_growing_intervals(index: FakeInde
     texts.mark(str(index.root / "b.md"))
     for _ in range(3000):
         now[0] += 0.1
-        if due := texts.due():
-            texts.save(due)
+        if (due := texts.next_marked()) is not None and due <= now[0]:
+            texts.save_due()
             texts.mark(str(index.root / "b.md"))  # others that get in do not make it come sooner
     assert index.rows["b.md"] == "beta"
     tries = sorted(set(times["bad.md"]))
@@ -454,7 +455,7 @@ def test_whatever_fails_its_marks_come_back_at_growing_intervals(index: FakeInde
     index.sync = sync  # type: ignore[method-assign]
     (index.root / "bad.md").write_text("better", "utf-8")
     now[0] += 60
-    texts.save(texts.due())
+    texts.save_due()
     assert (index.rows["bad.md"], texts.state().problems) == ("better", ())
 
 
@@ -503,12 +504,11 @@ def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeInd
     writer = make(reconcile=0.05)
     writer.start()
     until(lambda: settled(index))
-    sync, left = index.sync, [Interrupted()]
-    left[0].report = SyncReport(changed=5)
+    sync, left = index.sync, [SyncReport(changed=5, finished=False)]
 
     def sync_in_parts(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
         if paths is None and left and (index.root / "b.md").exists():
-            raise left.pop()
+            return left.pop()
         return sync(paths, **options)
 
     index.sync = sync_in_parts  # type: ignore[method-assign]
@@ -556,7 +556,7 @@ def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> 
     stopped: list[bool] = []
     stopping = threading.Thread(target=lambda: stopped.append(writer.stop(5)))
     stopping.start()
-    until(lambda: writer._stopping)
+    until(lambda: writer._queue.closed)
     index.gate.set()
     stopping.join(10)
     assert stopped == [True]

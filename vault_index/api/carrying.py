@@ -16,6 +16,7 @@ from vault_index.store.documents import documents_page
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
+    from vault_index.cancel import CancelToken
     from vault_index.models import Progress
 
 
@@ -57,26 +58,29 @@ class Carrying(Remembering):
         embed: bool = True,
         source: Names = None,
         progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> results.MemoryOutcomes:
         """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
 
         What is here already stays as it is, so importing twice changes nothing. One that cannot be read, or holds
         what looks like a credential (unless `force`), is reported with its position and keeps no other out.
         """
+        from vault_index.cancel import CancelToken
         from vault_index.memories.transfer.importer import Importer
         from vault_index.memories.transfer.reading import read_path
 
+        cancel = cancel or CancelToken()
         batch = read_path(Path(path).expanduser())
         with self._memories("import", source) as memories:
             importer = Importer(memories, force=force, dry_run=dry_run)
-            outcomes = importer.run(batch, progress)
+            outcomes = importer.run(batch, progress, cancel)
             memories.flush(progress)
         usage = importer.usage()
         if usage and not dry_run:
             with self._pool.lend() as connections:
                 connections.cache.raise_usage(usage)
         if embed and not dry_run and any(outcome.outcome == "created" for outcome in outcomes.results):
-            self._write.embed(rebuild=False, progress=progress)
+            self._write.embed(rebuild=False, progress=progress, cancel=cancel)
         return outcomes
 
     # --- inside ------------------------------------------------------------------------------------------------

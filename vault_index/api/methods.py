@@ -15,6 +15,7 @@ from vault_index.results import WHEN_ASKED
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
+    from vault_index.cancel import CancelToken
     from vault_index.models import Progress
 
 READING_METHODS = frozenset(
@@ -25,8 +26,8 @@ WRITING_METHODS = frozenset({"sync", "rebuild", "embed", "add", "update", "delet
     "repair"
 }
 
-# Those that may take long, and say meanwhile how far they are.
-_TELL_PROGRESS = frozenset({"sync", "rebuild", "embed", "import_", "repair"})
+# Those that may take long: they report how far they are, and can be cancelled.
+_LONG = frozenset({"sync", "rebuild", "embed", "import_", "repair"})
 
 # Those whose texts are names of files, which may hold any bytes.
 _NAME_FILES = frozenset({"sync", "export", "import"})
@@ -52,7 +53,21 @@ _GATHERED: Mapping[str, type] = {
 def dispatch(
     index: VaultIndex, method: str, params: Mapping[str, Any], progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Call `method` with `params` (the options in snake_case). Raises UsageError for what does not exist."""
+    """The answer of `call` as JSON."""
+    return to_json(call(index, method, params, progress))  # type: ignore[no-any-return]
+
+
+def call(
+    index: VaultIndex,
+    method: str,
+    params: Mapping[str, Any],
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+) -> Any:
+    """Call `method` with `params` (the options in snake_case); a dataclass of `results`.
+
+    Raises UsageError for what does not exist.
+    """
     methods = READING_METHODS | WRITING_METHODS
     if method not in methods:
         raise UsageError(f"there is no method {method!r}", f"methods are {', '.join(sorted(methods))}")
@@ -64,10 +79,8 @@ def dispatch(
     if unknown:
         raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
     _must_be_text(method, rest)
-    call = getattr(index, name)
-    told = {"progress": progress} if progress and name in _TELL_PROGRESS else {}
-    answer = call(**rest, **told)
-    return to_json(answer)  # type: ignore[no-any-return]
+    watch = {"progress": progress, "cancel": cancel} if progress and name in _LONG else {}
+    return getattr(index, name)(**rest, **watch)
 
 
 def _must_be_text(method: str, params: Mapping[str, Any]) -> None:
@@ -82,7 +95,7 @@ def _must_be_text(method: str, params: Mapping[str, Any]) -> None:
 
 @cache
 def _parameters(name: str) -> frozenset[str]:
-    names = frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self", "progress"}
+    names = frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self", "progress", "cancel"}
     return (names - _GATHERED.keys()).union(*(kind.__annotations__ for kind in map(_GATHERED.get, names) if kind))
 
 
@@ -91,7 +104,9 @@ def to_json(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         known = ((field, getattr(value, field.name)) for field in fields(value))
         return {
-            field.name: to_json(item) for field, item in known if item is not None or WHEN_ASKED not in field.metadata
+            field.name: to_json(item)
+            for field, item in known
+            if item != field.default or WHEN_ASKED not in field.metadata
         }
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}

@@ -16,6 +16,7 @@ from vault_index.store.spaces import lacking_documents, serving_space
 
 TYPE_CHECKING = False  # spares the import of the indexer; type checkers know the name
 if TYPE_CHECKING:
+    from vault_index.cancel import CancelToken
     from vault_index.config import Config, Home
     from vault_index.models import Progress
 
@@ -31,21 +32,26 @@ class Upkeep(Questions):
         embed: bool = True,
         source: Names = None,
         progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> results.SyncReport:
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources."""
         if paths is None:
             places = {name: [""] for name in self._sources_named(source)} or None
         else:
             places = places_in(self.sources, paths)
-        return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
+        return self._write.sync(places, dry_run=dry_run, embed=embed, progress=progress, cancel=cancel)
 
-    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> results.SyncReport:
+    def rebuild(
+        self, *, embed: bool = True, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.SyncReport:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
-        return self._write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
+        return self._write.sync(None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True)
 
-    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> results.EmbedReport:
+    def embed(
+        self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
-        return self._write.embed(rebuild=rebuild, progress=progress)
+        return self._write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
 
     def embed_plan(self) -> results.EmbedPlan:
         """What filling the vectors would send and cost."""
@@ -114,7 +120,9 @@ class Upkeep(Questions):
                 problems += deep_problems(self.home, self.config, self.sources, self._build)
         return results.DoctorReport(not problems, tuple(problems), self._self_test() if recall else None)
 
-    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> results.DoctorReport:
+    def repair(
+        self, *, deep: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.DoctorReport:
         """Mend what is derived from the files and the cache, and the permissions of our own files; what is left, and
         what was mended. Rows of a source that is gone are never given up: nothing is made anew while one is."""
         from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
@@ -124,9 +132,9 @@ class Upkeep(Questions):
         codes = {problem.code for problem in before}
         tighten(self.home)
         if codes & TO_BEGIN_ANEW and not any(source.missing() for source in self.sources):
-            self._write.sync(None, dry_run=False, embed=True, progress=progress, anew=True)
+            self._write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
         elif codes & TO_SYNC:
-            self._write.sync(None, dry_run=False, embed=True, progress=progress)
+            self._write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)
         elif codes & TO_REFILL:
             self._write.refill(progress=progress)
         after = self.doctor(deep=deep)

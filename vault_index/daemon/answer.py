@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from vault_index.api import to_json
 from vault_index.daemon import protocol
-from vault_index.daemon.jobs import Job, Step
 from vault_index.daemon.server import Request
+from vault_index.daemon.work_queue import Job, Step
 from vault_index.daemon.writer import Writer
 from vault_index.models import Progress
 from vault_index.results import DaemonStatus, Problem, WatchStatus
@@ -15,7 +17,7 @@ from vault_index.results import DaemonStatus, Problem, WatchStatus
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""
 
-Dispatch = Callable[[str, dict[str, Any]], dict[str, Any]]
+Call = Callable[[str, dict[str, Any]], Any]
 Render = Callable[[str, dict[str, Any], str], str]
 
 
@@ -30,19 +32,19 @@ class Watching(Protocol):
 
 
 class Answers:
-    """Called by the threads of the connections, several at a time."""
+    """Called by the threads of the connections, several at a time. Answers are dataclasses until here, then JSON."""
 
     def __init__(
         self,
         version: str,
-        dispatch: Dispatch,
+        call: Call,
         writing: frozenset[str],
         render: Render,
         writer: Writer,
         watcher: Callable[[], Watching],
     ) -> None:
         self._version = version
-        self._dispatch = dispatch
+        self._call = call
         self._writing = writing
         self._render = render
         self._writer = writer
@@ -50,10 +52,10 @@ class Answers:
         self._since = datetime.now().astimezone().isoformat(timespec="seconds")
 
     def __call__(self, request: Request, progress: Progress) -> dict[str, Any] | str:
-        result = self._result(request, progress)
-        return result if request.format is None else self._render(request.method, result, request.format)
+        answer = to_json(self._answer(request, progress))
+        return answer if request.format is None else self._render(request.method, answer, request.format)
 
-    def _result(self, request: Request, progress: Progress) -> dict[str, Any]:
+    def _answer(self, request: Request, progress: Progress) -> Any:
         if request.method == "ping":
             return {
                 "version": self._version,
@@ -63,34 +65,27 @@ class Answers:
             }
         if request.method in self._writing:
             return _follow(self._writer.submit(request.method, request.params), progress)
-        if request.method == "status":
+        if request.method == "status" and not request.params.get("privacy"):  # the ledger knows nothing of a daemon
             return self._with_own_problems(self._status(request.params))
+        answer = self._call(request.method, request.params)
         if request.method == "doctor":
-            result = self._with_own_problems(self._dispatch("doctor", request.params))
-            return result | {"healthy": not result["problems"]}
-        return self._dispatch(request.method, request.params)
+            answer = self._with_own_problems(answer)
+            return replace(answer, healthy=not answer.problems)
+        return answer
 
-    def _status(self, params: dict[str, Any]) -> dict[str, Any]:
-        if params.get("privacy"):  # the ledger tells nothing of a daemon
-            return self._dispatch("status", params)
+    def _status(self, params: dict[str, Any]) -> Any:
         state = self._writer.state()
         daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
         watch = WatchStatus(self._watcher().backend, state.last_event, state.last_reconcile, state.missed)
-        return self._dispatch("status", params | {"daemon": daemon, "watch": watch})
+        return self._call("status", params | {"daemon": daemon, "watch": watch})
 
-    def _with_own_problems(self, result: dict[str, Any]) -> dict[str, Any]:
-        if "problems" not in result:  # the ledger of `--privacy`
-            return result
-        known = {problem["code"] for problem in result["problems"]}
-        own = [
-            {"code": problem.code, "message": problem.message, "hint": problem.hint}
-            for problem in (*self._watcher().problems, *self._writer.state().problems)
-            if problem.code not in known
-        ]
-        return result | {"problems": [*result["problems"], *own]}
+    def _with_own_problems(self, answer: Any) -> Any:
+        known = {problem.code for problem in answer.problems}
+        own = (*self._watcher().problems, *self._writer.state().problems)
+        return replace(answer, problems=(*answer.problems, *(one for one in own if one.code not in known)))
 
 
-def _follow(job: Job, progress: Progress) -> dict[str, Any]:
+def _follow(job: Job, progress: Progress) -> Any:
     """Report a job's steps until it is over: not too many, and one at least every heartbeat."""
     seen = Step("waiting", 0, 0)
     while (step := job.wait(seen, protocol.HEARTBEAT_SECONDS)) is not None:

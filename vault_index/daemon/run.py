@@ -70,12 +70,12 @@ class _Daemon:
         self._tell_at = time.monotonic() + _TELL_SECONDS
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
-        dispatch = partial(api.dispatch, index)
-        self._writer = Writer(index, dispatch, self._settings(), on_missed=lambda: inbox.put("renew"))
+        call = partial(api.call, index)
+        self._writer = Writer(index, call, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(
             home.socket_path,
-            Answers(__version__, dispatch, api.WRITING_METHODS, _render, self._writer, lambda: self._watcher),
+            Answers(__version__, call, api.WRITING_METHODS, _render, self._writer, lambda: self._watcher),
         )
 
     def serve(self) -> int:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import EmbeddingQueue
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
-from vault_index.indexer.sync import Interrupted
 from vault_index.models import Progress
 from vault_index.results import Problem, SyncReport
 
@@ -23,8 +23,6 @@ _MANY_PATHS = 500
 """More paths than this are cheaper to find by a full scan."""
 _AGAIN_SECONDS = 1.0
 """A new folder is looked at once more after this time: its files may be older than the watch on it."""
-_SLICE_SECONDS = 0.5
-"""How long one piece of work may keep other files and requests waiting."""
 _BUSY_RETRY, _ERROR_RETRY, _LONGEST_RETRY = 1.0, 30.0, 60.0
 
 
@@ -32,7 +30,12 @@ class TextIndex(Protocol):
     """What this needs of VaultIndex."""
 
     def sync(
-        self, paths: Sequence[str] | None = None, *, embed: bool = ..., progress: Progress = ...
+        self,
+        paths: Sequence[str] | None = None,
+        *,
+        embed: bool = ...,
+        progress: Progress = ...,
+        cancel: CancelToken | None = ...,
     ) -> SyncReport: ...
 
 
@@ -54,14 +57,14 @@ class TextSync:
         self,
         index: TextIndex,
         vectors: EmbeddingQueue,
-        interrupted: Callable[[], bool],
+        others_wait: Callable[[float], bool],
         on_missed: Callable[[], object],
         rate: ProgressRate,
         clock: Callable[[], float],
     ) -> None:
         self._index = index
         self._vectors = vectors
-        self._interrupted = interrupted
+        self._others_wait = others_wait
         self._on_missed = on_missed
         self._rate = rate
         self._clock = clock
@@ -124,10 +127,12 @@ class TextSync:
         with self._lock:
             return self._marks.next_due()
 
-    def due(self) -> tuple[str, ...]:
-        """Takes out the marked paths that are due."""
+    def save_due(self) -> None:
+        """Bring the marked paths that are due up to date."""
         with self._lock:
-            return self._marks.due(self._clock())
+            due = self._marks.due(self._clock())
+        if due:
+            self.save(due)
 
     @property
     def reconcile_at(self) -> float | None:
@@ -139,18 +144,18 @@ class TextSync:
         everything = len(paths) > _MANY_PATHS
         try:
             report = self._sync(None if everything else paths, started)
-        except Interrupted:
+        except VaultIndexError as error:
+            self._not_saved(paths, error)
+            return True
+        if not report.finished:
             with self._lock:
                 for path in paths:
                     self._marks.mark(path, self._clock())
             return False
-        except VaultIndexError as error:
-            self._not_saved(paths, error)
-        else:
-            self._got_in([""] if everything else paths)
-            self._note(report, everything=everything)
-            if _changes(report) or report.failed:
-                _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+        self._got_in([""] if everything else paths)
+        self._note(report, everything=everything)
+        if _changes(report) or report.failed:
+            _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
         return True
 
     def reconcile(self) -> bool:
@@ -166,14 +171,14 @@ class TextSync:
         events = self._events
         try:
             report = self._sync(None, started)
-        except Interrupted as interrupted:
-            self._untold += self._without_event(interrupted.report, events)
-            self._reconcile_at = self._clock()
-            return False
         except VaultIndexError as error:
             log_event(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
             self._fails(error)
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
+            return False
+        if not report.finished:
+            self._untold += self._without_event(report, events)
+            self._reconcile_at = self._clock()
             return False
         self._got_in([""])
         self._note(report, everything=True)
@@ -190,7 +195,8 @@ class TextSync:
 
     def _sync(self, paths: Sequence[str] | None, started: float) -> SyncReport:
         try:
-            return self._index.sync(paths, embed=False, progress=self._slice(started))
+            cancel = CancelToken(lambda: self._others_wait(started))
+            return self._index.sync(paths, embed=False, progress=self._rate.report, cancel=cancel)
         except VaultIndexError:
             raise
         except Exception as error:  # whatever fails is tried again, and named
@@ -205,9 +211,9 @@ class TextSync:
             waiting = self._marks.take_all()
         return not waiting or self.save(waiting)
 
-    def _without_event(self, report: SyncReport | None, events: int) -> int:
+    def _without_event(self, report: SyncReport, events: int) -> int:
         """Changes that no event told of, given how many events there had been before."""
-        return max(0, _changes(report) - (self._events - events)) if report is not None else 0
+        return max(0, _changes(report) - (self._events - events))
 
     def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
@@ -257,18 +263,6 @@ class TextSync:
                 self._reconcile_at = self._clock()
         if everything or _changes(report):
             self._vectors.more(report.pending)
-
-    def _slice(self, started: float) -> Progress:
-        def check(stage: str, done: int, total: int) -> None:
-            self._rate.report(stage, done, total)
-            waits = self._interrupted()
-            now = self._clock()
-            if now - started > _SLICE_SECONDS:
-                due = self.next_marked()
-                if waits or (due is not None and due <= now):
-                    raise Interrupted
-
-        return check
 
 
 def _changes(report: SyncReport) -> int:

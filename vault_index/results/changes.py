@@ -1,10 +1,10 @@
 """What was changed in the index and among memories, and what filling the vectors would cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from vault_index.results import Failure, Problem
+from vault_index.results import WHEN_ASKED, Failure, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class SyncReport:
     pending: int = 0
     seconds: float = 0.0
     problems: tuple[Problem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled: the same call goes on from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class EmbedReport:
     pending: int
     seconds: float
     problems: tuple[Problem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,8 @@ class MemoryOutcomes:
 
     results: tuple[MemoryOutcome, ...]
     failed: tuple[FailedItem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from vault_index.cancel import CancelToken
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.describe import document_uid, last_moment, memory_identity
 from vault_index.markdown.frontmatter import string_list
@@ -37,14 +38,18 @@ class Importer:
         self._usage: dict[str, tuple[int, float]] = {}
         self._new: set[str] = set()
 
-    def run(self, batch: Batch, progress: Progress) -> MemoryOutcomes:
+    def run(self, batch: Batch, progress: Progress, cancel: CancelToken) -> MemoryOutcomes:
         """What became of each memory; the index does not know of it yet."""
         settled = [self._complete(memory) for memory in settle(batch.memories, self._earlier_names())]
         settled = self._with_twins_known(settled)
         self._new = {memory.uid for memory in settled if memory.uid}
         results: list[MemoryOutcome] = []
         failed = list(batch.failed)
+        finished = True
         for done, memory in enumerate(settled, start=1):
+            if done > 1 and cancel.cancelled:
+                finished = False
+                break
             try:
                 outcome = self._bring_own(memory) if memory.own else self._bring(memory)
             except VaultIndexError as error:
@@ -53,7 +58,7 @@ class Importer:
                 results.append(outcome)
                 self._note_usage(memory, outcome)
             progress("import", done, len(settled))
-        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_place)))
+        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_place)), finished)
 
     def usage(self) -> dict[str, tuple[int, float]]:
         """How often each memory was opened where it came from, and when last."""
