@@ -297,6 +297,14 @@ def test_changed_rules_mark_what_they_concern(start: Start, rule: str, place: st
     until(lambda: (str(scene.vault / place).rstrip("/"), True, False) in scene.marks)
 
 
+def test_what_comes_and_goes_between_two_polls_marks_its_folder(start: Start) -> None:
+    scene = start("polling")
+    scene.marks.clear()
+    scene.write("folder/short.md")
+    (scene.vault / "folder/short.md").unlink()
+    until(lambda: (str(scene.vault / "folder"), True, False) in scene.marks)
+
+
 def test_links_to_folders_mark_themselves(start: Start) -> None:
     scene = start()
     (scene.vault / "door").symlink_to(scene.vault / "folder")

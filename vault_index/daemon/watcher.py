@@ -165,7 +165,7 @@ class _Watch:
         self.mark_all()
 
     def _start_native(self) -> bool:
-        error = self._observe(lambda: observers.native_observer(self._handler.wants))
+        error = self._observe(lambda: observers.native_observer(self._handler.wants), _event_filter())
         error = error or _exhausted(self._handler.real_root)
         if error is None:
             self.backend = "native"
@@ -180,7 +180,9 @@ class _Watch:
         log_event(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
 
     def _start_polling(self) -> None:
-        self._observe(observers.polling_observer)
+        # All its events: a file that came and went between two polls, and was indexed with its folder meanwhile, shows
+        # in none but that its folder was modified.
+        self._observe(observers.polling_observer, None)
         self.backend = "polling"
 
     def _fall_back(self, error: OSError) -> None:
@@ -189,11 +191,13 @@ class _Watch:
         self._start_polling()
         self.mark_all()
 
-    def _observe(self, kind: Callable[[], BaseObserver]) -> OSError | None:
+    def _observe(
+        self, kind: Callable[[], BaseObserver], event_filter: list[type[FileSystemEvent]] | None
+    ) -> OSError | None:
         observer = None
         try:
             observer = kind()
-            observer.schedule(self._handler, self._handler.real_root, recursive=True, event_filter=_event_filter())
+            observer.schedule(self._handler, self._handler.real_root, recursive=True, event_filter=event_filter)
             observer.start()
         except OSError as error:
             if observer is not None:
