@@ -14,6 +14,7 @@ from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.server import Request
+from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, NotFoundError
 from vault_index.results import Problem
@@ -21,7 +22,9 @@ from vault_index.results import Problem
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 
 
-class Watching:
+class PolledWatcher(Watcher):
+    """A watcher of nothing, which tells of a source that is polled."""
+
     backend = "polling"
     problems = (POLLED,)
 
@@ -42,7 +45,9 @@ def writer(index: FakeIndex) -> Iterator[Writer]:
 
 @pytest.fixture
 def answers(index: FakeIndex, writer: Writer) -> Answers:
-    return Answers("1.2", index.call, frozenset({"sync"}), lambda *words: "|".join(map(str, words)), writer, Watching)
+    watcher = PolledWatcher((), writer.mark)
+    render = "{0}|{1}|{2}".format
+    return Answers("1.2", index.call, frozenset({"sync"}), render, writer, lambda: watcher)
 
 
 Steps = list[tuple[str, int, int]]

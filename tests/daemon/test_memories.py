@@ -67,8 +67,7 @@ def writer(index: FakeIndex) -> Iterator[Writer]:
 
 
 def result_of(job: Job) -> dict[str, Any]:
-    assert job.over_within(10)
-    answer: dict[str, Any] = to_json(job.answer())
+    answer: dict[str, Any] = to_json(job.answer.result(10))
     return answer
 
 
@@ -90,7 +89,7 @@ def test_a_memory_waits_for_one_document_of_a_sync(index: FakeIndex, writer: Wri
     index.gate.set()
     until(lambda: len(index.rows) == 20)
     result_of(sync)
-    until(lambda: writer.state().last_reconcile is not None)
+    until(lambda: writer.state().watch.last_reconcile is not None)
     before = len(index.syncs)
     index.rows.clear()
     index.gate = threading.Event()

@@ -61,8 +61,7 @@ def settled(index: FakeIndex) -> bool:
 
 
 def result_of(job: Job) -> dict[str, Any]:
-    assert job.over_within(10)
-    answer: dict[str, Any] = to_json(job.answer())
+    answer: dict[str, Any] = to_json(job.answer.result(10))
     return answer
 
 
@@ -74,9 +73,9 @@ def test_it_reconciles_at_the_start_and_fills_vectors(index: FakeIndex, make: Ma
     assert index.syncs == [None]
     assert index.threads == {"writer"}
     state = writer.state()
-    assert state.last_reconcile is not None
-    assert state.last_event is None
-    assert state.missed == 0
+    assert state.watch.last_reconcile is not None
+    assert state.watch.last_event is None
+    assert state.watch.missed == 0
 
 
 def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
@@ -87,7 +86,7 @@ def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
     writer.mark(str(index.root / "b.md"))
     until(lambda: "b.md" in index.vectors)
     assert index.syncs == [None, (str(index.root / "b.md"),)]
-    assert writer.state().last_event is not None
+    assert writer.state().watch.last_event is not None
 
 
 def test_long_work_says_how_far_it_is_until_it_is_over(
@@ -187,7 +186,7 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
 def test_requests_are_answered_with_progress(index: FakeIndex, make: Make) -> None:
     writer = make()
     job = writer.submit("sync", {"paths": None, "embed": False})
-    assert job.wait(Step("", 0, 0), 0) == Step("waiting", 0, 0)
+    assert job.step == Step("waiting", 0, 0)
     writer.start()
     assert result_of(job)["scanned"] == 1
 
@@ -267,9 +266,8 @@ def test_a_plan_is_no_work(index: FakeIndex, make: Make) -> None:
     writer = make()
     writer.start()
     job = writer.submit("embed", {"plan": True})
-    assert job.over_within(10)
     with pytest.raises(NotFoundError):  # which the fake does not know: it was passed on as it is
-        job.answer()
+        job.answer.result(10)
 
 
 def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make: Make) -> None:
@@ -289,7 +287,7 @@ def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make:
         writer.mark(str(index.root / "b.md"))
         until(lambda number=number: index.rows.get("b.md") == str(number))  # type: ignore[misc]
     assert writer.busy_apart
-    assert not job.over
+    assert not job.answer.done()
     hang.set()
     assert result_of(job)["pending"] == 0
     assert settled(index)
@@ -322,7 +320,7 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     until(lambda: "a.md" in index.vectors)  # what else there is, must be read again, too
     assert index.syncs[-1] is None
     assert writer.state().problems == (rebuilt,)
-    assert writer.state().missed == 0
+    assert writer.state().watch.missed == 0
 
 
 def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, make: Make) -> None:
@@ -411,9 +409,8 @@ def test_a_bug_in_one_job_does_not_end_the_others(
     writer.start()
     until(lambda: settled(index))
     job = writer.submit("broken", {})
-    assert job.over_within(10)
     with pytest.raises(VaultIndexError, match="broken failed: RuntimeError"):
-        job.answer()
+        job.answer.result(10)
     index.fail = [RuntimeError("the text of a note")]
     writer.mark(str(index.root / "a.md"))
     until(lambda: not index.fail)
@@ -450,13 +447,13 @@ def test_whatever_fails_its_marks_come_back_at_growing_intervals(index: FakeInde
     tries = sorted(set(times["bad.md"]))
     gaps = [round(later - earlier) for earlier, later in pairwise(tries)]
     assert gaps == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    (problem,) = texts.state().problems
+    (problem,) = texts.problems()
     assert problem.message == "changes wait to be indexed: a defect of vault-index: RuntimeError"
     index.sync = sync  # type: ignore[method-assign]
     (index.root / "bad.md").write_text("better", "utf-8")
     now[0] += 60
     texts.save_due()
-    assert (index.rows["bad.md"], texts.state().problems) == ("better", ())
+    assert (index.rows["bad.md"], texts.problems()) == ("better", ())
 
 
 def test_status_names_a_reconcile_that_nobody_foresaw_to_fail(index: FakeIndex, make: Make) -> None:
@@ -475,9 +472,8 @@ def test_a_request_that_fails_tells_why(index: FakeIndex, make: Make) -> None:
     writer = make()
     writer.start()
     job = writer.submit("nonsense", {})
-    assert job.over_within(10)
     with pytest.raises(NotFoundError):
-        job.answer()
+        job.answer.result(10)
 
 
 def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make) -> None:
@@ -487,7 +483,7 @@ def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make)
     until(lambda: settled(index))
     (index.root / "b.md").write_text("beta", "utf-8")
     assert missed.wait(10)
-    until(lambda: writer.state().missed == 1)
+    until(lambda: writer.state().watch.missed == 1)
 
 
 def test_what_other_settings_show_was_not_missed(index: FakeIndex, make: Make) -> None:
@@ -497,7 +493,7 @@ def test_what_other_settings_show_was_not_missed(index: FakeIndex, make: Make) -
     (index.root / "b.md").write_text("beta", "utf-8")
     writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
     until(lambda: "b.md" in index.vectors)
-    assert writer.state().missed == 0
+    assert writer.state().watch.missed == 0
 
 
 def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeIndex, make: Make) -> None:
@@ -513,8 +509,8 @@ def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeInd
 
     index.sync = sync_in_parts  # type: ignore[method-assign]
     (index.root / "b.md").write_text("beta", "utf-8")
-    until(lambda: writer.state().missed)
-    assert writer.state().missed == 6
+    until(lambda: writer.state().watch.missed)
+    assert writer.state().watch.missed == 6
 
 
 def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:
@@ -562,9 +558,8 @@ def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> 
     assert stopped == [True]
     assert len(index.rows) < 51
     for asked in (job, later, writer.submit("sync", {})):
-        assert asked.over_within(10)
         with pytest.raises(BusyError, match="stopping"):
-            asked.answer()
+            asked.answer.result(10)
 
 
 def test_stopping_does_not_wait_for_ever(index: FakeIndex, make: Make) -> None:

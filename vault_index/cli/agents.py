@@ -143,7 +143,7 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
     if daemon is not None:
         answer: dict[str, Any] = {"daemon": "running"}
     elif load_config(home).agents.start_daemon:
-        from vault_index.daemon.launch import launch
+        from vault_index.daemon.system import launch
 
         answer = {"daemon": "started", "pid": launch(home, _home_options(options))}
     else:

@@ -1,34 +1,26 @@
 """What the daemon answers: itself (ping, status), the index for reading, the writer for writing."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from vault_index.api import to_json
 from vault_index.daemon import protocol
 from vault_index.daemon.server import Request
-from vault_index.daemon.work_queue import Job, Step
+from vault_index.daemon.watcher import Watcher
+from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Writer
 from vault_index.models import Progress
-from vault_index.results import DaemonStatus, Problem, WatchStatus
+from vault_index.results import DaemonStatus
 
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""
 
 Call = Callable[[str, dict[str, Any]], Any]
 Render = Callable[[str, dict[str, Any], str], str]
-
-
-class Watching(Protocol):
-    """What an answer tells of the watcher."""
-
-    @property
-    def backend(self) -> str | None: ...
-
-    @property
-    def problems(self) -> tuple[Problem, ...]: ...
 
 
 class Answers:
@@ -41,7 +33,7 @@ class Answers:
         writing: frozenset[str],
         render: Render,
         writer: Writer,
-        watcher: Callable[[], Watching],
+        watcher: Callable[[], Watcher],
     ) -> None:
         self._version = version
         self._call = call
@@ -76,7 +68,7 @@ class Answers:
     def _status(self, params: dict[str, Any]) -> Any:
         state = self._writer.state()
         daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
-        watch = WatchStatus(self._watcher().backend, state.last_event, state.last_reconcile, state.missed)
+        watch = replace(state.watch, backend=self._watcher().backend)
         return self._call("status", params | {"daemon": daemon, "watch": watch})
 
     def _with_own_problems(self, answer: Any) -> Any:
@@ -86,10 +78,13 @@ class Answers:
 
 
 def _follow(job: Job, progress: Progress) -> Any:
-    """Report a job's steps until it is over: not too many, and one at least every heartbeat."""
-    seen = Step("waiting", 0, 0)
-    while (step := job.wait(seen, protocol.HEARTBEAT_SECONDS)) is not None:
-        progress(*step)
-        seen = step
-        job.over_within(_PROGRESS_SECONDS)
-    return job.answer()
+    """Report how far a job is until it is over: each change, but not too many, and one at least every heartbeat."""
+    seen, beat = job.step, time.monotonic()
+    while True:
+        try:
+            return job.answer.result(_PROGRESS_SECONDS)
+        except TimeoutError:
+            step, now = job.step, time.monotonic()
+            if step != seen or now >= beat + protocol.HEARTBEAT_SECONDS:
+                progress(*step)
+                seen, beat = step, now

@@ -91,7 +91,7 @@ class _Waiting:
         self.job.report("embed", done, done + pending)
 
     def finish(self, now: float) -> None:
-        self.job.finish(replace(self.report, seconds=round(self.report.seconds + now - self.started, 3)))
+        self.job.answer.set_result(replace(self.report, seconds=round(self.report.seconds + now - self.started, 3)))
 
 
 class EmbeddingQueue:

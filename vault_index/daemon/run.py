@@ -134,7 +134,7 @@ class _Daemon:
 
     def _state(self) -> str:
         state = self._writer.state()
-        told = f"{state.waiting} waiting, {state.pending} without a vector, {state.missed} missed"
+        told = f"{state.waiting} waiting, {state.pending} without a vector, {state.watch.missed} missed"
         work = state.work
         return told if work is None else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
 

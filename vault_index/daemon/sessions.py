@@ -6,38 +6,23 @@ while the database says that nothing was written.
 
 import logging
 import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Callable
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_index.config import SourceConfig
 from vault_index.daemon.log import log_event
 from vault_index.results import Problem
+from vault_index.sources.opencode.source import OpenCodeSource
 
 log = logging.getLogger(__name__)
-
-
-class Sessions(Protocol):
-    """What this needs of the source."""
-
-    @property
-    def config(self) -> SourceConfig: ...
-
-    def watched(self) -> Sequence[Path]: ...
-
-    def concerns(self, name: str) -> bool: ...
-
-    def version(self) -> object: ...
 
 
 class SessionWatch:
     """The watch on the folders of the databases, not on what lies deeper: OpenCode keeps whole git trees there."""
 
-    def __init__(self, source: Sessions, mark: Callable[[str], object], backend: str) -> None:
+    def __init__(self, source: OpenCodeSource, mark: Callable[[str], object], backend: str) -> None:
         self._source = source
         self._root = str(source.config.path)
         self._mark = mark
@@ -97,7 +82,7 @@ class SessionWatch:
 class _Handler(FileSystemEventHandler):
     """Called in the observer's thread."""
 
-    def __init__(self, source: Sessions, changed: Callable[[], object]) -> None:
+    def __init__(self, source: OpenCodeSource, changed: Callable[[], object]) -> None:
         self._source = source
         self._changed = changed
 

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
@@ -15,7 +15,7 @@ from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.models import Progress
-from vault_index.results import Problem, SyncReport
+from vault_index.results import Problem, SyncReport, WatchStatus
 
 log = logging.getLogger(__name__)
 
@@ -39,19 +39,8 @@ class TextIndex(Protocol):
     ) -> SyncReport: ...
 
 
-class TextState(NamedTuple):
-    """What `status` tells. Times are ISO 8601 with zone."""
-
-    last_event: str | None
-    last_reconcile: str | None
-    missed: int
-    """Changes that only a later reconcile found."""
-    waiting: int
-    problems: tuple[Problem, ...]
-
-
 class TextSync:
-    """`mark` and `state` may be called by any thread, the rest belongs to the writer's."""
+    """`mark`, `watch`, `waiting` and `problems` may be called by any thread, the rest belongs to the writer's."""
 
     def __init__(
         self,
@@ -108,17 +97,22 @@ class TextSync:
                 self._marks.mark_later(path, now + _AGAIN_SECONDS)
             return self._marks.mark(path, now, folder=folder, gone=gone)
 
-    def state(self) -> TextState:
+    def watch(self) -> WatchStatus:
+        with self._lock:
+            return WatchStatus(None, _iso(self._last_event), _iso(self._last_reconcile), self._missed)
+
+    @property
+    def waiting(self) -> int:
+        """Marked paths."""
+        with self._lock:
+            return len(self._marks)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What keeps texts out of the index, and what the last reconcile reported."""
         with self._lock:
             # Whether a source is there, the status sees for itself; that the index was damaged is told to the end.
             passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished"))
-            return TextState(
-                _iso(self._last_event),
-                _iso(self._last_reconcile),
-                self._missed,
-                len(self._marks),
-                (*self._failing, *self._rebuilt, *passing),
-            )
+            return (*self._failing, *self._rebuilt, *passing)
 
     # --- the writer's thread -------------------------------------------------------------------------------
 

@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple
 
-from vault_index.errors import BusyError, VaultIndexError
+from vault_index.errors import BusyError
 from vault_index.results import SyncReport
 
 Work = Callable[[], object]
@@ -111,21 +112,19 @@ class Step(NamedTuple):
 
 
 class Job:
-    """A client's request. The writer's thread reports on it, the client's watches; it is done even if nobody does."""
+    """A client's request. The writer's thread carries it out, whether or not the client's still waits for `answer`."""
 
     def __init__(self, method: str, params: Mapping[str, Any]) -> None:
         self.method = method
         self.params = dict(params)
+        self.step = Step("waiting", 0, 0)
+        self.answer: Future[Any] = Future()
+        """A dataclass of `results`, or a VaultIndexError."""
         self._earlier: list[SyncReport] = []
         """What was done before each interruption."""
-        self._changed = threading.Condition()
-        self._step = Step("waiting", 0, 0)
-        self._answer: object = None
-        self._error: VaultIndexError | None = None
 
-    @property
-    def over(self) -> bool:
-        return self._answer is not None or self._error is not None
+    def report(self, stage: str, done: int, total: int) -> None:
+        self.step = Step(stage, done, total)
 
     def interrupted(self, done: SyncReport) -> None:
         """Make this the request for the rest: an interrupted rebuild has marked all rows, and goes on as a sync."""
@@ -146,38 +145,6 @@ class Job:
                 seconds=round(answer.seconds + done.seconds, 3),
             )
         return answer
-
-    def report(self, stage: str, done: int, total: int) -> None:
-        with self._changed:
-            self._step = Step(stage, done, total)
-            self._changed.notify_all()
-
-    def finish(self, answer: object) -> None:
-        """Answer with a dataclass of `results`."""
-        with self._changed:
-            self._answer = answer
-            self._changed.notify_all()
-
-    def fail(self, error: VaultIndexError) -> None:
-        with self._changed:
-            self._error = error
-            self._changed.notify_all()
-
-    def wait(self, seen: Step, timeout: float) -> Step | None:
-        """The newest step, as soon as it differs from `seen` or `timeout` seconds have passed; None when it is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: self.over or self._step != seen, timeout)
-            return None if self.over else self._step
-
-    def over_within(self, timeout: float) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: self.over, timeout)
-
-    def answer(self) -> Any:
-        """The answer of a job that is over. Raises what it failed with."""
-        if self._error is not None:
-            raise self._error
-        return self._answer
 
 
 def stopping() -> BusyError:

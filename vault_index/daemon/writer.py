@@ -17,7 +17,7 @@ from vault_index.daemon.text_sync import TextIndex, TextSync
 from vault_index.daemon.work_queue import Job, Priority, Timer, Work, WorkQueue, stopping
 from vault_index.errors import VaultIndexError
 from vault_index.models import Progress
-from vault_index.results import EmbedReport, Problem, WorkStatus
+from vault_index.results import EmbedReport, Problem, WatchStatus, WorkStatus
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +49,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class WriterState:
-    """What `status` shows of the writer. Times are ISO 8601 with zone."""
+    """What `status` shows of the writer."""
 
-    last_event: str | None
-    last_reconcile: str | None
-    missed: int
+    watch: WatchStatus
+    """But for the backend, which the watcher knows."""
     waiting: int
     """Paths and requests."""
     pending: int
@@ -120,10 +119,10 @@ class Writer:
         """Queue a client's request."""
         job = Job(method, params)
         with self._lock:
-            self._jobs = [*(known for known in self._jobs if not known.over), job]
+            self._jobs = [*(known for known in self._jobs if not known.answer.done()), job]
         priority = Priority.MEMORY if method in _MEMORY_METHODS else Priority.REQUEST
         if not self._queue.put(priority, lambda: self._carry_out(job)):
-            job.fail(stopping())
+            job.answer.set_exception(stopping())
         return job
 
     def call(self, function: Work) -> None:
@@ -131,14 +130,11 @@ class Writer:
         self._queue.put(Priority.INTERNAL, function)
 
     def state(self) -> WriterState:
-        texts = self._texts.state()
         return WriterState(
-            last_event=texts.last_event,
-            last_reconcile=texts.last_reconcile,
-            missed=texts.missed,
-            waiting=texts.waiting + self._queue.count(Priority.MEMORY, Priority.REQUEST),
+            watch=self._texts.watch(),
+            waiting=self._texts.waiting + self._queue.count(Priority.MEMORY, Priority.REQUEST),
             pending=self._vectors.pending,
-            problems=(*texts.problems, *self._vectors.problems),
+            problems=(*self._texts.problems(), *self._vectors.problems),
             work=self._rate.state(),
         )
 
@@ -167,9 +163,9 @@ class Writer:
             except Exception as error:  # noqa: BLE001 - one piece of work must not end the daemon
                 log_event(log, logging.ERROR, "job failed", error=error_location(error))
         with self._lock:
-            unanswered = [job for job in self._jobs if not job.over]
+            unanswered = [job for job in self._jobs if not job.answer.done()]
         for job in unanswered:
-            job.fail(stopping())
+            job.answer.set_exception(stopping())
 
     def _reconcile(self) -> None:
         if self._texts.reconcile() and self._settings.reconciled is not None:
@@ -195,10 +191,12 @@ class Writer:
             if text is not None:
                 answer = self._call(job.method, text, progress, CancelToken(leave))
         except VaultIndexError as error:
-            job.fail(error)
+            job.answer.set_exception(error)
         except Exception as error:  # noqa: BLE001 - one request must not end the daemon
             log_event(log, logging.ERROR, "request failed", method=job.method, error=error_location(error))
-            job.fail(VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where"))
+            job.answer.set_exception(
+                VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where")
+            )
         else:
             self._after(job, answer, fill=fill)
 
@@ -210,7 +208,7 @@ class Writer:
         elif fill:
             self._vectors.answer_when_full(job, job.whole(answer), renew=bool(job.params.get("rebuild")))
         else:
-            job.finish(job.whole(answer))
+            job.answer.set_result(job.whole(answer))
             self._vectors.more()
 
     def _others_wait(self, since: float) -> bool:

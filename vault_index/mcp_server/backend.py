@@ -83,7 +83,7 @@ class Backend:
     def _launch(self) -> float:
         """Start the daemon, unless this process did before, and return when it did (monotonic seconds). A daemon that
         does not come up, or that its user stopped, is not started again."""
-        from vault_index.daemon.launch import launch
+        from vault_index.daemon.system import launch
 
         with self._lock:
             if self._launched_at is None:

@@ -23,8 +23,7 @@ from vault_index.config import OpencodeConfig
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mirroring.files import Files
-from vault_index.mirroring.naming import free_name, is_untitled, name_of
-from vault_index.mirroring.note import as_note, is_earlier, session_in, turns_of
+from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitled, name_of, session_in, turns_of
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
