@@ -15,8 +15,8 @@ from vault_index.models import Progress, no_progress
 from vault_index.results import DoctorReport, EmbedderStatus, EmbedReport, IndexStatus, Status, SyncReport
 
 
-def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    """Wait for a condition with a deadline."""
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for a condition; the deadline is only for one that never comes true, however busy the machine is."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
