@@ -35,8 +35,8 @@ HOSTILE = {
     "spaces before a question's id": "from vault_index.query.ranking.passages import split_passages as f;"
     " f('a?' + ' ' * 800_000 + 'b')",
     "blank lines in a memory": "from datetime import date\n"
-    "from vault_index.memories.capture.markers import Captured, CaptureRules, inferred as f\n"
-    "f(Captured('a' + '\\n' * 300_000 + 'b', 1), today=date.min, rules=CaptureRules())",
+    "from vault_index.memories.capture.markers import Captured, inferred as f\n"
+    "f(Captured('a' + '\\n' * 300_000 + 'b', 1), today=date.min, tag_words={})",
     "a rule with many stars": "from vault_index.sources.ignore import Rules as f;"
     " f(['*a' * 12 + 'b']).covers('a' * 250); f(['**/a/' * 12 + 'b']).covers('a/' * 100 + 'a')",
 }

@@ -9,7 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from vault_index.config.schema import SECTIONS, SourceConfig
-from vault_index.memories.capture.tag_words import BUILT_IN
+from vault_index.memories.capture.markers import BUILT_IN
 
 FILE = Path(__file__).parent.parent / "docs" / "configuration.md"
 

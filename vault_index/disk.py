@@ -4,7 +4,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -38,7 +37,7 @@ def draft(folder: str, data: bytes, like: os.stat_result | None = None, *, mode:
 
     It has the permissions of `like`, else those of a new file with `mode`.
     """
-    path = f"{folder}/.vault-index-{secrets.token_hex(8)}.tmp"
+    path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as file:

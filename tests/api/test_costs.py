@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.vaults import opened
 from vault_index import VaultIndex, tokens
-from vault_index.api.methods import dispatch
+from vault_index.api import dispatch
 from vault_index.output import render
 
 VAULT = Path(__file__).parents[2] / "fixtures" / "vault"

@@ -8,7 +8,7 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
-from vault_index.api.methods import dispatch
+from vault_index.api import dispatch
 from vault_index.config.edit import set_value
 from vault_index.errors import NotSetUpError
 
@@ -71,8 +71,8 @@ def test_names_of_notes_that_stay_home_are_not_sent(
         for key, value in {"base_url": server.base_url, "model": "toy", "dimensions": "64"}.items():
             set_value(index.home, f"embedding.{key}", value)
         set_value(index.home, "embedding.provider", "openai")
-        set_value(index.home, "local_only", '["private/"]', source=index.config.sources[0].name)
-        index.reload()
+        set_value(index.home, "local_only", '["private/"]', source=index._runtime.config.sources[0].name)
+        index._runtime.reload()
         index.sync()
         recall = index.doctor(recall=True).recall
         sent = "\n".join(server.texts)

@@ -48,7 +48,9 @@ def others_may_read(index: VaultIndex, patch: Patch) -> None:
 
 
 def watches_are_few(index: VaultIndex, patch: Patch) -> None:
-    patch.setattr("vault_index.health.files._number", lambda setting: 1 if setting.name == "max_user_watches" else 99)
+    patch.setattr(
+        "vault_index.health.environment._number", lambda setting: 1 if setting.name == "max_user_watches" else 99
+    )
 
 
 def clock_went_back(index: VaultIndex, patch: Patch) -> None:

@@ -17,11 +17,11 @@ def test_questions_and_notes_share_one_model_until_it_is_released(tmp_path: Path
     with indexed(tmp_path, NOTES, provider="local") as index:
         before = paths_found(index, "automobile", mode="vector")
         assert models_in_memory() == 1
-        assert not index.release(60)
+        assert not index._runtime.release(60)
         assert models_in_memory() == 1
-        assert index.release(0)
+        assert index._runtime.release(0)
         assert models_in_memory() == 0
-        assert not index.release(0)
+        assert not index._runtime.release(0)
         assert paths_found(index, "automobile", mode="vector") == before
         assert before[0] == "car.md"
 
@@ -31,7 +31,7 @@ def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
         index.embed(rebuild=True)
         logs = [file.with_name(f"{file.name}-wal") for file in (index.home.index_db, index.home.cache_db)]
         assert any(log.stat().st_size for log in logs)
-        index.shrink()
+        index._runtime.shrink()
         assert [log.stat().st_size for log in logs] == [0, 0]
         assert paths_found(index, "oak", mode="text") == ["tree.md"]
 
@@ -39,7 +39,7 @@ def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
 def test_after_a_release_a_change_is_indexed_as_before(tmp_path: Path) -> None:
     with indexed(tmp_path, NOTES, provider="local") as index:
         before = index.stats()
-        index.release(0)
+        index._runtime.release(0)
         (tmp_path / "vault" / "tree.md").write_text("# Oak\n\nAn oak grows very slowly.\n", encoding="utf-8")
         report = index.sync()
         assert (report.changed, report.embedded, report.pending) == (1, 1, 0)

@@ -303,11 +303,11 @@ def test_of_two_vaults_one_is_written(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         (tmp_path / "work").mkdir()
         add_source(index.home, "work", str(tmp_path / "work"), {})
-        index.reload()
+        index._runtime.reload()
         assert (tmp_path / "vault" / index.add("Herons.").path).is_file()
         assert (tmp_path / "work" / index.add("Storks.", source="work").path).is_file()
         set_value(index.home, "memory.vault", "work")
-        index.reload()
+        index._runtime.reload()
         assert (tmp_path / "work" / index.add("Swans.").path).is_file()
 
 

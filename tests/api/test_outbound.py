@@ -47,7 +47,7 @@ def exclude_private(index: VaultIndex) -> None:
 
 
 def ignore_private(index: VaultIndex) -> None:
-    write(index.config.sources[0].path, {".vaultignore": "private/\n"})
+    write(index._runtime.config.sources[0].path, {".vaultignore": "private/\n"})
 
 
 def remove_source(index: VaultIndex) -> None:
@@ -57,11 +57,11 @@ def remove_source(index: VaultIndex) -> None:
 
 def delete_private(index: VaultIndex) -> None:
     for path in PRIVATE:
-        (index.config.sources[0].path / path).unlink()
+        (index._runtime.config.sources[0].path / path).unlink()
 
 
 def change_private(index: VaultIndex) -> None:
-    write(index.config.sources[0].path, dict.fromkeys(PRIVATE, "It is nothing.\n"))
+    write(index._runtime.config.sources[0].path, dict.fromkeys(PRIVATE, "It is nothing.\n"))
 
 
 def damage_settings(index: VaultIndex) -> None:
@@ -135,12 +135,12 @@ def test_it_holds_for_the_next_try(
 def test_plan_and_counts_say_what_will_be_done(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
-    index.embed_step()
-    write(index.config.sources[0].path, {f"private/new {n}.md": f"Another secret: {n}.\n" for n in range(2)})
+    index._runtime.embed_step()
+    write(index._runtime.config.sources[0].path, {f"private/new {n}.md": f"Another secret: {n}.\n" for n in range(2)})
     index.sync(embed=False)
     sent = len(server.texts)
     change(index)
-    for path in index.config.sources[0].path.glob("private/new *.md"):
+    for path in index._runtime.config.sources[0].path.glob("private/new *.md"):
         if change in (delete_private, change_private):
             path.unlink()
     status, stats = index.status(), index.stats()
@@ -173,7 +173,7 @@ def test_notes_that_were_moved_among_private_ones_stay_home(
     assert (index.embed_plan().chunks, index.embed_plan().unread) == (2, 1)
     index.embed()
     index.sync([tmp_path / "vault/2.md"])
-    index.reload()
+    index._runtime.reload()
     index.sync()
     assert not any("oak" in text for text in server.texts)
     assert index.embed_status().kept_local == 4
@@ -193,7 +193,7 @@ def test_a_folder_that_becomes_a_link_to_a_private_one(
 
 def test_a_sync_of_one_path_sends_nothing_private_of_others(index: VaultIndex, server: EmbeddingServer) -> None:
     keep_private(index)
-    assert index.sync([index.config.sources[0].path / "1.md"]).pending == 0
+    assert index.sync([index._runtime.config.sources[0].path / "1.md"]).pending == 0
     assert secrets_in(server) == []
     assert len(server.texts) == 3
 
@@ -224,7 +224,7 @@ def test_what_waits_to_be_read_again_keeps_nothing_else_back(
 ) -> None:
     use(index, server, batch_texts="1")
     write(tmp_path / "vault", {"0.md": "Changed.\n", "1.md": "Changed, too.\n"})
-    steps = [index.embed_step() for _ in range(5)]
+    steps = [index._runtime.embed_step() for _ in range(5)]
     assert [step.embedded for step in steps] == [1, 1, 1, 1, 0]
     assert steps[-1].pending == 2
 
@@ -283,11 +283,11 @@ def test_sessions_written_as_files_stay_home_when_no_more_are_written(
         file = tmp_path / "vault/sessions/2026-11-18 Hidden.md"
         set_value(index.home, "opencode.enabled", "false")
         set_value(index.home, "opencode.mirror", "")
-        index.reload()
+        index._runtime.reload()
         index.sync()
         set_value(index.home, "opencode.mirror", "sessions")
         file.write_text(file.read_text("utf-8").replace("title: Hidden", "title: [Hidden"), "utf-8")
-        index.reload()
+        index._runtime.reload()
         index.sync()
     assert secrets_in(server) == []
     assert any("compares passwords" in text for text in server.texts)

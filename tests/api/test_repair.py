@@ -12,7 +12,7 @@ from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index import VaultIndex
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
-from vault_index.health.files import clock_problem, leftover_problems, watch_problems
+from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
 from vault_index.results import Problem
 from vault_index.store.connection import load_vec0
 from vault_index.store.integrity import vec0_fault
@@ -181,26 +181,26 @@ def test_leftovers_in_a_vault_are_named_and_never_touched(tmp_path: Path, vault:
         assert (problem.code, str(draft) in problem.message) == ("leftover", True)
         assert codes(index.repair().problems) == ["leftover"]
         assert draft.read_text("utf-8") == "half a mem"
-        assert leftover_problems(index.config, 2.0) == []
+        assert not list(leftover_problems(index._runtime.config, 2.0))
 
 
 def test_too_few_watches_are_named_with_the_setting_that_mends_them(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         limits = tmp_path / "inotify"
         write(limits, {"max_user_watches": "1\n", "max_user_instances": "128\n"})
-        (problem,) = watch_problems(index.config, limits)
+        (problem,) = watch_problems(index._runtime.config, limits)
         assert problem.code == "watch_limit"
         assert "take 2 of max_user_watches" in problem.message
         assert "sudo sysctl fs.inotify.max_user_watches=" in problem.hint
         write(limits, {"max_user_watches": "8192\n"})
-        assert watch_problems(index.config, limits) == []
-        assert watch_problems(index.config, tmp_path / "no such system") == []
+        assert not list(watch_problems(index._runtime.config, limits))
+        assert not list(watch_problems(index._runtime.config, tmp_path / "no such system"))
 
 
 def test_a_clock_that_went_back_is_named() -> None:
-    assert clock_problem(None, 1e9) == []
-    assert clock_problem("1000000000.5", 1e9) == []
-    assert codes(tuple(clock_problem("1000090000", 1e9))) == ["clock"]
+    assert not list(clock_problems(None, 1e9))
+    assert not list(clock_problems("1000000000.5", 1e9))
+    assert codes(tuple(clock_problems("1000090000", 1e9))) == ["clock"]
 
 
 def test_vectors_are_tried_and_not_only_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_settings_of_a_link_are_somebody_elses(tmp_path: Path, vault: Path) -> N
         real = index.home.config_file.rename(tmp_path / "store.toml")
         real.chmod(0o644)
         index.home.config_file.symlink_to(real)
-        assert load_config(find_home(tmp_path / "home")) == index.config
+        assert load_config(find_home(tmp_path / "home")) == index._runtime.config
         assert index.doctor().healthy
         index.repair()
         assert stat.S_IMODE(real.stat().st_mode) == 0o644

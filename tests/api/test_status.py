@@ -11,7 +11,8 @@ from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 from vault_index.daemon.system import DaemonLock
 from vault_index.errors import NotFoundError
-from vault_index.health.environment import space_problem
+from vault_index.health import index_status
+from vault_index.health.environment import space_problems
 from vault_index.results import DaemonStatus, SentRecord, Status
 from vault_index.store.cache import Cache
 
@@ -67,20 +68,20 @@ def test_a_daemon_says_when_its_settings_are_not_those_of_the_file(tmp_path: Pat
     daemon = DaemonStatus(True, 4711, None)
     with opened(tmp_path) as index:
         index.sync()
-        assert codes(index.status(daemon=daemon)) == ["source_vanished"]
+        assert codes(index_status(index._runtime, daemon)) == ["source_vanished"]
         write(tmp_path / "vault", NOTES)
         good = index.home.config_file.read_text("utf-8")
         index.home.config_file.write_text("[wach]\n", "utf-8")
-        problem = index.status(daemon=daemon).problems[0]
+        problem = index_status(index._runtime, daemon).problems[0]
         assert problem.code == "config"
         assert "[wach]" in problem.message
         assert "kill -HUP 4711" in problem.hint
         index.home.config_file.write_text(good, "utf-8")
-        assert "config" not in codes(index.status(daemon=daemon))
+        assert "config" not in codes(index_status(index._runtime, daemon))
         set_value(index.home, "search.limit", "7")
-        assert codes(index.status(daemon=daemon))[0] == "config_changed"
-        index.reload()
-        assert "config_changed" not in codes(index.status(daemon=daemon))
+        assert codes(index_status(index._runtime, daemon))[0] == "config_changed"
+        index._runtime.reload()
+        assert "config_changed" not in codes(index_status(index._runtime, daemon))
 
 
 def test_what_a_daemon_left_behind_is_named(tmp_path: Path) -> None:
@@ -103,10 +104,9 @@ def test_what_a_daemon_left_behind_is_named(tmp_path: Path) -> None:
 
 
 def test_little_space_is_named(tmp_path: Path) -> None:
-    assert space_problem(tmp_path, None) is None
-    assert space_problem(tmp_path, 10**9) is None
-    problem = space_problem(tmp_path, 3 * 2**20)
-    assert problem is not None
+    assert not list(space_problems(tmp_path, None))
+    assert not list(space_problems(tmp_path, 10**9))
+    (problem,) = space_problems(tmp_path, 3 * 2**20)
     assert (problem.code, "3 MiB" in problem.message) == ("disk_full", True)
 
 

@@ -37,7 +37,7 @@ def use(index: VaultIndex, server: EmbeddingServer, **settings: str) -> None:
     for key, value in chosen.items():
         set_value(index.home, f"embedding.{key}", value)
     set_value(index.home, "embedding.provider", "openai")
-    index.reload()
+    index._runtime.reload()
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_an_interrupted_run_goes_on_where_it_was(index: VaultIndex, server: Embe
     use(index, server, batch_texts="2")
     index.sync(embed=False)
     server.fail_next()
-    assert index.embed_step().embedded == 2
+    assert index._runtime.embed_step().embedded == 2
     server.fail_next(server_error)
     assert codes(index.embed().problems) == ["embedder"]
     assert index.embed().pending == 0
@@ -134,7 +134,7 @@ def test_a_cancelled_run_reports_what_it_did_and_goes_on(index: VaultIndex, serv
 def test_another_model_is_built_beside_and_swapped(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     use(index, server, model="other", dimensions="32", batch_texts="2")
-    index.embed_step()
+    index._runtime.embed_step()
     status = index.embed_status()
     assert (status.model, status.building, status.vectors) == ("toy", "other", 5)
     assert index.search("elm described", mode="vector").degraded == ()
@@ -151,7 +151,7 @@ def test_the_local_model_answers_while_a_server_is_being_asked(tmp_path: Path, s
         write(tmp_path / "vault", NOTES)
         index.sync()
         use(index, server, batch_texts="2")
-        index.embed_step()
+        index._runtime.embed_step()
         sent = len(server.texts)
         answer = index.search("a kind of tree", mode="vector")
         assert answer.degraded == ()
@@ -168,8 +168,8 @@ def test_renewing_ignores_the_cache(index: VaultIndex, server: EmbeddingServer) 
 
 
 def test_what_is_local_only_is_never_sent(index: VaultIndex, server: EmbeddingServer) -> None:
-    set_value(index.home, "local_only", '["private/"]', source=index.config.sources[0].name)
-    index.reload()
+    set_value(index.home, "local_only", '["private/"]', source=index._runtime.config.sources[0].name)
+    index._runtime.reload()
     report = index.sync()
     assert (report.embedded, report.pending) == (4, 0)
     assert not any("purple" in text for text in server.texts)
@@ -224,7 +224,7 @@ def test_small_steps_pass_over_what_the_server_refuses(
     write(tmp_path / "vault", {"00 long.md": "An endless tale. " * 60})
     server.max_characters = 300
     index.sync(embed=False)
-    steps = [index.embed_step() for _ in range(8)]
+    steps = [index._runtime.embed_step() for _ in range(8)]
     assert sum(step.embedded for step in steps) == 5
     assert steps[-1].pending == 1
 
@@ -251,7 +251,7 @@ def test_equal_texts_are_embedded_once(index: VaultIndex, server: EmbeddingServe
 def test_an_index_without_an_embedder_keeps_none(index: VaultIndex) -> None:
     index.sync()
     set_value(index.home, "embedding.provider", "none")
-    index.reload()
+    index._runtime.reload()
     assert index.sync().pending == 0
     answer = index.search("the elm")
     assert answer.degraded

@@ -133,7 +133,7 @@ def test_typing_errors_are_read_as_in_a_search(index: VaultIndex) -> None:
 def test_a_file_that_no_sync_reads_is_named_so(index: VaultIndex, path: str, code: str) -> None:
     answer = index.why("heron", f"{path}:1")
     assert (answer.found, answer.id, answer.path, codes(answer)) == (False, None, path, [code])
-    absolute = index.sources[0].config.path / path
+    absolute = index._runtime.sources[0].config.path / path
     assert codes(index.why("heron", str(absolute))) == [code]
 
 

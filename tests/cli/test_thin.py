@@ -20,8 +20,9 @@ HEAVY = {"openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_
 THIN = HEAVY | {
     "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",
     "dataclasses", "inspect", "asyncio", "difflib", "shutil", "subprocess", "logging", "threading",
-    "vault_index.models", "vault_index.results",
-    "vault_index.api", "vault_index.store", "vault_index.query", "vault_index.output.toon",
+    "vault_index.models", "vault_index.results", "vault_index.runtime",
+    "vault_index.api.index", "vault_index.api.json_api", "vault_index.store", "vault_index.query",
+    "vault_index.output.toon",
 }  # fmt: skip
 
 WITHOUT_A_DAEMON = HEAVY | {

@@ -12,7 +12,16 @@ from typing import Any
 from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Progress, no_progress
-from vault_index.results import DoctorReport, EmbedderStatus, EmbedReport, IndexStatus, Status, SyncReport
+from vault_index.results import (
+    DaemonStatus,
+    DoctorReport,
+    EmbedderStatus,
+    EmbedReport,
+    IndexStatus,
+    Status,
+    SyncReport,
+    WatchStatus,
+)
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
@@ -118,9 +127,6 @@ class FakeIndex:
         if method == "search":
             found = sorted(path for path, text in self.rows.items() if params["query"] in text)
             return {"query": params["query"], "results": [{"path": path} for path in found]}
-        if method == "status":
-            index, embedder = IndexStatus(0, 0, 0, 0, 0), EmbedderStatus("", "", 0, True)
-            return Status("0", params["daemon"], (), index, embedder, params["watch"])
         if method == "doctor":
             return DoctorReport(True, ())
         if method == "sync":
@@ -129,6 +135,9 @@ class FakeIndex:
         if method == "broken":
             raise RuntimeError("the text of a note")
         raise NotFoundError(f"no method {method}", "see --help")
+
+    def status(self, daemon: DaemonStatus, watch: WatchStatus) -> Status:
+        return Status("0", daemon, (), IndexStatus(0, 0, 0, 0, 0), EmbedderStatus("", "", 0, True), watch)
 
     def _place(self, path: str) -> str:
         relative = os.path.relpath(path, self.root)

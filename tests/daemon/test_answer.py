@@ -47,7 +47,7 @@ def writer(index: FakeIndex) -> Iterator[Writer]:
 def answers(index: FakeIndex, writer: Writer) -> Answers:
     watcher = PolledWatcher((), writer.mark)
     render = "{0}|{1}|{2}".format
-    return Answers("1.2", index.call, frozenset({"sync"}), render, writer, lambda: watcher)
+    return Answers("1.2", index.call, index.status, render, writer, lambda: watcher)
 
 
 Steps = list[tuple[str, int, int]]

@@ -10,7 +10,7 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.daemon.fake_index import FakeIndex, until
 from tests.daemon.test_run import Place, place as place
-from vault_index.api.methods import to_json
+from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper

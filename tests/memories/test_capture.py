@@ -3,18 +3,18 @@ from datetime import date
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.memories.capture.markers import Captured, CaptureRules, capture_rules, captures
+from vault_index.memories.capture.markers import Captured, captures, tag_words
 
 TODAY = date(2026, 11, 21)
-NO_TAGS = CaptureRules()
+NO_TAGS: dict[str, tuple[str, ...]] = {}
 
 
 def texts(output: str) -> list[str]:
-    return [captured.text for captured in captures(output, today=TODAY, rules=NO_TAGS)]
+    return [captured.text for captured in captures(output, today=TODAY, tag_words=NO_TAGS)]
 
 
 def one(output: str) -> Captured:
-    (captured,) = captures(output, today=TODAY, rules=capture_rules())
+    (captured,) = captures(output, today=TODAY, tag_words=tag_words())
     return captured
 
 
@@ -66,7 +66,7 @@ def test_several_in_one_text_each_up_to_a_blank_line_or_the_next() -> None:
         "I fixed the build.\n\n*Remember*: the build needs\nlibpq-dev\nand make.\n\nThen I looked further.\n"
         "*Remember*: ports are in `ports.toml`\n*Remember:* not 80\n# Next\n\nDone. *Remember*: one *Remember*: two\n"
     )
-    found = captures(output, today=TODAY, rules=NO_TAGS)
+    found = captures(output, today=TODAY, tag_words=NO_TAGS)
     assert [(each.line, each.text) for each in found] == [
         (3, "the build needs\nlibpq-dev\nand make."),
         (8, "ports are in `ports.toml`"),
@@ -77,12 +77,12 @@ def test_several_in_one_text_each_up_to_a_blank_line_or_the_next() -> None:
 
 
 def test_code_that_goes_over_lines_moves_nothing() -> None:
-    found = captures("see `a\nb` and\n*Remember*: `c\nd` is one\n", today=TODAY, rules=NO_TAGS)
+    found = captures("see `a\nb` and\n*Remember*: `c\nd` is one\n", today=TODAY, tag_words=NO_TAGS)
     assert found == (Captured("`c\nd` is one", 3),)
 
 
 def test_windows_lines_are_counted_like_others() -> None:
-    found = captures("a\r\n\r\n*Remember*: one\r\ntwo\r\n\r\nb", today=TODAY, rules=NO_TAGS)
+    found = captures("a\r\n\r\n*Remember*: one\r\ntwo\r\n\r\nb", today=TODAY, tag_words=NO_TAGS)
     assert found == (Captured("one\ntwo", 3),)
 
 
@@ -133,8 +133,8 @@ def test_tags_are_told_by_whole_words(text: str, tags: tuple[str, ...]) -> None:
 
 
 def test_words_of_ones_own_add_override_and_switch_off() -> None:
-    rules = capture_rules(["Billing: invoice, Stripe  API", "docker: moby", "security:", "project:shop: basket"])
-    found = captures("*Remember*: the Stripe API and docker; moby is a security matter", today=TODAY, rules=rules)[
+    words = tag_words(["Billing: invoice, Stripe  API", "docker: moby", "security:", "project:shop: basket"])
+    found = captures("*Remember*: the Stripe API and docker; moby is a security matter", today=TODAY, tag_words=words)[
         0
     ].tags
     assert found == ("billing", "docker")
@@ -200,7 +200,7 @@ def test_a_short_first_sentence_is_the_title_of_what_follows() -> None:
 
 @given(st.text(alphabet="*_Rremember:>-` \n\r\t~#a1.", max_size=200))
 def test_any_text_is_read_and_every_line_is_in_it(output: str) -> None:
-    for captured in captures(output, today=TODAY, rules=NO_TAGS):
+    for captured in captures(output, today=TODAY, tag_words=NO_TAGS):
         assert 1 <= captured.line <= len(output.splitlines())
         assert captured.text.strip() == captured.text != ""
 

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.memories.transfer.import_record import Carried, settle
-from vault_index.memories.transfer.json_files import read_json
+from vault_index.memories.transfer.import_record import ImportRecord, assign_ids
+from vault_index.memories.transfer.json_records import read_json
 from vault_index.memories.transfer.reading import read_files
 
 AGMEM_ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
 
-def one(record: Any) -> Carried:
+def one(record: Any) -> ImportRecord:
     batch = read_json(json.dumps([record]), "export.json")
     assert not batch.failed
     return batch.memories[0]
 
 
-def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Carried:
+def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> ImportRecord:
     batch = read_files([(f"observations/{name}", text)])
     assert not batch.failed
     return batch.memories[0]
@@ -336,7 +336,7 @@ def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
 
 def test_ids_are_uuids_of_version_4_and_the_same_every_time() -> None:
     records = [{"id": 1, "content": "a"}, {"id": 2, "content": "a"}, {"content": "b"}]
-    first, again = (settle(read_json(json.dumps(records), "x").memories) for _ in range(2))
+    first, again = (assign_ids(read_json(json.dumps(records), "x").memories) for _ in range(2))
     ids = [memory.head["id"] for memory in first]
     assert ids == [memory.head["id"] for memory in again]
     assert len(set(ids)) == 3
@@ -344,7 +344,7 @@ def test_ids_are_uuids_of_version_4_and_the_same_every_time() -> None:
 
 
 def test_the_same_number_of_two_origins_is_two_memories() -> None:
-    work, home = (settle([one({"id": 1, "content": text})])[0].head["id"] for text in ("work", "home"))
+    work, home = (assign_ids([one({"id": 1, "content": text})])[0].head["id"] for text in ("work", "home"))
     assert work != home
 
 
@@ -355,7 +355,7 @@ def test_supersedes_names_the_new_ids_on_both_sides() -> None:
         {"id": 3, "content": "newest", "supersedes": ["#2", 99]},
         {"id": 4, "content": "older still", "superseded_by": 1},
     ]
-    old, new, newest, oldest = settle(read_json(json.dumps(records), "x").memories)
+    old, new, newest, oldest = assign_ids(read_json(json.dumps(records), "x").memories)
     assert new.head["supersedes"] == [old.head["id"]]
     assert old.head["superseded_by"] == new.head["id"]
     assert old.head["supersedes"] == [oldest.head["id"]]
@@ -369,11 +369,11 @@ def test_observations_name_each_other_by_their_files() -> None:
         ("observations/2026-01-01-decision-sessions.md", "---\ntype: decision\n---\n# Sessions\n\nIn a table.\n"),
         ("observations/2026-01-09-decision-use-jwt.md", WITH_YAML),
     ]
-    old, new = settle(read_files(files).memories)
+    old, new = assign_ids(read_files(files).memories)
     assert new.head["supersedes"] == [old.head["id"]]
     assert old.head["superseded_by"] == new.head["id"]
 
 
 def test_what_was_imported_earlier_is_known_by_its_old_name() -> None:
-    (memory,) = settle([one({"id": 2, "content": "new", "supersedes": 1})], {"1": AGMEM_ID})
+    (memory,) = assign_ids([one({"id": 2, "content": "new", "supersedes": 1})], {"1": AGMEM_ID})
     assert memory.head["supersedes"] == [AGMEM_ID]

@@ -247,6 +247,7 @@ def test_a_file_that_changed_is_left_and_the_new_text_kept_where_obsidian_shows_
 ) -> None:
     seen = files.read(_created(files, "old"))
     (vault / NOTE).write_text("theirs")
+    assert seen.status is not None
     os.utime(vault / NOTE, ns=(seen.status.st_atime_ns, seen.status.st_mtime_ns))
     with pytest.raises(ConflictError) as raised:
         files.replace(NOTE, "ours", seen)
@@ -314,7 +315,7 @@ def test_a_vault_that_is_not_mounted_gets_no_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "hint"), [(errno.ENOSPC, "Free some space"), (errno.EROFS, "read-only"), (errno.EACCES, "permissions")]
+    ("number", "hint"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "read-only"), (errno.EACCES, "permissions")]
 )
 def test_a_disk_that_takes_nothing_leaves_the_old_file_and_no_half_one(
     files: MemoryFiles, vault: Path, monkeypatch: pytest.MonkeyPatch, number: int, hint: str

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.errors import UsageError
-from vault_index.memories.transfer.json_record import compose, file_of, from_record, is_own, to_record
+from vault_index.memories.transfer.json_records import compose, file_of, from_record, is_own, to_record
 
 PLAIN = """\
 ---

@@ -8,8 +8,8 @@ from hypothesis import assume, given, strategies as st
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
-from vault_index.memories.file.document import with_changes
-from vault_index.memories.file.file_parts import lines_with_ends
+from vault_index.memories.file.document import lines_with_ends
+from vault_index.memories.file.frontmatter_edit import with_changes
 
 
 def values(text: str) -> Any:
@@ -138,7 +138,7 @@ def test_a_file_without_frontmatter_gets_one(text: str, changed: str) -> None:
     ("inside", "line"), [("a: 1\nb: @x", 3), ("date: {{date}}", 2), ("a: &x [1]\nb: *x", 3), ("a: 2026-02-30", 2)]
 )
 def test_broken_frontmatter_is_left_alone_and_the_line_named(inside: str, line: int) -> None:
-    with pytest.raises(UsageError, match=rf"^Line {line}: .*Nothing was written"):
+    with pytest.raises(UsageError, match=rf"^line {line}: .*; nothing was written"):
         with_changes(f"---\n{inside}\n---\nbody", {"title": "x"})
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.memories.statement_examples import AGAINST, FOR, HELD_OUT_AGAINST, HELD_OUT_FOR
-from vault_index.memories.capture.markers import Captured, capture_rules, inferred
+from vault_index.memories.capture.markers import Captured, inferred, tag_words
 from vault_index.memories.capture.statements import PASTED, statements
 
 
@@ -64,7 +64,7 @@ def test_a_pasted_document_is_not_what_the_user_says() -> None:
 
 def test_tags_and_expiry_are_inferred_as_of_marked_ones() -> None:
     (stated,) = statements("We decided to pin docker until March 2027.")
-    described = inferred(stated, today=date(2026, 11, 21), rules=capture_rules())
+    described = inferred(stated, today=date(2026, 11, 21), tag_words=tag_words())
     assert described.tags == ("docker",)
     assert described.expires == "2027-03-31"
 

@@ -98,7 +98,7 @@ def test_a_link_stays_in_its_source(tmp_path: Path) -> None:
         write(tmp_path / "vault", {"from.md": "[[there]]\n"})
         write(tmp_path / "second", {"there.md": "Another vault.\n"})
         add_source(index.home, "second", tmp_path / "second")
-        index.reload()
+        index._runtime.reload()
         index.sync()
         assert index.related("from").results == ()
         assert index.related("there").results == ()

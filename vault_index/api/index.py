@@ -1,10 +1,27 @@
 """`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
 
-from vault_index.api.carrying import Carrying
-from vault_index.api.upkeep import Upkeep
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from vault_index import health, memories, results
+from vault_index.api import options
+from vault_index.api.options import Names, at_least, names, question, whole
+from vault_index.cancel import CancelToken
+from vault_index.config import Home
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.models import Progress, no_progress
+from vault_index.runtime import Runtime
+
+Mode = Literal["hybrid", "text", "vector"]
+Match = Literal["any", "all"]
+Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
 
-class VaultIndex(Upkeep, Carrying):
+class VaultIndex:
     """One index: its home, its configuration, its sources.
 
         with VaultIndex.open() as index:
@@ -13,5 +30,371 @@ class VaultIndex(Upkeep, Carrying):
                 print(hit.path, hit.lines, hit.snippet)
 
     Reading methods may be called from several threads at once and never wait for a writer. Writing methods (sync,
-    rebuild, embed, and those of memories) take turns with other processes, and belong to one thread.
+    rebuild, embed, repair, and those of memories) take turns with other processes, waiting for at most 30 seconds
+    before they raise BusyError, and belong to one thread. Every error raised is a VaultIndexError.
+
+    Filters are those of the query language. `tags` must all be there, of `any_tag` one; several values of any other are
+    alternatives. Values are one string, several strings, or, but for paths and names, one string with commas.
+    `property` is a frontmatter key, or `key:value`; `state` is `expired`, `superseded` or `outdated`; `after` and
+    `before` are days (`2027-02-01`, `last week`). `source` names sources. `by` is another name of `entered_by`.
     """
+
+    def __init__(self, runtime: Runtime) -> None:
+        """For the daemon; others use `open`."""
+        self._runtime = runtime
+
+    @classmethod
+    def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:
+        """Open the index of `home` (default: VAULT_INDEX_HOME, else the XDG folders). Nothing is created.
+
+        Raises NotSetUpError without a configuration, ConfigError for a wrong one.
+        """
+        return cls(Runtime.open(home, config))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._runtime.close()
+
+    @property
+    def home(self) -> Home:
+        """The folders of this index."""
+        return self._runtime.home
+
+    def search(
+        self, query: str, *, limit: int | None = None, offset: int = 0, explain: bool = False,
+        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
+        fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
+        include_superseded: bool = False, as_of: str | None = None,
+        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
+        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+    ) -> results.SearchResult:  # fmt: skip
+        """The passages that answer `query` (at most 20,000 characters), best first.
+
+        None is what the configuration says: `limit` (from 1; 10), `match` (`any` of the words or `all`),
+        `per_document` (passages of one document, from 1; 3), `fuzzy` (words that no text holds are read as words that
+        are spelled alike), `threshold` (how alike, from 0.5 to 1; 0.7). `mode` is `hybrid` by default. `as_of` asks as
+        on that day: later documents are left out, memories that expired since are not. With `explain` each hit tells
+        its scores, and the answer how the query was read. Raises UsageError.
+        """
+        wanted = options.search_options(self._runtime, locals())
+        with self._runtime.pool.lend() as connections:
+            return self._runtime.searcher(connections).search(question(query), wanted)
+
+    def why(
+        self, query: str, ref: str, *, limit: int | None = None,
+        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
+        fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
+        include_superseded: bool = False, as_of: str | None = None,
+        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
+        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+    ) -> results.Why:  # fmt: skip
+        """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
+
+        Raises NotFoundError where there is neither a document nor a file, and as `search`.
+        """
+        wanted = options.search_options(self._runtime, locals())
+        from vault_index.query.why import why, why_not_indexed
+
+        with self._runtime.pool.lend() as connections:
+            try:
+                place = self._runtime.resolve(connections, self._runtime.inside(ref))
+            except NotFoundError:
+                not_indexed = why_not_indexed(self._runtime.vaults.values(), query, ref, wanted)
+                if not_indexed is None:
+                    raise
+                return not_indexed
+            return why(self._runtime.searcher(connections), connections.reader, question(query), place, wanted)
+
+    def get(
+        self, ref: Names, *, full: bool = False, max_tokens: int | None = None, neighbors: int = 0, source: Names = None
+    ) -> results.Texts:
+        """The text of each reference: an id or its beginning, a path, `path:10-42`, `[[Note#Heading]]`.
+
+        A text is cut at a line after `max_tokens` (of cl100k_base, from 1); of a place, `neighbors` passages on both
+        sides come along. `full` adds all metadata. Raises NotFoundError, and UsageError for an ambiguous id.
+        """
+        from vault_index.query.documents import get_texts
+
+        most = max_tokens if max_tokens is None else at_least(1, "max_tokens", max_tokens, 1)
+        known, sources = self._runtime.by_name, self._sources(source)
+        with self._runtime.pool.lend() as connections:
+            places = (self._runtime.resolve(connections, one, sources) for one in whole(ref))
+            return get_texts(connections, known, places, full=full, max_tokens=most, neighbors=neighbors)
+
+    def list(
+        self, *, sort: Sort = "created", order: Literal["asc", "desc"] | None = None, limit: int = 20, offset: int = 0,
+        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
+        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+    ) -> results.DocumentList:  # fmt: skip
+        """Documents, newest first unless `sort` and `order` say otherwise. Raises UsageError."""
+        filters = options.filters_of(self._runtime, locals())
+        from vault_index.query.documents import list_documents
+
+        limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
+        with self._runtime.pool.lend() as connections:
+            return list_documents(
+                connections.reader, connections.cache, self._runtime.records(connections), filters,
+                sort=sort, order=order, limit=limit, offset=offset,
+            )  # fmt: skip
+
+    def related(
+        self, ref: str, *, limit: int = 10, offset: int = 0,
+        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
+        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+    ) -> results.RelatedList:  # fmt: skip
+        """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
+
+        Of a place (`path:10-42`, `[[Note#Heading]]`) the links and the meaning of its lines count. Raises as `get`.
+        """
+        filters = options.filters_of(self._runtime, locals())
+        from vault_index.query.related import related_documents
+
+        limit, offset = at_least(1, "limit", limit, 10), at_least(0, "offset", offset, 0)
+        with self._runtime.pool.lend() as connections:
+            return related_documents(
+                connections.reader, self._runtime.records(connections),
+                self._runtime.resolve(connections, ref, self._sources(source)), filters,
+                now=time.time(), limit=limit, offset=offset,
+            )  # fmt: skip
+
+    def timeline(
+        self, ref: str | None = None, *, query: str | None = None, depth_before: int = 5, depth_after: int = 5,
+        type: Names = None, kind: Names = None, project: Names = None, source: Names = None,
+    ) -> results.Timeline:  # fmt: skip
+        """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
+
+        Raises as `get`, and NotFoundError for a query that finds nothing.
+        """
+        filters = options.filters_of(self._runtime, locals())
+        from vault_index.query.related import timeline_around
+
+        if (ref is None) == (query is None):
+            raise UsageError(
+                "a timeline is around one document", "name it, or choose it by a query (--query TEXT), but not both"
+            )
+        if query is not None:
+            found = self.search(query, limit=1, source=source)
+            if not found.results or found.confidence == "none":
+                raise NotFoundError(f"nothing answers {query!r}", "try fewer or other words, or name the document")
+            ref, source = found.results[0].path, found.results[0].source
+        before, after = at_least(0, "depth_before", depth_before, 5), at_least(0, "depth_after", depth_after, 5)
+        with self._runtime.pool.lend() as connections:
+            return timeline_around(
+                connections.reader, self._runtime.records(connections),
+                self._runtime.resolve(connections, ref or "", self._sources(source)).document, filters,
+                now=time.time(), before=before, after=after,
+            )  # fmt: skip
+
+    def recall(
+        self, query: str | None = None, *, project: str | None = None, budget: int | None = None,
+        token: str | None = None, session: str | None = None, source: Names = None,
+    ) -> results.Recall:  # fmt: skip
+        """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks.
+
+        Without both: what holds for every project. An empty text where there is nothing. `budget` is in tokens of
+        cl100k_base (from 1; default: the setting). Equal questions get equal answers but for the random `token` of the
+        marks; a caller may give one (4 to 64 hexadecimal digits) to have the very same text again. `session` is the id
+        of the session that asks: it is not told of itself. Raises UsageError.
+        """
+        wanted = options.recall_options(self._runtime, locals())
+        from vault_index.query.hits import DiskState
+        from vault_index.query.recall import recall
+
+        with self._runtime.pool.lend() as connections:
+            searcher, disk = self._runtime.searcher(connections), DiskState(self._runtime.by_name)
+            return recall(searcher, connections.reader, disk, wanted)
+
+    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> results.TagList:
+        """Tags with how many documents carry them, most frequent first."""
+        filters = options.filters_of(self._runtime, locals())
+        from vault_index.query.documents import list_tags
+
+        with self._runtime.pool.lend() as connections:
+            return list_tags(connections.reader, filters)
+
+    def agents(self) -> results.AgentList:
+        """Who entered documents, and how many."""
+        from vault_index.query.documents import list_agents
+
+        with self._runtime.pool.lend() as connections:
+            return list_agents(connections.reader)
+
+    def add(
+        self, text: str = "", *, path: str | None = None, force: bool = False, source: Names = None,
+        type: str | None = None, title: str | None = None, subtitle: str | None = None, digest: str | None = None,
+        tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
+        expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
+        concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
+        bead: str | None = None, supersedes: Names = None,
+    ) -> results.StoredMemory:  # fmt: skip
+        """Store a memory, unless one says the same already: that one takes over new tags and dates.
+
+        Where `text` begins with frontmatter, its keys count as well; arguments count before them. Dates are ISO or
+        plain words (`in 3 months`). Lists may be strings with commas; `facts` is a list, or has a line for each.
+        `supersedes` names memories that this one replaces: ids, their beginnings, or paths. `path` names the file
+        inside the memory folder, as `handoffs/2026-01-01`. Text and arguments have at most `memory.max_bytes` bytes
+        each; what looks like a credential is refused unless `force`. Raises UsageError, NotFoundError, and BusyError
+        for an index that others keep busy.
+        """
+        fields = options.memory_fields(locals())
+        return memories.add_memory(self._runtime, text, fields, path=path, force=force, sources=self._sources(source))
+
+    def update(
+        self, ref: str, *, content: str | None = None, append: bool = False, section: str | None = None,
+        add_tags: Names = None, remove_tags: Names = None, force: bool = False, source: Names = None,
+        type: str | None = None, title: str | None = None, subtitle: str | None = None, digest: str | None = None,
+        tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
+        expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
+        concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
+        bead: str | None = None, supersedes: Names = None,
+    ) -> results.StoredMemory:  # fmt: skip
+        """Change what is named of one memory, and set `updated`; an empty text takes a field away.
+
+        `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
+        under that heading. Raises as `add`, NotFoundError, and ConflictError when the file changed meanwhile.
+        """
+        fields = options.memory_fields(locals())
+        return memories.update_memory(
+            self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
+            remove_tags=remove_tags, force=force, sources=self._sources(source),
+        )  # fmt: skip
+
+    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> results.MemoryOutcomes:
+        """Move memories to the `.trash/` of their vault, or with `permanent` delete them.
+
+        Of several each is reported; the error of a single one is raised: NotFoundError, UsageError, BusyError.
+        """
+        return memories.delete_memories(self._runtime, whole(ref), permanent=permanent, sources=self._sources(source))
+
+    def prune(
+        self, *, before: str | None = None, dry_run: bool = False, source: Names = None
+    ) -> results.MemoryOutcomes:
+        """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
+
+        The file decides: one whose date was put off since it was indexed stays. Raises UsageError, BusyError.
+        """
+        return memories.prune_memories(self._runtime, before=before, dry_run=dry_run, sources=self._sources(source))
+
+    def capture(
+        self, text: str, *, entered_by: str = "auto-extract", by: str | None = None, project: str | None = None,
+        session: str | None = None, statements: bool = False, inbox: bool = False, auto: bool = False,
+        dry_run: bool = False, force: bool = False, source: Names = None,
+    ) -> results.MemoryOutcomes:  # fmt: skip
+        """Store every `*Remember*: …` of a text, with the tags and the expiry that its words say.
+
+        With `statements` the plain decisions and preferences of a user as well. `inbox` keeps them in the folder
+        `inbox` of the memories; `auto` leaves it to `agents.capture` where they go, and whether. `project` is a name
+        or a folder. One that cannot be stored is reported with its line, and the others are stored.
+        """
+        return memories.capture_memories(
+            self._runtime, text, entered_by=by or entered_by, project=project, session=session,
+            mode=self._runtime.config.agents.capture if auto else "inbox" if inbox else "direct",
+            statements=statements, dry_run=dry_run, force=force, sources=self._sources(source),
+        )  # fmt: skip
+
+    def export(
+        self, path: str | Path, *, folder: bool = False, force: bool = False, source: Names = None
+    ) -> results.ExportReport:
+        """Write every memory of one vault to a JSON file, or with `folder` to a folder of markdown; both lose nothing.
+
+        The vault is the one memories are written to, or `source`. Only the owner can read what is written. Raises
+        UsageError for a file that exists and a folder that is not empty, unless `force`.
+        """
+        return memories.export_memories(self._runtime, path, folder=folder, force=force, sources=self._sources(source))
+
+    def export_json(self, *, source: Names = None) -> str:
+        """What `export` writes to a JSON file: one array, a record a line, by path."""
+        return memories.export_json(self._runtime, self._sources(source))
+
+    def import_(
+        self, path: str | Path, *, force: bool = False, dry_run: bool = False, embed: bool = True, source: Names = None,
+        progress: Progress = no_progress, cancel: CancelToken | None = None,
+    ) -> results.MemoryOutcomes:  # fmt: skip
+        """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
+
+        What is here already stays as it is, so importing twice changes nothing. One that cannot be read, or holds
+        what looks like a credential (unless `force`), is reported with its position, and the others are stored.
+        """
+        return memories.import_memories(
+            self._runtime, path, force=force, dry_run=dry_run, embed=embed, sources=self._sources(source),
+            progress=progress, cancel=cancel or CancelToken(),
+        )  # fmt: skip
+
+    def sync(
+        self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False, embed: bool = True,
+        source: Names = None, progress: Progress = no_progress, cancel: CancelToken | None = None,
+    ) -> results.SyncReport:  # fmt: skip
+        """Compare files and index, and change the index. `paths`: only these files and folders of the sources.
+
+        With `embed` the missing vectors follow. `cancel` ends it between two documents or batches: its report is then
+        not `finished`, and the next call goes on from there. Raises UsageError for a path in no source, and BusyError.
+        """
+        places = options.places_in(self._runtime, paths, source)
+        return self._runtime.write.sync(places, dry_run=dry_run, embed=embed, progress=progress, cancel=cancel)
+
+    def rebuild(
+        self, *, embed: bool = True, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.SyncReport:
+        """Read every file again, in place: old rows stay searchable until their new ones are there."""
+        write = self._runtime.write
+        return write.sync(None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True)
+
+    def embed(
+        self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.EmbedReport:
+        """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
+        return self._runtime.embed(rebuild=rebuild, progress=progress, cancel=cancel)
+
+    def embed_plan(self) -> results.EmbedPlan:
+        """What filling the vectors would send and cost."""
+        return health.embed_plan(self._runtime)
+
+    def embed_status(self) -> results.EmbedStatus:
+        """How many of the vectors are there."""
+        return health.embed_status(self._runtime)
+
+    def stats(self) -> results.Stats:
+        """Counts of documents, tags, agents and passages, and the size of the index in bytes."""
+        return health.index_stats(self._runtime)
+
+    def status(self) -> results.Status:
+        """The state of index, sources and vectors, and every problem. Never raises for an index that cannot be opened:
+        that is one of the problems."""
+        return health.index_status(self._runtime)
+
+    def privacy(self) -> results.Privacy:
+        """What was sent to which server, and when; never the text."""
+        return health.privacy_ledger(self._runtime)
+
+    def file_status(self, ref: str) -> results.FileStatus:
+        """Whether one document or file is indexed, as it is now or as it was; and if not, why. `ref` is as in `get`, or
+        a path. Raises NotFoundError where there is neither a document nor a file in a source."""
+        return health.file_status(self._runtime, ref)
+
+    def doctor(self, *, recall: bool = False, deep: bool = False) -> results.DoctorReport:
+        """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
+        compared with one that is built anew, which takes as long as building it."""
+        return health.run_doctor(self._runtime, recall=recall, deep=deep)
+
+    def repair(
+        self, *, deep: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.DoctorReport:
+        """Rebuild what is derived from files and cache, and tighten the permissions of our own files. The report says
+        what is left, and what was mended (`fixed`). While a source is missing nothing is built anew: its rows stay."""
+        return health.repair_index(self._runtime, deep=deep, progress=progress, cancel=cancel)
+
+    def _sources(self, source: Names) -> tuple[str, ...]:
+        return self._runtime.source_names(names(source))

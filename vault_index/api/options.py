@@ -3,102 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from vault_index.errors import UsageError
+from vault_index.fields import FIELDS, FILTERS, Declared, Filters
 
-TYPE_CHECKING = False  # spares the import of the sources and of the search; type checkers know the name
-if TYPE_CHECKING:
-    from vault_index.config.schema import SearchConfig
-    from vault_index.models import Filters
+if TYPE_CHECKING:  # `list` is not to import what searches
+    from vault_index.query.recall import RecallOptions
     from vault_index.query.search import SearchOptions
-    from vault_index.sources.source import Source
+    from vault_index.runtime import Runtime
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
-
-
-class FilterOptions(TypedDict, total=False):
-    """Which documents an answer is about: the filters of the query language, as arguments.
-
-    `tags` must all be there, of `any_tag` one; several values of anything else are alternatives. `property` is a
-    frontmatter key, or `key:value`; `state` is what `is:` says.
-    """
-
-    tags: Names
-    any_tag: Names
-    type: Names
-    kind: Names
-    project: Names
-    by: Names
-    path: Names
-    title: Names
-    file: Names
-    concept: Names
-    bead: Names
-    confidence: Names
-    session: Names
-    state: Names
-    property: Names
-    source: Names
-    after: str | None
-    before: str | None
-
-
-class AskOptions(FilterOptions, total=False):
-    """How a question is read and ranked, beside the filters; None is what the configuration says.
-
-    `fuzzy` reads words that no text holds as words that are spelled almost so; `threshold` is how alike they must be,
-    from 0.5 to 1. `as_of` asks as on that day: what was created later is left out, what was not over yet is not.
-    """
-
-    mode: Literal["hybrid", "text", "vector"]
-    match: Literal["any", "all"] | None
-    per_document: int | None
-    fuzzy: bool | None
-    threshold: float | None
-    include_expired: bool
-    include_superseded: bool
-    as_of: str | None
-
-
-class MemoryOptions(TypedDict, total=False):
-    """What is said of a memory beside its text. None is "not given"; in an update, an empty text takes the field away.
-
-    Dates are ISO or plain words (`in 3 months`). Lists may be strings with commas; `facts` is a list, or has a line
-    for each. `supersedes` names the memories that this one replaces: ids, their beginnings, or paths.
-    """
-
-    type: str | None
-    title: str | None
-    subtitle: str | None
-    digest: str | None
-    tags: Names
-    project: str | None
-    by: str | None
-    entered_by: str | None
-    expires: str | None
-    valid_until: str | None
-    confidence: str | None
-    facts: Names
-    concepts: Names
-    files_read: Names
-    files_modified: Names
-    bead: str | None
-    bead_id: str | None
-    supersedes: Names
-
-
-ASKING = AskOptions.__annotations__.keys() - FilterOptions.__annotations__.keys()
-"""Options of a question that are no filters."""
-
-FILTER_KEYS = {"tags": "tag", "any_tag": "anytag", "state": "is"}
-"""Filters that are called otherwise in a query."""
-
-LISTS = frozenset({"tags", "any_tag", "type", "kind", "confidence", "state"})
-"""Filters whose values never hold a comma, so that several may stand in one string. Paths and names may."""
 
 _ALL = 1 << 53
 _LONGEST_QUERY = 20_000
@@ -116,21 +35,11 @@ def names(value: Names) -> tuple[str, ...]:
 
 
 def at_least(low: int, name: str, value: int | None, default: int) -> int:
-    """A number from `low` on; one that no database counts up to means all there is."""
+    """A number from `low` on; one beyond what a database counts to means all there is."""
     number = default if value is None else min(value, _ALL)
     if number < low:
         raise UsageError(f"{name} must be at least {low}, not {number}", f"leave {name} out for the default")
     return number
-
-
-def question(query: str) -> str:
-    """The query, unless it is a document: every word of it would be looked for."""
-    if len(query) > _LONGEST_QUERY:
-        raise UsageError(
-            f"the query has {len(query):,} characters, and at most {_LONGEST_QUERY:,} are looked for",
-            "ask for its sentences, or for a few words",
-        )
-    return query
 
 
 def between(low: float, high: float, name: str, value: float | None, default: float) -> float:
@@ -149,40 +58,98 @@ def one_of(name: str, value: str | None, default: str, choices: tuple[str, ...])
     return chosen
 
 
-def places_in(sources: Sequence[Source], paths: Sequence[str | Path]) -> dict[str, list[str]]:
-    """Paths as places inside the sources they are in, by the names of these. Raises UsageError for one in none."""
+def question(query: str) -> str:
+    """The query. Raises UsageError for one as long as a document: each of its words would be looked for."""
+    if len(query) > _LONGEST_QUERY:
+        raise UsageError(
+            f"the query has {len(query):,} characters, and at most {_LONGEST_QUERY:,} are looked for",
+            "ask for its sentences, or for a few words",
+        )
+    return query
+
+
+def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Names) -> dict[str, list[str]] | None:
+    """Where to sync: `paths` by the names of the sources they are in, else the whole of `source`, else everything
+    (None). Raises UsageError for a path in no source."""
+    if paths is None:
+        return {name: [""] for name in runtime.source_names(names(source))} or None
     from vault_index.sources.names import readable_part  # most commands name no places
 
     places: dict[str, list[str]] = {}
     for path in paths:
-        owners = [
-            (source.config.name, relative)
-            for source in sources
-            if (relative := source.relative(os.path.abspath(path))) is not None
-        ]
+        inside = {one.config.name: one.relative(os.path.abspath(path)) for one in runtime.sources}
+        owners = {name: relative for name, relative in inside.items() if relative is not None}
         if not owners:
-            roots = ", ".join(str(source.config.path) for source in sources) or "none yet"
+            roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"
             raise UsageError(f"{path} is in no source", f"the sources are: {roots}")
-        for name, relative in owners:
+        for name, relative in owners.items():
             places.setdefault(name, []).append(readable_part(relative))
     return places
 
 
-def search_options(asked: AskOptions, settings: SearchConfig, filters: Filters) -> SearchOptions:
-    """Raises UsageError for what is no such option, or out of range."""
+def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:
+    """The filters among the arguments of a call."""
+    from vault_index.query.language.filters import add_filter
+
+    filters = Filters(sources=runtime.source_names(names(given["source"])))
+    for declared in FILTERS.values():
+        if declared.name == "source":
+            continue  # checked above: a source that is not there is an error
+        for name in _names(declared):
+            values = given.get(name)
+            for value in names(values) if declared.splits else whole(values):
+                filters = add_filter(filters, declared.name, value)
+    return filters
+
+
+def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
+    """The arguments of `search` and `why`, or else what is set. Raises UsageError for a value out of range."""
     from vault_index.query.language.filters import parse_day
     from vault_index.query.search import SearchOptions
 
-    day, fuzzy = asked.get("as_of"), asked.get("fuzzy")
+    settings, day, fuzzy = runtime.config.search, given["as_of"], given["fuzzy"]
     return SearchOptions(
-        limit=settings.limit,
-        mode=one_of("mode", asked.get("mode"), "hybrid", ("hybrid", "text", "vector")),
-        match=one_of("match", asked.get("match"), settings.match, ("any", "all")),
-        per_document=at_least(1, "per_document", asked.get("per_document"), settings.per_document),
-        filters=filters,
+        limit=at_least(1, "limit", given["limit"], settings.limit),
+        offset=at_least(0, "offset", given.get("offset"), 0),
+        mode=one_of("mode", given["mode"], "hybrid", ("hybrid", "text", "vector")),
+        match=one_of("match", given["match"], settings.match, ("any", "all")),
+        per_document=at_least(1, "per_document", given["per_document"], settings.per_document),
+        filters=filters_of(runtime, given),
         fuzzy=settings.fuzzy if fuzzy is None else fuzzy,
-        threshold=between(0.5, 1.0, "threshold", asked.get("threshold"), settings.threshold),
-        include_expired=asked.get("include_expired", False),
-        include_superseded=asked.get("include_superseded", False),
+        threshold=between(0.5, 1.0, "threshold", given["threshold"], settings.threshold),
+        include_expired=given["include_expired"],
+        include_superseded=given["include_superseded"],
         as_of=parse_day(day) if day else None,
+        explain=given.get("explain", False),
     )
+
+
+def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
+    """The arguments of `recall`, or else what is set. Raises UsageError for a token that is not hexadecimal."""
+    from secrets import token_hex
+
+    from vault_index.markdown.recalled import is_token
+    from vault_index.query.projects import project_of
+    from vault_index.query.recall import RecallOptions
+
+    token, project = given["token"], given["project"]
+    if token is not None and not is_token(token):
+        raise UsageError(f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f")
+    return RecallOptions(
+        query=given["query"] or "",
+        project=project_of(project) if project else None,
+        budget=at_least(1, "budget", given["budget"], runtime.config.recall.budget),
+        token=token or token_hex(8),
+        sources=runtime.source_names(names(given["source"])),
+        session=given["session"] or "",
+        now=time.time(),
+    )
+
+
+def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the arguments of `add` and `update` say of a memory beside its text."""
+    return {name: given[name] for declared in FIELDS.values() for name in _names(declared) if name in given}
+
+
+def _names(declared: Declared) -> tuple[str, ...]:
+    return (declared.name, *declared.other_names)

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from vault_index.api.methods import METHODS, READING
 from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
@@ -11,23 +12,6 @@ from vault_index.errors import BusyError, VaultIndexError
 TYPE_CHECKING = False  # spares the import of the index; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
-
-READING = frozenset(
-    {
-        "search",
-        "why",
-        "get",
-        "list",
-        "related",
-        "timeline",
-        "recall",
-        "tags",
-        "stats",
-        "status",
-        "file_status",
-        "doctor",
-    }
-)
 
 
 def home_of(options: Options) -> Home:
@@ -70,7 +54,8 @@ def call(
     daemon may have been started with another configuration.
     """
     socket = home_of(options).socket_path
-    if (method in READING and options.config) or not os.path.exists(socket):
+    here = not METHODS[method].remote or (method in READING and options.config)
+    if here or not os.path.exists(socket):
         return call_here(options, method, params, progress=progress)
     from vault_index.daemon.client import OtherProtocol, Unreachable, connect  # 5 ms, and only where there may be one
 

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from vault_index.cli.arguments import FIELD_OPTIONS, SEVERAL, Options, absolute, argument, flag, takes
-from vault_index.cli.client import answer_of_several, ask, ask_of_several, call, call_here, home_of
+from vault_index.cli.client import answer_of_several, ask, ask_of_several, call, home_of
 from vault_index.cli.present import remark, show, write
 from vault_index.cli.progress import progress_bar
 from vault_index.errors import NotFoundError, UsageError
@@ -143,15 +143,14 @@ def run_export(options: Options, args: dict[str, Any]) -> int:
     source = {"source": options.source} if options.source is not None else {}
     if args["file"] == _STDIO:
         from vault_index.api import VaultIndex
-        from vault_index.api.carrying import as_json
 
         with VaultIndex.open(home_of(options)) as index:
-            write(as_json(index.memory_records(**source)).rstrip("\n"))
+            write(index.export_json(**source).rstrip("\n"))
         return 0
     place = absolute(args["file"])
     folder = options.format == "markdown" or args["file"].endswith("/") or os.path.isdir(place)
     params = {**source, "path": place, "folder": folder, "force": "force" in args}
-    show(options, "export", call_here(options, "export", params))
+    show(options, "export", call(options, "export", params))
     return 0
 
 

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from vault_index.api import to_json
+from vault_index.api.methods import WRITING
 from vault_index.daemon import protocol
 from vault_index.daemon.server import Request
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Writer
 from vault_index.models import Progress
-from vault_index.results import DaemonStatus
+from vault_index.results import DaemonStatus, Status, WatchStatus
 
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""
@@ -30,14 +31,14 @@ class Answers:
         self,
         version: str,
         call: Call,
-        writing: frozenset[str],
+        status: Callable[[DaemonStatus, WatchStatus], Status],
         render: Render,
         writer: Writer,
         watcher: Callable[[], Watcher],
     ) -> None:
         self._version = version
         self._call = call
-        self._writing = writing
+        self._status_with = status
         self._render = render
         self._writer = writer
         self._watcher = watcher
@@ -55,21 +56,21 @@ class Answers:
                 "pid": os.getpid(),
                 "since": self._since,
             }
-        if request.method in self._writing:
+        if request.method in WRITING:
             return _follow(self._writer.submit(request.method, request.params), progress)
         if request.method == "status" and not request.params.get("privacy"):  # the ledger knows nothing of a daemon
-            return self._with_own_problems(self._status(request.params))
+            return self._with_own_problems(self._status())
         answer = self._call(request.method, request.params)
         if request.method == "doctor":
             answer = self._with_own_problems(answer)
             return replace(answer, healthy=not answer.problems)
         return answer
 
-    def _status(self, params: dict[str, Any]) -> Any:
+    def _status(self) -> Status:
         state = self._writer.state()
         daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
         watch = replace(state.watch, backend=self._watcher().backend)
-        return self._call("status", params | {"daemon": daemon, "watch": watch})
+        return self._status_with(daemon, watch)
 
     def _with_own_problems(self, answer: Any) -> Any:
         known = {problem.code for problem in answer.problems}

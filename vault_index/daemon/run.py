@@ -5,11 +5,13 @@ import os
 import sys
 import threading
 import time
+from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from vault_index import __version__, api
+from vault_index import __version__
+from vault_index.api import VaultIndex, call
 from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
@@ -21,6 +23,8 @@ from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memor
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError
+from vault_index.health import index_status
+from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:
     from vault_index.output import Format
@@ -46,15 +50,15 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
     try:
-        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox, _opened(home) as index:
-            return _Daemon(home, index, inbox).serve()
+        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox, _opened(home) as runtime:
+            return _Daemon(runtime, inbox).serve()
     finally:
         lock.release()
 
 
-def _opened(home: Home) -> api.VaultIndex:
+def _opened(home: Home) -> "closing[Runtime]":
     try:
-        return api.VaultIndex.open(home)
+        return closing(Runtime.open(home))
     except VaultIndexError as error:  # whoever started it may not see what it prints
         log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
         raise
@@ -63,19 +67,21 @@ def _opened(home: Home) -> api.VaultIndex:
 class _Daemon:
     """Owns the parts; everything here happens in the main thread, which waits for words in the inbox."""
 
-    def __init__(self, home: Home, index: api.VaultIndex, inbox: EventQueue) -> None:
-        self._home = home
-        self._index = index
+    def __init__(self, runtime: Runtime, inbox: EventQueue) -> None:
+        self._home = home = runtime.home
+        self._runtime = runtime
+        self._index = index = VaultIndex(runtime)
         self._inbox = inbox
         self._tell_at = time.monotonic() + _TELL_SECONDS
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
-        call = partial(api.call, index)
-        self._writer = Writer(index, call, self._settings(), on_missed=lambda: inbox.put("renew"))
+        answer = partial(call, index)
+        status = partial(index_status, runtime)
+        self._writer = Writer(index, answer, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(
             home.socket_path,
-            Answers(__version__, call, api.WRITING_METHODS, _render, self._writer, lambda: self._watcher),
+            Answers(__version__, answer, status, _render, self._writer, lambda: self._watcher),
         )
 
     def serve(self) -> int:
@@ -118,8 +124,8 @@ class _Daemon:
             self._watcher.renew()
 
     def _release(self) -> None:
-        idle = self._index.config.embedding.idle_minutes * 60
-        if idle and self._index.release(idle):
+        idle = self._runtime.config.embedding.idle_minutes * 60
+        if idle and self._runtime.release(idle):
             trim_memory()
             log_event(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
@@ -143,7 +149,7 @@ class _Daemon:
         # Not before its turn has come: systemd takes a reload that is long for one that failed.
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         try:
-            self._index.reload()
+            self._runtime.reload()
         except BaseException:
             self._inbox.put("kept")
             raise
@@ -155,20 +161,20 @@ class _Daemon:
         self._watcher = self._new_watcher()
         self._watcher.start()
         self._writer.call(lambda: self._writer.configure(self._settings()))
-        log_event(log, logging.INFO, "reloaded", sources=len(self._index.sources))
+        log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
     def _settings(self) -> Settings:
-        watch, provider = self._index.config.watch, self._index.config.embedding.provider
-        stepper = Stepper(lambda: self._index)
+        watch, provider = self._runtime.config.watch, self._runtime.config.embedding.provider
+        stepper = Stepper(lambda: self._runtime)
         if provider not in ("local", "none"):
             # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
-            stepper = Stepper(lambda: api.VaultIndex.open(self._home), apart=True)
-        prune = self._prune if self._index.config.memory.auto_prune else None
+            stepper = Stepper(lambda: Runtime.open(self._home), apart=True)
+        prune = self._prune if self._runtime.config.memory.auto_prune else None
         return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, prune, self._shrink)
 
     def _shrink(self) -> None:
         """In the writer's thread."""
-        self._index.shrink()
+        self._runtime.shrink()
         trim_memory()
 
     def _prune(self) -> None:
@@ -178,7 +184,7 @@ class _Daemon:
             log_event(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
 
     def _new_watcher(self) -> Watcher:
-        return Watcher(self._index.sources, self._writer.mark, self._index.config.watch.backend)
+        return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
 
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS)

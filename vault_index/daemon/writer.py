@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vault_index.api.methods import QUICK_WRITES
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import EmbeddingQueue, Stepper
@@ -24,7 +25,6 @@ log = logging.getLogger(__name__)
 Call = Callable[[str, dict[str, Any], Progress, CancelToken], Any]
 """Carries out a method with its parameters; a dataclass of `results`."""
 
-_MEMORY_METHODS = frozenset({"add", "update", "delete", "prune", "capture"})
 _INTERRUPTIBLE = frozenset({"sync", "rebuild"})
 """They leave off between two documents while a memory is written."""
 _SLICE_SECONDS = 0.5
@@ -120,7 +120,7 @@ class Writer:
         job = Job(method, params)
         with self._lock:
             self._jobs = [*(known for known in self._jobs if not known.answer.done()), job]
-        priority = Priority.MEMORY if method in _MEMORY_METHODS else Priority.REQUEST
+        priority = Priority.MEMORY if method in QUICK_WRITES else Priority.REQUEST
         if not self._queue.put(priority, lambda: self._carry_out(job)):
             job.answer.set_exception(stopping())
         return job

@@ -1,4 +1,4 @@
-"""What `doctor` looks for inside the databases, and which of it is mended from the files and the cache."""
+"""`doctor` and `repair`: what is wrong inside the databases and around them, and rebuilding what is derived."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -6,49 +6,136 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal, TypeVar
 
-from vault_index.config import Config, Home
+from vault_index.cancel import CancelToken
+from vault_index.config import Home
 from vault_index.errors import BusyError, IndexCorruptError, VaultIndexError
-from vault_index.health.files import clock_problem, leftover_problems, permission_problems, watch_problems
-from vault_index.results import Problem
-from vault_index.sources.source import Source
+from vault_index.health.environment import (
+    clock_problems,
+    leftover_problems,
+    permission_problems,
+    some,
+    tighten,
+    watch_problems,
+)
+from vault_index.health.status import index_status
+from vault_index.models import Progress, no_progress
+from vault_index.query.search import SearchOptions
+from vault_index.query.selftest import DEPTH, self_test
+from vault_index.results import DoctorReport, Problem, RecallReport
+from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.counts import SYNCED_AT, read_meta
+from vault_index.store.document_names import document_names
+from vault_index.store.documents import paths_by_shared_id
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
-from vault_index.store.reader import ReadPool
+from vault_index.store.reader import IndexReader
+from vault_index.store.spaces import lacking_documents, serving_space
+
+T = TypeVar("T")
 
 _LOCK_SECONDS = 5.0
-_SHOWN = 5
 _FIX = "vault-index doctor --fix"
 
 TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind"})
-"""Mended by bringing the index up to date."""
+"""Codes of problems that a sync repairs."""
 TO_BEGIN_ANEW = frozenset({"index_damaged", "terms", "differs"})
-"""Mended by new rows from the files."""
+"""Those that new rows from the files repair."""
 TO_REFILL = frozenset({"vectors"})
-"""Mended by new vectors from the cache."""
+"""Those that new vectors from the cache repair."""
 
 
-def outside_problems(home: Home, config: Config, pool: ReadPool) -> list[Problem]:
-    """What is wrong around the databases."""
-    now = time.time()
-    fault = vec0_fault() if config.embedding.provider != "none" else ""
-    vec0 = [Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")] if fault else []
+def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
+    """Every problem; with `recall` also how well notes are found by their names, with `deep` also where the index
+    differs from one that is built anew in a temporary folder."""
+    problems = [*index_status(runtime).problems, *_shared_ids(runtime)]
+    known = {problem.code for problem in problems}
+    problems += [problem for problem in _outside(runtime) if problem.code not in known]
+    if not known & {"index_corrupt", "index_too_new", "not_set_up"}:
+        inside = list(_inside(runtime.home))
+        problems += inside
+        if deep and not inside:
+            problems += _deep(runtime)
+    return DoctorReport(not problems, tuple(problems), _self_test(runtime) if recall else None)
+
+
+def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None) -> DoctorReport:
+    """Rebuild what is derived, and tighten permissions. While a source is missing nothing is built anew: its rows
+    could not be read again."""
+    before = run_doctor(runtime, recall=False, deep=deep).problems
+    codes = {problem.code for problem in before}
+    tighten(runtime.home)
+    if codes & TO_BEGIN_ANEW and not any(source.missing() for source in runtime.sources):
+        runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
+    elif codes & TO_SYNC:
+        runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)
+    elif codes & TO_REFILL:
+        runtime.write.refill(progress=progress)
+    after = run_doctor(runtime, recall=False, deep=deep)
+    return replace(after, fixed=tuple(problem for problem in before if problem not in after.problems))
+
+
+def _self_test(runtime: Runtime) -> RecallReport:
+    settings = runtime.config.search
+    match: Literal["any", "all"] = "all" if settings.match == "all" else "any"
+    options = SearchOptions(DEPTH, match=match, per_document=1, fuzzy=settings.fuzzy, threshold=settings.threshold)
+    with runtime.pool.lend() as connections:
+        reader, searcher = connections.reader, runtime.searcher(connections)
+        space = serving_space(reader)
+        remote = space is not None and space.space.provider != "local"
+        leaving = runtime.moments().sort(lacking_documents(reader, None)).leaving if remote else None
+        documents = document_names(reader, time.time(), leaving)
+        return self_test(
+            documents, lambda query: [(hit.path, *hit.also) for hit in searcher.search(query, options).results]
+        )
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------
+
+
+def _shared_ids(runtime: Runtime) -> list[Problem]:
+    """Memories that have one id, as a copy and its original have."""
+    nothing: dict[str, list[str]] = {}
     return [
-        *vec0,
-        *permission_problems(home),
-        *watch_problems(config),
-        *clock_problem(_synced_at(pool), now),
-        *leftover_problems(config, now),
+        Problem(
+            "shared_id",
+            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
+            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
+        )
+        for uid, paths in _asked(runtime, lambda reader: paths_by_shared_id(reader), nothing).items()
     ]
 
 
-def inside_problems(home: Home) -> list[Problem]:
-    """What is wrong in the databases, as far as they can be opened; that they cannot, the status says."""
-    problems = []
-    if home.cache_db.exists():
-        problems += [_cache_damaged(home, found) for found in (_said(lambda: cache_damage(home.cache_db)),) if found]
+def _asked(runtime: Runtime, ask: Callable[[IndexReader], T], otherwise: T) -> T:
+    """What the index says; `otherwise` where it cannot be opened, which the status reports."""
+    try:
+        with runtime.pool.lend() as connections:
+            return ask(connections.reader)
+    except VaultIndexError:
+        return otherwise
+
+
+def _outside(runtime: Runtime) -> Iterator[Problem]:
+    """Problems around the databases."""
+    now = time.time()
+    if runtime.config.embedding.provider != "none" and (fault := vec0_fault()):
+        yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
+    yield from permission_problems(runtime.home)
+    yield from watch_problems(runtime.config)
+    yield from clock_problems(_asked(runtime, lambda reader: read_meta(reader, SYNCED_AT), None), now)
+    yield from leftover_problems(runtime.config, now)
+
+
+def _inside(home: Home) -> Iterator[Problem]:
+    """Problems in the databases, as far as they can be opened; that they cannot, the status says."""
+    if home.cache_db.exists() and (damage := _cache_damage(home)):
+        yield Problem(
+            "cache_damaged",
+            f"{home.cache_db} is damaged: {damage}",
+            "move it away and run `vault-index sync`: embeddings are computed again, usage and spending are forgotten",
+        )
     try:
         with _examined(home) as checkup:
             for code, look, what in (
@@ -57,32 +144,33 @@ def inside_problems(home: Home) -> list[Problem]:
                 ("vectors", checkup.vectors, "meanings are not found as they should be"),
             ):
                 if found := look():
-                    problems.append(Problem(code, f"{what}: {found}", f"{_FIX} makes it anew from your files"))
+                    yield Problem(code, f"{what}: {found}", f"{_FIX} makes it anew from your files")
                     break
     except IndexCorruptError as error:
-        problems.append(Problem("index_damaged", error.message, f"{_FIX} makes it anew from your files"))
+        yield Problem("index_damaged", error.message, f"{_FIX} makes it anew from your files")
     except BusyError as error:
-        problems.append(Problem("busy", f"{error.message}: its inside was not looked at", "run doctor again later"))
+        yield Problem("busy", f"{error.message}: its inside was not looked at", "run doctor again later")
     except VaultIndexError:
         pass
-    return problems
 
 
-def deep_problems(
-    home: Home, config: Config, sources: Sequence[Source], build: Callable[[Home, Config], None]
-) -> list[Problem]:
-    """Where the index says other things than one that `build` makes anew in a temporary folder."""
-    here = [source.config.name for source in sources if not source.missing()]
+def _deep(runtime: Runtime) -> Iterator[Problem]:
+    """Where the index says other things than one that is built anew."""
+    home, config = runtime.home, runtime.config
+    here = [source.config.name for source in runtime.sources if not source.missing()]
     try:
         with TemporaryDirectory(prefix="vault-index-doctor-") as folder:
             fresh = home._replace(data_dir=Path(folder), runtime_dir=Path(folder))
-            build(fresh, replace(config, embedding=replace(config.embedding, provider="none")))
+            without_vectors = replace(config, embedding=replace(config.embedding, provider="none"))
+            with closing(Runtime(fresh, without_vectors)) as built:
+                built.write.sync(None, dry_run=False, embed=False, progress=no_progress)
             with _examined(home) as checkup:
-                return [*_rows(home, fresh, here, whole=len(here) == len(sources)), *_vectors(home, checkup)]
+                yield from _rows(home, fresh, here, whole=len(here) == len(runtime.sources))
+                yield from _vectors(home, checkup)
     except BusyError as error:
-        return [Problem("busy", f"{error.message}: it was not compared", "run doctor again later")]
+        yield Problem("busy", f"{error.message}: it was not compared", "run doctor again later")
     except IndexCorruptError as error:
-        return [Problem("index_damaged", error.message, f"{_FIX} makes it anew from your files")]
+        yield Problem("index_damaged", error.message, f"{_FIX} makes it anew from your files")
 
 
 def _rows(home: Home, fresh: Home, sources: Sequence[str], *, whole: bool) -> Iterator[Problem]:
@@ -93,13 +181,13 @@ def _rows(home: Home, fresh: Home, sources: Sequence[str], *, whole: bool) -> It
     if behind:
         yield Problem(
             "behind",
-            f"{len(behind)} documents changed since they were indexed: {_some(behind)}",
+            f"{len(behind)} documents changed since they were indexed: {_paths(behind)}",
             f"vault-index sync, or {_FIX}; a daemon keeps up by itself",
         )
     if differing:
         yield Problem(
             "differs",
-            f"{len(differing)} documents are indexed otherwise than a fresh build has them: {_some(differing)}",
+            f"{len(differing)} documents are indexed otherwise than a fresh build has them: {_paths(differing)}",
             f"{_FIX} makes the rows anew from your files; please report it",
         )
     if words:
@@ -130,29 +218,12 @@ def _examined(home: Home) -> Iterator[Checkup]:
         yield checkup
 
 
-def _cache_damaged(home: Home, found: str) -> Problem:
-    return Problem(
-        "cache_damaged",
-        f"{home.cache_db} is damaged: {found}",
-        "move it away and run `vault-index sync`: embeddings are computed again, usage and spending are forgotten",
-    )
+def _paths(places: Sequence[tuple[str, str]]) -> str:
+    return some([path for _, path in places])
 
 
-def _said(look: Callable[[], str]) -> str:
+def _cache_damage(home: Home) -> str:
     try:
-        return look()
+        return cache_damage(home.cache_db)
     except VaultIndexError as error:
         return error.message
-
-
-def _synced_at(pool: ReadPool) -> str | None:
-    try:
-        with pool.lend() as connections:
-            return read_meta(connections.reader, SYNCED_AT)
-    except VaultIndexError:
-        return None
-
-
-def _some(places: Sequence[tuple[str, str]]) -> str:
-    shown = ", ".join(path for _, path in places[:_SHOWN])
-    return f"{shown} and {len(places) - _SHOWN} more" if len(places) > _SHOWN else shown

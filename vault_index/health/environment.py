@@ -1,8 +1,13 @@
-"""What can be wrong around an index: the settings in force, the disk, a daemon that is no more. `status` asks each
-time, so that a problem is gone from it as soon as it is mended."""
+"""What can be wrong around an index: settings, disk, permissions, leftovers, watches, the clock, a daemon that died.
+
+`status` asks each time, so that a problem is gone from it as soon as it is mended.
+"""
 
 import fcntl
 import os
+import stat
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_index.config import Config, Home, load_config
@@ -14,58 +19,56 @@ _LOW_SPACE = 64 * 2**20
 _START = "vault-index service restart, or vault-index watch"
 
 
-def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> list[Problem]:
+def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> Iterator[Problem]:
+    """Settings, daemon and disk."""
     pid = daemon.pid if daemon.running else os.getpid() if _holder(home.daemon_lock) == os.getpid() else None
-    return [
-        problem
-        for problem in (
-            _settings(home, config, pid) if pid is not None else left_behind(home),
-            space_problem(home.data_dir, _free(home.data_dir)),
-        )
-        if problem is not None
-    ]
+    yield from _left_behind(home) if pid is None else _settings(home, config, pid)
+    yield from space_problems(home.data_dir, _free(home.data_dir))
 
 
-def _settings(home: Home, config: Config, pid: int) -> Problem | None:
-    """Whether the daemon goes by the configuration as the file has it now."""
+def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
+    """The daemon does not go by the configuration as the file has it now."""
     again = f"kill -HUP {pid}"
     try:
-        now = load_config(home)
+        changed = load_config(home) != config
     except VaultIndexError as error:
-        return Problem(
+        yield Problem(
             "config", f"{error.message} The daemon goes on with what it read before.", f"{error.hint} {again}"
         )
-    if now == config:
-        return None
-    return Problem("config_changed", "the configuration was changed since the daemon read it", f"have it read: {again}")
+        return
+    if changed:
+        yield Problem(
+            "config_changed", "the configuration was changed since the daemon read it", f"have it read: {again}"
+        )
 
 
-def space_problem(folder: Path, free: int | None) -> Problem | None:
-    if free is None or free >= _LOW_SPACE:
-        return None
-    return Problem(
-        "disk_full",
-        f"only {free / 2**20:.0f} MiB are free where {folder} lies: the index may fail to grow",
-        "free some space; nothing is lost, and what could not be written is tried again",
-    )
+def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
+    """`free` bytes are too few; None is not known."""
+    if free is not None and free < _LOW_SPACE:
+        yield Problem(
+            "disk_full",
+            f"only {free / 2**20:.0f} MiB are free where {folder} lies: the index may fail to grow",
+            "free some space; nothing is lost, and what could not be written is tried again",
+        )
 
 
-def left_behind(home: Home) -> Problem | None:
-    """A daemon that ended without taking its leave, or is there and gives no answer."""
+def _left_behind(home: Home) -> Iterator[Problem]:
+    """A daemon that ended without cleaning up, or that runs and does not answer."""
     pid = _holder(home.daemon_lock)
     if pid is None:
-        return None
-    if not _alive(pid) or not _locked(home.daemon_lock):
-        return Problem(
+        return
+    if _alive(pid) and _locked(home.daemon_lock):
+        yield Problem(
+            "daemon_silent",
+            f"the daemon (pid {pid}) runs, but does not answer",
+            f"it may just be starting; otherwise end it (kill {pid}), then: {_START}",
+        )
+    else:
+        yield Problem(
             "daemon_died",
             f"the daemon (pid {pid}) ended without cleaning up: it crashed or was killed",
             f"start it again: {_START}. What it left behind is taken over",
         )
-    return Problem(
-        "daemon_silent",
-        f"the daemon (pid {pid}) runs, but does not answer",
-        f"it may just be starting; otherwise end it (kill {pid}), then: {_START}",
-    )
 
 
 def _holder(lock: Path) -> int | None:
@@ -104,3 +107,111 @@ def _free(folder: Path) -> int | None:
     except OSError:
         return None
     return found.f_bavail * found.f_frsize
+
+
+_LEFTOVER_SECONDS = 60.0
+"""A younger draft may still be written to."""
+_CLOCK_SECONDS = 60.0
+_SHOWN = 5
+_INOTIFY = Path("/proc/sys/fs/inotify")
+
+
+def permission_problems(home: Home) -> Iterator[Problem]:
+    """Own files and folders that others can read."""
+    if open_to_others := [str(path) for path, _ in _open_to_others(home)]:
+        yield Problem(
+            "permissions",
+            f"others can read {some(open_to_others)}",
+            "vault-index doctor --fix takes that from them (chmod go-rwx)",
+        )
+
+
+def tighten(home: Home) -> None:
+    """Take our own files and folders from everybody else."""
+    for path, mode in _open_to_others(home):
+        path.chmod(mode & 0o700)
+
+
+def leftover_problems(config: Config, now: float) -> Iterator[Problem]:
+    """Drafts of memories that a crash left in a vault. They are named, and never touched: they may be the only copy."""
+    if found := [str(path) for source in config.sources for path in _drafts(source.path, now)]:
+        yield Problem(
+            "leftover",
+            f"a crash left {len(found)} unfinished {'file' if len(found) == 1 else 'files'} in a vault: {some(found)}",
+            "look into them, then delete them yourself; search leaves them out",
+        )
+
+
+def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]:
+    """The system does not let this user watch as many folders as there are."""
+    if config.watch.backend == "polling":
+        return
+    folders = sum(1 for source in config.sources for _ in _walk(source.path))
+    for name, count in (("max_user_watches", folders), ("max_user_instances", len(config.sources) + 2)):
+        limit = _number(limits / name)
+        if limit is not None and count > limit:
+            yield Problem(
+                "watch_limit",
+                f"the vaults take {count:,} of {name}, and this system allows {limit:,} in all programs of a user",
+                f"raise it: sudo sysctl fs.inotify.{name}={max(2 * count, 524288 if 'watches' in name else 512)}",
+            )
+
+
+def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
+    """The clock went back: nothing tells any more what is younger."""
+    last = float(synced_at or 0)
+    if last > now + _CLOCK_SECONDS:
+        told, then = (time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) for moment in (now, last))
+        yield Problem(
+            "clock",
+            f"the clock says {told}, but the index was brought up to date at {then}",
+            "set the clock, then run `vault-index rebuild`",
+        )
+
+
+def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
+    named = ("index.db*", "cache.db*", "*.lock", "daemon.log*")
+    files = [home.config_file, home.socket_path, *(path for name in named for path in home.data_dir.glob(name))]
+    for path in (home.data_dir, home.runtime_dir, *sorted(files)):
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        # A link is somebody else's: home-manager's configuration lies in a store that all may read.
+        if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
+            yield path, stat.S_IMODE(found.st_mode)
+
+
+def _drafts(root: Path, now: float) -> Iterator[Path]:
+    for folder, names in _walk(root):
+        for name in names:
+            path = Path(folder, name)
+            if name.startswith(".vault-index-") and name.endswith(".tmp") and _age(path, now) > _LEFTOVER_SECONDS:
+                yield path
+
+
+def _walk(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """Every folder that is not hidden, and the names of its files."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield folder, names
+
+
+def _age(path: Path, now: float) -> float:
+    try:
+        return now - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text("ascii"))
+    except (OSError, ValueError):  # no Linux, or a sandbox
+        return None
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

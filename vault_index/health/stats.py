@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vault_index.results.counts import Stats
 from vault_index.store.counts import SYNCED_AT, count_rows, kind_counts, read_meta
 from vault_index.store.spaces import count_pending, read_spaces, serving_space
 from vault_index.times import iso_time
 
-TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `stats` is not to import what reads files
     from vault_index.config import Home
-    from vault_index.indexer.outbound import Now
-    from vault_index.store.reader import Connections, IndexReader
+    from vault_index.runtime import Runtime
+    from vault_index.store.reader import IndexReader
 
 
-def stats(connections: Connections, home: Home, now: Now) -> Stats:
-    reader = connections.reader
-    with reader.snapshot():
-        kinds = kind_counts(reader)
-        synced = read_meta(reader, SYNCED_AT)
-        space = serving_space(reader)
+def index_stats(runtime: Runtime) -> Stats:
+    with runtime.pool.lend() as connections, connections.reader.snapshot():
+        reader = connections.reader
+        kinds, synced, space = kind_counts(reader), read_meta(reader, SYNCED_AT), serving_space(reader)
         return Stats(
             documents=sum(kinds.values()),
             memories=kinds.get("memory", 0),
@@ -29,13 +28,13 @@ def stats(connections: Connections, home: Home, now: Now) -> Stats:
             tags=count_rows(reader, "tag"),
             agents=count_rows(reader, "author"),
             indexed=iso_time(float(synced)) if synced else None,
-            pending=pending(reader, now),
+            pending=pending(runtime, reader),
             model=space.space.model if space else "none",
-            bytes=bytes_of(home),
+            bytes=bytes_of(runtime.home),
         )
 
 
-def pending(reader: IndexReader, now: Now) -> int:
+def pending(runtime: Runtime, reader: IndexReader) -> int:
     """Chunks that will get a vector: of the space being built where there is one."""
     row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
     if row is None:
@@ -44,11 +43,11 @@ def pending(reader: IndexReader, now: Now) -> int:
         return count_pending(reader, row.id)
     from vault_index.indexer.outbound import waiting  # late: it knows the sources, and what embeds
 
-    return waiting(reader, row, now)[0]
+    return waiting(reader, row, runtime.moments)[0]
 
 
 def bytes_of(home: Home) -> int:
-    """Both databases with their logs, as they stand on disk."""
+    """Both databases with their logs, in bytes on disk."""
     total = 0
     for database in (home.index_db, home.cache_db):
         for suffix in ("", "-wal"):

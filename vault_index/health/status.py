@@ -1,43 +1,41 @@
-"""`status`, the privacy ledger and the price of embedding: how it is doing, and what it costs."""
-
-from __future__ import annotations
+"""`status` and `file-status`: the state of index, sources and vectors, and what is wrong with them."""
 
 import json
-import time
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from vault_index import __version__
-from vault_index.config import Config, Home
-from vault_index.errors import VaultIndexError
+from vault_index.config import Config
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.health.embedding import spent_days
 from vault_index.health.environment import surrounding_problems
 from vault_index.health.stats import bytes_of, pending
-from vault_index.indexer.embedders import Embedders
-from vault_index.indexer.outbound import Now
 from vault_index.indexer.reading import as_indexed
 from vault_index.models import Fault
 from vault_index.results import (
     DaemonStatus,
     EmbedderStatus,
-    EmbedPlan,
-    EmbedStatus,
+    FileStatus,
     IndexStatus,
-    Privacy,
     Problem,
     SourceStatus,
     SpentDay,
     Status,
     WatchStatus,
 )
+from vault_index.runtime import Runtime
 from vault_index.sources.source import Source
-from vault_index.store.cache import Cache
-from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, read_meta, source_counts, stamps
-from vault_index.store.documents import paths_by_shared_id
-from vault_index.store.reader import Connections, IndexReader, ReadPool
-from vault_index.store.spaces import count_pending, pending_chunks, read_spaces, serving_space
+from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
+from vault_index.store.documents import chunks_of
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import StoredDocument
+from vault_index.store.spaces import count_pending, serving_space
 
+_NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
 _SHOWN_REDACTED = 10
-_SPENT_DAYS = 7
+_AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
     "frontmatter": "the note is indexed, with what could be read of it; in quotes any value is plain text",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
@@ -54,156 +52,120 @@ _HINTS = {
 }
 
 
-def status(
-    pool: ReadPool,
-    home: Home,
-    config: Config,
-    sources: Sequence[Source],
-    now: Now,
-    daemon: DaemonStatus,
-    watch: WatchStatus,
-) -> Status:
-    """Works on whatever there is: an index that cannot be opened is a problem, not an error."""
-    problems = surrounding_problems(home, config, daemon)
-    problems += [problem for source in sources for problem in _source_problems(source)]
+def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: WatchStatus = _NO_WATCH) -> Status:
+    """Works on whatever there is: an index that cannot be opened is a problem, not an error. A daemon gives its own
+    state."""
+    home, config = runtime.home, runtime.config
+    problems = [*surrounding_problems(home, config, daemon), *_missing_sources(runtime.sources)]
     spent: tuple[SpentDay, ...] = ()
     index, embedder = IndexStatus(0, 0, 0, 0, bytes_of(home)), _embedder(config, None)
-    source_rows: Sequence[SourceStatus] = [
-        SourceStatus(source.config.name, source.config.kind, str(source.config.path), 0, 0, 0) for source in sources
-    ]
+    sources = [_source(source) for source in runtime.sources]
     try:
-        with pool.lend() as connections, connections.reader.snapshot():
+        with runtime.pool.lend() as connections, connections.reader.snapshot():
             reader = connections.reader
-            index, embedder = _index(reader, home, now), _embedder(config, reader)
-            source_rows = _source_rows(reader, sources)
-            spent = _spent(connections.cache, config)
+            index, embedder = _index(runtime, reader), _embedder(config, reader)
+            sources = _source_rows(reader, runtime.sources)
+            spent = spent_days(connections.cache, config)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
     except VaultIndexError as error:
         problems.insert(0, Problem(error.code, error.message, error.hint))
-    return Status(__version__, daemon, tuple(source_rows), index, embedder, watch, spent, tuple(problems))
+    return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(problems))
 
 
-def shared_ids(reader: IndexReader) -> tuple[Problem, ...]:
-    """Memories that have one id, as a copy and its original have."""
-    return tuple(
-        Problem(
-            "shared_id",
-            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
-            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
+def file_status(runtime: Runtime, ref: str) -> FileStatus:
+    """Raises NotFoundError where there is neither a document nor a file."""
+    with runtime.pool.lend() as connections:
+        reader = connections.reader
+        try:
+            document = runtime.resolve(connections, runtime.inside(ref)).document
+        except NotFoundError as error:
+            return _not_indexed(runtime, ref, error)
+        state, problems = _file_state(runtime, reader, document)
+        space = serving_space(reader)
+        chunks = len(chunks_of(reader, document.id))
+        lacking = count_pending(reader, space.id, document.id) if space else chunks
+        faults = map(_fault_problem, faults_of(reader, document.source, document.path))
+        return FileStatus(
+            state=state,
+            source=document.source,
+            path=document.path,
+            id=document.uid,
+            kind=document.kind,
+            title=document.title,
+            lines=document.line_count,
+            chunks=chunks,
+            vectors=chunks - lacking,
+            pending=lacking if space else 0,
+            problems=(*problems, *faults),
         )
-        for uid, paths in paths_by_shared_id(reader).items()
+
+
+def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus:
+    from vault_index.query.search import SearchOptions  # late: `status` does not search
+    from vault_index.query.why import why_not_indexed
+
+    why = why_not_indexed(runtime.vaults.values(), "", ref, SearchOptions())
+    if why is None:
+        if os.path.isabs(ref) and os.path.exists(ref):
+            raise NotFoundError(f"{ref} lies in no source", "add its vault: vault-index source add DIR") from error
+        raise error
+    problems = tuple(Problem(reason.code, reason.message, reason.hint) for reason in why.reasons)
+    return FileStatus("not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, problems)
+
+
+def _file_state(
+    runtime: Runtime, reader: IndexReader, document: StoredDocument
+) -> tuple[Literal["indexed", "behind", "gone"], tuple[Problem, ...]]:
+    source = runtime.by_name.get(document.source)
+    if source is None or source.missing():
+        reason, remedy = ("it is no longer configured", "run `vault-index sync`")
+        if source is not None:
+            reason, remedy = source.missing(), source.remedy
+        return "gone", (Problem("source_vanished", f"source {document.source!r}: {reason}", remedy),)
+    now = source.stamp(document.path)
+    if now is None:
+        return "gone", (Problem("file_gone", f"{document.path} is no longer there, and still indexed", _AGAIN),)
+    if as_indexed(stamps(reader, document.source).get(document.path), now):
+        return "indexed", ()
+    return "behind", (Problem("behind", f"{document.path} changed since it was indexed", _AGAIN),)
+
+
+# --- index and sources -----------------------------------------------------------------------------------------
+
+
+def _index(runtime: Runtime, reader: IndexReader) -> IndexStatus:
+    chunks, space = count_rows(reader, "chunk"), serving_space(reader)
+    vectors = chunks - count_pending(reader, space.id) if space else 0
+    return IndexStatus(
+        count_rows(reader, "document"), chunks, vectors, pending(runtime, reader), bytes_of(runtime.home)
     )
-
-
-def privacy(home: Home) -> Privacy:
-    """What was sent where; empty when nothing ever was."""
-    if not home.cache_db.exists():
-        return Privacy((), 0)
-    cache = Cache(home.cache_db)
-    try:
-        records = cache.sent()
-    finally:
-        cache.close()
-    return Privacy(tuple(records), len(records))
-
-
-def embed_plan(connections: Connections, config: Config, embedders: Embedders, now: Now) -> EmbedPlan:
-    """Counts what filling the vectors would send, without sending it."""
-    from vault_index import tokens
-    from vault_index.embeddings.prices import price_per_million
-    from vault_index.indexer.outbound import local_day
-
-    embedder = embedders.configured()
-    spent = connections.cache.tokens_sent(local_day(time.time()))
-    limit = config.embedding.daily_token_limit
-    if embedder is None:
-        return EmbedPlan("none", "", "", 0, 0, 0, 0, None, spent, limit)
-    space = embedder.space
-    with connections.reader.snapshot():
-        wanted = next((row for row in read_spaces(connections.reader) if row.space == space), None)
-        lacking = pending_chunks(connections.reader, wanted.id if wanted else None)
-    cached = connections.cache.embeddings(space, [chunk.embed_key for chunk in lacking])
-    free = pending = lacking
-    if embedder.remote:
-        leaving, kept = now().sort({chunk.document for chunk in lacking})
-        free = [chunk for chunk in lacking if chunk.document.id not in kept]
-        pending = [chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached]
-    missing = {chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached}
-    count = sum(tokens.count(text) for text in missing.values())
-    known_price = config.embedding.price_per_million or price_per_million(space.model)
-    price = 0.0 if not embedder.remote else None if known_price is None else round(count * known_price / 1e6, 6)
-    return EmbedPlan(
-        provider=space.provider,
-        model=space.model,
-        endpoint=space.endpoint,
-        chunks=len(pending),
-        cached=sum(chunk.embed_key in cached for chunk in pending),
-        kept_local=len(lacking) - len(free),
-        tokens=count,
-        price=price,
-        spent_today=spent,
-        daily_token_limit=limit,
-        unread=len(free) - len(pending),
-    )
-
-
-def embed_status(connections: Connections, daily_token_limit: int, now: Now) -> EmbedStatus:
-    from vault_index.indexer.outbound import waiting
-
-    reader = connections.reader
-    with reader.snapshot():
-        rows = read_spaces(reader)
-        serving = next((row for row in rows if row.serving), None)
-        building = next((row for row in rows if not row.serving), None)
-        chunks = count_rows(reader, "chunk")
-        lacking, kept = waiting(reader, serving, now) if serving is not None else (0, 0)
-    space = serving.space if serving else None
-    return EmbedStatus(
-        provider=space.provider if space else "none",
-        model=space.model if space else "",
-        endpoint=space.endpoint if space else "",
-        dimensions=space.dimensions if space else 0,
-        chunks=chunks,
-        vectors=chunks - lacking - kept if space else 0,
-        pending=lacking,
-        kept_local=kept,
-        spent_today=connections.cache.tokens_sent(time.strftime("%Y-%m-%d")),
-        daily_token_limit=daily_token_limit,
-        building=building.space.model if building else None,
-    )
-
-
-def _index(reader: IndexReader, home: Home, now: Now) -> IndexStatus:
-    chunks = count_rows(reader, "chunk")
-    space = serving_space(reader)
-    lacking = count_pending(reader, space.id) if space else chunks
-    return IndexStatus(count_rows(reader, "document"), chunks, chunks - lacking, pending(reader, now), bytes_of(home))
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
-    provider = config.embedding.provider
-    if provider == "none":
+    settings = config.embedding
+    if settings.provider == "none":
         return EmbedderStatus("none", "", 0, False)
-    space = serving_space(reader) if reader is not None else None
-    ready = space is not None and reader is not None and reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
-    if space is None:
-        return EmbedderStatus(provider, config.embedding.model, config.embedding.dimensions, ready)
-    return EmbedderStatus(space.space.provider, space.space.model, space.space.dimensions, ready)
+    serving = serving_space(reader) if reader is not None else None
+    if reader is None or serving is None:
+        return EmbedderStatus(settings.provider, settings.model, settings.dimensions, False)
+    space, ready = serving.space, reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
+    return EmbedderStatus(space.provider, space.model, space.dimensions, ready)
+
+
+def _source(
+    source: Source, documents: int = 0, chunks: int = 0, failed: int = 0, found: int | None = None, current: int = 0
+) -> SourceStatus:
+    config = source.config
+    return SourceStatus(config.name, config.kind, str(config.path), documents, chunks, failed, found, current)
 
 
 def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceStatus]:
     counts = source_counts(reader)
     failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
     return [
-        SourceStatus(
-            source.config.name,
-            source.config.kind,
-            str(source.config.path),
-            *counts.get(source.config.name, (0, 0)),
-            failed[source.config.name],
-            *_coverage(reader, source),
-        )
+        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(reader, source))
         for source in sources
+        for name in (source.config.name,)
     ]
 
 
@@ -216,58 +178,36 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
     return len(scan.refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in scan.refs)
 
 
-def _spent(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
-    """The last days on which something was sent, with what that cost as far as prices are known."""
-    from vault_index.embeddings.prices import price_per_million
-
-    days: dict[str, SpentDay] = {}
-    for day, model, texts, tokens in cache.spent(_SPENT_DAYS):
-        known = config.embedding.price_per_million or price_per_million(model)
-        before = days.get(day, SpentDay(day, 0, 0, 0.0))
-        price = None if known is None or before.price is None else round(before.price + tokens * known / 1e6, 6)
-        days[day] = SpentDay(day, before.texts + texts, before.tokens + tokens, price)
-    return tuple(days.values())
+# --- problems --------------------------------------------------------------------------------------------------
 
 
-def _source_problems(source: Source) -> list[Problem]:
-    reason = source.missing()
-    if not reason:
-        return []
-    return [
-        Problem(
-            "source_vanished",
-            f"source {source.config.name!r}: {reason}",
-            f"its rows are kept; {source.remedy}",
-        )
-    ]
+def _missing_sources(sources: Sequence[Source]) -> Iterator[Problem]:
+    for source in sources:
+        if reason := source.missing():
+            yield Problem(
+                "source_vanished", f"source {source.config.name!r}: {reason}", f"its rows are kept; {source.remedy}"
+            )
 
 
-def _embedding_problems(reader: IndexReader, config: Config) -> list[Problem]:
-    problems = []
+def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem]:
     remembered = read_meta(reader, EMBED_PROBLEM)
     if remembered and config.embedding.provider != "none":
-        problems.append(Problem(*json.loads(remembered)))
+        yield Problem(*json.loads(remembered))
     if serving_space(reader) is not None and not reader.vectors_work():
-        problems.append(Problem("vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it"))
-    return problems
+        yield Problem("vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it")
 
 
-def _fault_problems(found: Sequence[tuple[str, Fault]]) -> list[Problem]:
+def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
     """A problem for each fault; what was redacted, which is no fault of anybody's, as one."""
-    faults = [fault for _, fault in found]
-    redacted = [fault for fault in faults if fault.code == "redacted"]
-    problems = [fault_problem(fault) for fault in faults if fault.code != "redacted"]
+    redacted = [fault for _, fault in found if fault.code == "redacted"]
+    yield from (_fault_problem(fault) for _, fault in found if fault.code != "redacted")
     if redacted:
         shown = ", ".join(f"{fault.path}: {fault.message}" for fault in redacted[:_SHOWN_REDACTED])
         more = f", and {len(redacted) - _SHOWN_REDACTED} more" if len(redacted) > _SHOWN_REDACTED else ""
         sessions = "1 session holds" if len(redacted) == 1 else f"{len(redacted)} sessions hold"
-        problems.append(Problem("redacted", f"{sessions} credentials: {shown}{more}", _HINTS["redacted"]))
-    return problems
+        yield Problem("redacted", f"{sessions} credentials: {shown}{more}", _HINTS["redacted"])
 
 
-def fault_problem(fault: Fault) -> Problem:
-    """What is wrong with one file, and what mends it."""
-    place = f"{fault.path}:{fault.line}" if fault.line else fault.path
-    return Problem(
-        fault.code, f"{place}: {fault.message}" if place else fault.message, _HINTS.get(fault.code, "mend the file")
-    )
+def _fault_problem(fault: Fault) -> Problem:
+    place = f"{fault.path}:{fault.line}: " if fault.line else f"{fault.path}: " if fault.path else ""
+    return Problem(fault.code, f"{place}{fault.message}", _HINTS.get(fault.code, "mend the file"))

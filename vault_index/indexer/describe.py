@@ -2,20 +2,17 @@
 
 import hashlib
 import re
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, time
 from typing import Any
 
 from vault_index.fields import FILTERS
-from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
-from vault_index.markdown.normalize import identity, split_lines
+from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity, plain_text
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text
 
-_NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
 _DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _DIGEST_CHARACTERS = 200
@@ -57,13 +54,13 @@ def describe(
         ctime_ns=raw.ref.stamp.ctime_ns,
         made_with=made_with,
         line_count=parsed.line_count,
-        created=_first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,
-        updated=_first_time(front.get("updated"), front.get("modified")) or modified,
-        type=_text(front.get("type")) or ("note" if memory else None),
-        digest=_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
+        created=first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,
+        updated=first_time(front.get("updated"), front.get("modified")) or modified,
+        type=plain_text(front.get("type")) or ("note" if memory else None),
+        digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
         expires=last_moment(front.get("expires")) if memory else None,
         valid_until=last_moment(front.get("valid_until")) if memory else None,
-        superseded_by=_text(front.get("superseded_by")) if memory else None,
+        superseded_by=plain_text(front.get("superseded_by")) if memory else None,
         frontmatter=front,
         tags=parsed.tags,
         aliases=parsed.aliases,
@@ -78,38 +75,13 @@ def _filter_columns(front: Mapping[str, Any], *, memory: bool) -> dict[str, str 
     """The columns that filters ask for and the frontmatter fills."""
     declared = (one for one in FILTERS.values() if one.column and one.frontmatter)
     return {
-        one.column: _text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None for one in declared
+        one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
+        for one in declared
     }
 
 
-def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> bytes:
-    """Equal for memories that say the same, whatever their tags, dates and paths; `title` is the one in the text."""
-    lines = split_lines(text)
-    head = fenced_lines(lines) if frontmatter else read_frontmatter(lines).lines  # half a millisecond is in reading it
-    body = "\n".join(lines[head:])
-    return identity(title, _text(frontmatter.get("subtitle")) or "", string_list(frontmatter.get("facts")), body)
-
-
-def last_moment(value: Any) -> float | None:
-    """When something ends that lasts until a time, or through a day."""
-    ends = _first_time(value)
-    if ends is None or len(str(value).strip()) > len("2027-02-01"):
-        return ends
-    return datetime.combine(datetime.fromtimestamp(ends), time(23, 59, 59)).timestamp()
-
-
-def document_uid(own: Any, source: str, path: str) -> str:
-    """The id a memory says it has, where that is one; else one made from source and path."""
-    if isinstance(own, str):
-        try:
-            return str(uuid.UUID(own.strip()))
-        except ValueError:
-            pass
-    return str(uuid.uuid5(_NAMESPACE, f"{source}\0{path}"))
-
-
 def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
-    session = _text(front.get("session")) if kind == "session" else None
+    session = plain_text(front.get("session")) if kind == "session" else None
     if session:  # the same wherever it is read from
         return document_uid(None, "session", session)
     return document_uid(front.get("id") if kind == "memory" else None, source, path)
@@ -186,18 +158,3 @@ def _first_sentences(chunks: Sequence[Chunk]) -> str:
             break
         digest += sentence
     return digest.strip()[: _DIGEST_CHARACTERS * 2]
-
-
-def _text(value: Any) -> str | None:
-    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
-
-
-def _first_time(*values: Any) -> float | None:
-    """The first value that is a date, in seconds since the epoch; local time unless it names a zone."""
-    for value in values:
-        if isinstance(value, str):
-            try:
-                return datetime.fromisoformat(value.strip()).timestamp()
-            except (ValueError, OverflowError):
-                continue
-    return None

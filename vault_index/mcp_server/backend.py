@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vault_index.api.methods import WRITING
 from vault_index.config.home import Home
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_WRITING = frozenset({"add", "update", "delete"})
 _DAEMON_SECONDS = 5.0
 """Seconds a call waits for a daemon that was started, before this process answers."""
 
@@ -61,7 +61,7 @@ class Backend:
                 except (Unreachable, OtherProtocol) as error:
                     log.warning("answering without the daemon: %s", error.message)
                 except BusyError:
-                    if method in _WRITING:
+                    if method in WRITING:
                         raise
         return self._call_here(method, params)
 
@@ -101,7 +101,7 @@ class Backend:
             if self._synced_at is None or time.monotonic() > self._synced_at + _SYNC_SECONDS:
                 self._synced_at = time.monotonic()
                 threading.Thread(target=self._sync, daemon=True).start()
-        with self._writing if method in _WRITING else contextlib.nullcontext():
+        with self._writing if method in WRITING else contextlib.nullcontext():
             return dispatch(index, method, params)
 
     def _sync(self) -> None:

@@ -41,12 +41,12 @@ def read_date(text: str, today: date, *, option: str) -> str:
         return found.isoformat()
     if _NUMERIC.fullmatch(text.strip()):
         raise UsageError(
-            f"{option}: {text.strip()!r} may be read in two ways, day or month first.",
-            "Write the year first: 2027-02-01.",
+            f"{option}: {text.strip()!r} may be read in two ways, day or month first",
+            "write the year first: 2027-02-01",
         )
     raise UsageError(
-        f"{option}: not a date: {text!r}.",
-        "Write it like 2027-02-01, Q1 2027, March 2027, in 3 months, 90 days, next friday or end of year.",
+        f"{option}: not a date: {text!r}",
+        "write it like 2027-02-01, Q1 2027, March 2027, in 3 months, 90 days, next friday or end of year",
     )
 
 

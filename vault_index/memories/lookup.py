@@ -1,127 +1,88 @@
-"""Memory files as they are now: found by a reference, by what they say, by when they expire."""
+"""Memories as their files are now: found by a reference, by what they say, by when they expire."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
-from vault_index.indexer.describe import document_uid, last_moment, memory_identity
-from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.normalize import split_lines
+from vault_index.markdown.memory import memory_identity
 from vault_index.markdown.parse import parse
-from vault_index.memories.file.file_parts import BOM
-from vault_index.memories.file.files import MemoryFiles, Seen
+from vault_index.memories.file.document import MemoryFile
+from vault_index.memories.file.files import MemoryFiles
 from vault_index.models import Filters
-from vault_index.query.references import resolve
-from vault_index.sources.vault import VaultSource
-from vault_index.store.documents import Order, documents_page, memories_by_identity
-from vault_index.store.reader import IndexReader
+from vault_index.runtime import Runtime
+from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
+from vault_index.store.reader import Connections
 from vault_index.store.records import StoredDocument
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A memory file as it is now."""
-
-    source: str
-    path: str
-    uid: str
-    seen: Seen
-    front: Mapping[str, Any]
-
-    def is_over(self, now: float) -> bool:
-        """Whether it has expired, or another one has taken its place."""
-        expires = last_moment(self.front.get("expires"))
-        return (expires is not None and expires <= now) or bool(self.front.get("superseded_by"))
-
-
 @dataclass(slots=True, kw_only=True)
-class StandingMemories:
-    """The memories of an open index. The index says where they are, their files what they say.
+class MemoryLookup:
+    """Looks up the memories of an open home. The index says where they are, their files what they say."""
 
-    Those stored since it last followed are known by `_stored`, too: what they say, and their path.
-    """
-
-    reader: IndexReader
-    sources: Mapping[str, VaultSource]
-    memory_dir: str
+    runtime: Runtime
+    connections: Connections
     home: str
     """The source new memories go to."""
     now: datetime
     _stored: dict[bytes, str] = field(default_factory=dict)
+    """Paths of memories that were stored and are not indexed yet, by identity."""
 
     def find(self, ref: str, sources: Sequence[str] = ()) -> StoredDocument:
-        """The memory that a reference means. Raises UsageError for a note, and for a part of a memory."""
-        place = resolve(self.reader, ref, memory_dir=self.memory_dir, sources=sources)
+        """The memory that a reference means. Raises NotFoundError, and UsageError for a note or a part of a memory."""
+        place = self.runtime.resolve(self.connections, ref, sources)
         document = place.document
         if document.kind != "memory":
             raise UsageError(
                 f"{document.path} is no memory but a {document.kind}, and only memories are written",
-                f"memories lie in {self.memory_dir}/; change notes in your editor",
+                f"memories lie in {self.runtime.config.memory.dir}/; change notes in your editor",
             )
         if (place.first, place.last) != (1, None):
             raise UsageError(f"{ref} means a part of {document.path}", "name the memory as a whole")
         return document
 
-    def look(self, document: StoredDocument) -> Standing:
-        """A memory of the index as its file is now. Raises NotFoundError where it is gone."""
-        return self._look(document.source, document.path)
+    def known(self, uid: str) -> StoredDocument | None:
+        """The memory of an id, as the index has it."""
+        return next(iter(documents_by_id(self.connections.reader, uid)), None)
 
-    def at(self, path: str) -> Standing | None:
-        """The memory of that path or name among those that new ones go to; None where there is none yet."""
+    def read(self, document: StoredDocument) -> MemoryFile:
+        """The file of a memory. Raises NotFoundError where it is gone."""
+        return self.files(document.source).read(document.path)
+
+    def at(self, path: str) -> MemoryFile | None:
+        """The memory of that path or name in the vault new ones go to; None where there is none."""
+        files = self.files(self.home)
         try:
-            return self._look(self.home, self._files(self.home).resolve(path))
+            return files.read(files.resolve(path))
         except NotFoundError:
             return None
 
     def expired(self, until: float, sources: Sequence[str] = ()) -> list[StoredDocument]:
         """The memories that were expired by then, as the index has it, the longest ago first."""
         filters = Filters(kinds=("memory",), states=("expired",), sources=tuple(sources), now=until)
-        return documents_page(self.reader, filters, Order("expires", descending=False), -1, 0)[0]
+        return documents_page(self.connections.reader, filters, Order("expires", descending=False), -1, 0)[0]
 
-    def expired_on(self, document: StoredDocument, until: float) -> str | None:
-        """The day it expired on, as its file has it now; None where it was not expired by then."""
-        value = self.look(document).front.get("expires")
-        expires = last_moment(value)
-        return str(value) if expires is not None and expires <= until else None
-
-    def twin(self, text: str, ignoring: Iterable[str] = ()) -> Standing | None:
-        """The memory that says the same as this file would, and still counts; judged by its file."""
-        key = identity_of(text)
-        known = [document.path for document in memories_by_identity(self.reader, key, self.home)]
-        for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *known)):
+    def duplicate(self, new: MemoryFile, ignoring: Iterable[str] = ()) -> MemoryFile | None:
+        """The memory that says the same, and has neither expired nor been replaced; judged by its file."""
+        key = identity_of(new)
+        paths = [document.path for document in memories_by_identity(self.connections.reader, key, self.home)]
+        for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *paths)):
             try:
-                standing = self._look(self.home, path)
+                file = self.files(self.home).read(path)
             except VaultIndexError:
-                continue  # deleted, or it cannot be read: it takes nothing in
-            if path in ignoring or standing.is_over(self.now.timestamp()) or identity_of(standing.seen.text) != key:
-                continue
-            return standing
+                continue  # deleted, or it cannot be read: nothing can be merged into it
+            if path not in ignoring and not file.is_over(self.now.timestamp()) and identity_of(file) == key:
+                return file
         return None
 
-    # --- inside ------------------------------------------------------------------------------------------------
-
-    def _files(self, source: str) -> MemoryFiles:
-        return MemoryFiles(self.sources[source].config.path, self.memory_dir)
-
-    def _look(self, source: str, path: str) -> Standing:
-        seen = self._files(source).read(path)
-        front = front_of(seen.text)
-        return Standing(source, path, document_uid(front.get("id"), source, path), seen, front)
+    def files(self, source: str) -> MemoryFiles:
+        return MemoryFiles(self.runtime.vaults[source].config.path, self.runtime.config.memory.dir, source)
 
 
-def front_of(text: str) -> Mapping[str, Any]:
-    """The frontmatter of a file."""
-    return read_frontmatter(split_lines(text.removeprefix(BOM))).values
-
-
-@lru_cache(maxsize=8)
-def identity_of(text: str) -> bytes:
-    """What a file says, as the index tells twins by it."""
-    front = front_of(text)
-    if isinstance(title := front.get("title"), str) and title.strip():  # parsing would only find it again
-        return memory_identity(text.removeprefix(BOM), front, title.strip())
-    parsed = parse(text, "")
-    return memory_identity(text.removeprefix(BOM), parsed.frontmatter, parsed.title if parsed.title_in_text else "")
+def identity_of(file: MemoryFile) -> bytes:
+    """The hash of what a memory says, by which the index knows duplicates."""
+    front, title = file.front, file.front.get("title")
+    if not (isinstance(title, str) and title.strip()):  # parsing would only find it again
+        parsed = parse(file.text, "")
+        front, title = parsed.frontmatter, parsed.title if parsed.title_in_text else ""
+    return memory_identity(file.text.removeprefix("\ufeff"), front, title.strip())

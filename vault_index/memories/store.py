@@ -1,206 +1,250 @@
-"""Memory files while the write lock is held: compared with what is there, stored, changed and put away."""
+"""Memory files while the write lock is held: compared with what is there, stored, changed and moved to the trash."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
-from vault_index.indexer.index_writer import WriteSide
-from vault_index.memories.edit import Change, changed, marked, merged, superseded_before, superseding
-from vault_index.memories.file.document import with_changes
-from vault_index.memories.file.fields import Fields
-from vault_index.memories.lookup import Standing, StandingMemories, front_of, identity_of
+from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.parse import normal_tags
+from vault_index.memories.file.document import MemoryFile, read_text, title_of
+from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.lookup import MemoryLookup, identity_of
 from vault_index.models import Filters, Progress, no_progress
 from vault_index.results import StoredMemory
-from vault_index.store.documents import Order, documents_by_id, documents_page
+from vault_index.runtime import Runtime
+from vault_index.store.documents import Order, documents_page
 from vault_index.store.records import StoredDocument
 
 _MANY_PATHS = 50
 """More paths than this are found sooner by looking at the whole memory folder."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class NewMemory:
-    """A memory that is ready to be stored: its whole file, and what of it decides where it goes and what a twin takes
-    over."""
+@contextmanager
+def writing(
+    runtime: Runtime, work: str, sources: Sequence[str], now: datetime | None = None
+) -> Iterator["MemoryStore"]:
+    """The memories under the write lock, with an index that knows their files as they are; it follows at the end.
 
-    text: str
-    uid: str
-    title: str
-    day: str
-    """When it was created, as `2027-02-01`: part of its file name."""
-    fields: Fields
-    path: str | None = None
-    """Its name inside the memory folder; None to have one made of type, day and title."""
-    folder: str | None = None
-    """The folder such a name is made in, instead of the one of its type."""
-    supersedes: tuple[str, ...] = ()
-    """The memories it replaces, as they were called."""
+    New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
+    that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
+    """
+    home = home_of_memories(runtime, sources)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(runtime.write.held(work))
+            for name, vault in runtime.vaults.items():
+                runtime.write.refresh_folder(name, vault.config.path / runtime.config.memory.dir)
+        except BusyError as error:
+            raise BusyError(f"{error.message}; no memory was written", error.hint) from error
+        connections = stack.enter_context(runtime.pool.lend())
+        now = now or datetime.now().astimezone()
+        memories = MemoryStore(runtime=runtime, connections=connections, home=home, now=now)
+        try:
+            yield memories
+        except BaseException:
+            with suppress(VaultIndexError):
+                memories.flush()
+            raise
+        memories.flush()
+
+
+def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
+    """The vault that new memories are written to. Raises where it is not there: a disk that is not mounted."""
+    sources = sources or ((runtime.config.memory.vault,) if runtime.config.memory.vault else ())
+    if len(sources) > 1:
+        raise UsageError(f"a memory is written to one source, not to {', '.join(sources)}", "name one of them")
+    if not sources and not runtime.vaults:
+        raise UsageError("there is no vault to write to", "add one: vault-index source add PATH")
+    name = sources[0] if sources else next(iter(runtime.vaults))
+    if name not in runtime.vaults:
+        raise UsageError(f"no memory is written to source {name!r}", f"write to {', '.join(runtime.vaults)}")
+    vault = runtime.vaults[name]
+    if not vault.config.path.is_dir():
+        raise NotFoundError(f"source {name!r}: {vault.missing()}", "is its disk mounted?")
+    return name
 
 
 @dataclass(slots=True, kw_only=True)
-class MemoryWriter(StandingMemories):
-    """Writes the memories of an open index. Whoever makes one holds the write lock until it was flushed.
+class MemoryStore(MemoryLookup):
+    """Writes the memories of an open home; made by `writing`.
 
     Files are written one by one; the index follows in `flush`, so that an import of thousands costs one sync. Memories
-    stored since the last flush are known to `store` all the same.
+    stored since the last flush are known to `duplicate` all the same.
     """
 
-    write: WriteSide
-    _touched: dict[str, list[str]] = field(default_factory=dict)
-    _unsettled: list[str] = field(default_factory=list)
+    _written: dict[str, list[str]] = field(default_factory=dict)
+    """Paths that the index does not know of yet, by source."""
+    _unsynced: list[str] = field(default_factory=list)
+    """New files whose folders were not synced to the disk yet."""
 
-    def store(self, new: NewMemory, replaced: Sequence[StoredDocument] = ()) -> StoredMemory:
-        """Store one prepared memory, or merge it into the one that says the same. Raises before anything is written,
-        but where it says otherwise.
+    def store(
+        self, new: MemoryFile, replaced: Sequence[StoredDocument] = (), *, folder: str | None = None
+    ) -> StoredMemory:
+        """Store one memory, or merge it into the one that says the same.
 
-        `replaced` are those it supersedes (`find` has them): each of them is marked, in the same step. This is what an
-        import calls for every record, under one lock and with one `flush` at the end.
+        `replaced` are those it supersedes: each of them is marked, in the same step. Raises before anything is written,
+        but where the message says otherwise.
         """
-        old = [self.look(document) for document in replaced]
-        twin = self.twin(new.text, [standing.path for standing in old])
-        if twin is not None:
-            return self._merge(twin, new, old)
-        self._must_be_another(new.uid)
-        older = marked(old, new.uid)
-        text = with_changes(new.text, {"supersedes": superseding(new.text, old)}) if old else new.text
-        path = self.put(replace(new, text=text))
-        self._stored[identity_of(new.text)] = path
-        self._mark(older, f"{path} is stored as {new.uid}")
-        return StoredMemory(new.uid, path, True, warnings=(*self._ignored(path), *superseded_before(old, new.uid)))
+        old = [self.read(document) for document in replaced]
+        duplicate = self.duplicate(new, [file.path for file in old])
+        if duplicate is not None:
+            return self._merge(duplicate, new, old)
+        if known := self.known(new.uid):
+            raise UsageError(
+                f"{known.path} has the id {new.uid}, too, and says something else",
+                f"change it: vault-index update {new.uid}; or take the id out of the new one",
+            )
+        marked = marked_superseded(old, new.uid)
+        text = with_changes(new.text, {"supersedes": superseding(new, old)}) if old else new.text
+        path = self.put(new, text, folder=folder)
+        self._stored[identity_of(new)] = path
+        self.replace_all(marked, f"{path} is stored as {new.uid}")
+        warnings = superseded_before(old, new.uid)
+        if self.runtime.vaults[self.home].look(path) is None:
+            warnings.insert(0, f"{path} is written, but not searched: an ignore rule of the vault covers it")
+        return StoredMemory(new.uid, path, True, warnings=tuple(warnings))
 
-    def put(self, new: NewMemory) -> str:
-        """Write one prepared memory as it is, whatever says the same, and tell its path."""
-        self._must_be_there()
-        files = self._files(self.home)
-        folder = new.folder or new.fields.type or "note"
-        path = files.resolve(new.path) if new.path else files.free_path(folder, new.day, new.title)
+    def put(self, new: MemoryFile, text: str | None = None, *, folder: str | None = None) -> str:
+        """Write a file of its own for a memory, duplicates or not, and return its path.
+
+        Without a name of its own it is `<folder>/<day>-<title>.md`; the default folder is called as its type.
+        """
+        vault, front = self.runtime.vaults[self.home], new.front
+        # A vault that is empty, though the index knows of documents in it, is a disk that is not mounted.
+        here = Filters(sources=(self.home,))
+        if (reason := vault.missing()) and documents_page(self.connections.reader, here, Order(), 1, 0)[1]:
+            raise NotFoundError(
+                f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
+            )
+        files, day = self.files(self.home), _DAY.match(str(front.get("created")))
+        if new.path:
+            path = files.resolve(new.path)
+        else:
+            folder = folder or str(front.get("type") or "note")
+            title = str(front.get("title") or title_of(new.body))
+            path = files.free_path(folder, day[0] if day else str(self.now.date()), title)
         try:
-            files.create(path, new.text)
+            files.create(path, new.text if text is None else text)
         except FileExistsError as error:
             raise UsageError(
                 f"{path} is there already, and says something else", f"change it: vault-index update {path}"
             ) from error
-        self._unsettled.append(path)
+        self._unsynced.append(path)
         self._note(self.home, path)
         return path
 
-    def set_keys(self, standing: Standing, changes: Mapping[str, Any]) -> None:
-        """Set keys of a memory's frontmatter, and nothing else."""
-        self._replace(standing, with_changes(standing.seen.text, changes))
+    def replace(self, file: MemoryFile, text: str) -> None:
+        """Write another text into a file. Raises ConflictError when it changed since it was read."""
+        self.files(file.source).replace(file.path, text, file)
+        self._note(file.source, file.path)
 
-    def change(self, document: StoredDocument, change: Change, replaced: Sequence[StoredDocument] = ()) -> StoredMemory:
-        """Change what is named of one memory, and nothing else."""
-        standing = self.look(document)
-        old = [self.look(other) for other in replaced]
-        if any(other.path == standing.path and other.source == standing.source for other in old):
-            raise UsageError(f"{document.path} cannot supersede itself", "name the memory that it replaces")
-        new = changed(standing, change, old)
-        older = marked(old, document.uid)
-        if new.text == standing.seen.text and not older:
-            return StoredMemory(
-                document.uid, document.path, False, warnings=(*new.warnings, "nothing was changed by this")
-            )
-        self._rewrite(standing, new.text)
-        self._mark(older, f"{document.path} is changed")
-        warnings = (*new.warnings, *superseded_before(old, document.uid))
-        return StoredMemory(document.uid, document.path, False, warnings=warnings)
-
-    def put_away(self, document: StoredDocument, *, permanent: bool = False) -> str:
-        """Move a memory to the `.trash/` of its vault, and say where it is there; `permanent` deletes it."""
-        files = self._files(document.source)
-        where = ""
-        if permanent:
-            files.remove(document.path)
-        else:
-            where = files.trash(document.path)
-        self._note(document.source, document.path)
-        return where
-
-    def flush(self, progress: Progress = no_progress) -> None:
-        """Have the index follow what was written. An error of it says that the files are written."""
-        touched, self._touched = self._touched, {}
-        if not touched:
+    def rewrite(self, file: MemoryFile, text: str) -> None:
+        """Write another text into a file, with the time of the change."""
+        if text == file.text:
             return
-        self._settle()
-        places = {
-            source: paths if len(paths) <= _MANY_PATHS else [self.memory_dir] for source, paths in touched.items()
-        }
-        try:
-            self.write.refresh(places, progress)
-        except VaultIndexError as error:
-            written = ", ".join(path for paths in touched.values() for path in paths[:3])
-            raise type(error)(
-                f"{error.message}; the memory itself is written: {written}", "the next `vault-index sync` indexes it"
-            ) from error
-        for source, paths in touched.items():
-            root = self.sources[source].config.path
-            self.write.wrote(root / self.memory_dir, [root / path for path in paths])
-
-    # --- inside ------------------------------------------------------------------------------------------------
-
-    def _note(self, source: str, path: str) -> None:
-        self._touched.setdefault(source, []).append(path)
-
-    def _merge(self, twin: Standing, new: NewMemory, old: Sequence[Standing]) -> StoredMemory:
-        """Give the twin what is new of tags, dates and replaced memories; it stays as it is otherwise."""
-        new_twin = merged(twin, new.fields, old)
-        older = marked(old, twin.uid)
-        warnings = new_twin.warnings
-        if new.path and self._files(self.home).resolve(new.path) != twin.path:
-            warnings = (*warnings, f"nothing was written to {new.path}: {twin.path} says the same")
-        self._rewrite(twin, new_twin.text)
-        self._mark(older, f"{twin.path} says the same, and stays")
-        return StoredMemory(twin.uid, twin.path, False, duplicate_of=twin.uid, warnings=warnings)
-
-    def _rewrite(self, standing: Standing, text: str) -> None:
-        """Put another text in the place of a memory's, with the time of the change."""
-        if text == standing.seen.text:
-            return
-        if front_of(text):  # a file that has none is not given one for this alone
+        if read_text(text).front:  # a file that has none is not given one for this alone
             text = with_changes(text, {"updated": self.now.isoformat(timespec="seconds")})
-        self._replace(standing, text)
+        self.replace(file, text)
 
-    def _replace(self, standing: Standing, text: str) -> None:
-        self._files(standing.source).replace(standing.path, text, standing.seen)
-        self._note(standing.source, standing.path)
-
-    def _settle(self) -> None:
-        """See that the new files outlive a loss of power, before anything speaks of them."""
-        created, self._unsettled = self._unsettled, []
-        self._files(self.home).settle(created)
-
-    def _mark(self, older: Sequence[tuple[Standing, str]], done: str) -> None:
-        """Write the files of the memories that were replaced; `done` is what an error says was done before."""
-        if older:
-            self._settle()
-        for number, (standing, text) in enumerate(older):
+    def replace_all(self, marked: Sequence[tuple[MemoryFile, str]], done: str) -> None:
+        """Write the texts of memories that were replaced; `done` is what an error says was done before."""
+        if marked:
+            self._sync_folders()
+        for number, (file, text) in enumerate(marked):
             try:
-                self._replace(standing, text)
+                self.replace(file, text)
             except VaultIndexError as error:
-                rest = ", ".join(one.path for one, _ in older[number:])
+                rest = ", ".join(one.path for one, _ in marked[number:])
                 raise type(error)(
                     f"{done}, but not yet marked as superseded: {rest}: {error.message}",
                     "run the same command again: it does only what is missing",
                 ) from error
 
-    def _must_be_there(self) -> None:
-        """A vault that is empty, though the index knows of documents in it, is a disk that is not mounted."""
-        reason = self.sources[self.home].missing()
-        if reason and documents_page(self.reader, Filters(sources=(self.home,)), Order(), 1, 0)[1]:
-            raise NotFoundError(
-                f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
-            )
+    def remove(self, document: StoredDocument, *, permanent: bool = False) -> str:
+        """Move a memory to the `.trash/` of its vault, and return its path there; `permanent` deletes it."""
+        files, trashed = self.files(document.source), ""
+        if permanent:
+            files.remove(document.path)
+        else:
+            trashed = files.trash(document.path)
+        self._note(document.source, document.path)
+        return trashed
 
-    def _must_be_another(self, uid: str) -> None:
-        known = documents_by_id(self.reader, uid)
-        if known:
-            raise UsageError(
-                f"{known[0].path} has the id {uid}, too, and says something else",
-                f"change it: vault-index update {uid}; or take the id out of the new one",
+    def flush(self, progress: Progress = no_progress) -> None:
+        """Have the index follow what was written. An error of it says that the files are written."""
+        written, self._written = self._written, {}
+        if not written:
+            return
+        self._sync_folders()
+        folder = self.runtime.config.memory.dir
+        try:
+            self.runtime.write.refresh(
+                {source: paths if len(paths) <= _MANY_PATHS else [folder] for source, paths in written.items()},
+                progress,
             )
+        except VaultIndexError as error:
+            shown = ", ".join(path for paths in written.values() for path in paths[:3])
+            raise type(error)(
+                f"{error.message}; the memory itself is written: {shown}", "the next `vault-index sync` indexes it"
+            ) from error
+        for source, paths in written.items():
+            root = self.runtime.vaults[source].config.path
+            self.runtime.write.wrote(root / folder, [root / path for path in paths])
 
-    def _ignored(self, path: str) -> tuple[str, ...]:
-        if self.sources[self.home].look(path) is not None:
-            return ()
-        return (f"{path} is written, but not searched: an ignore rule of the vault covers it",)
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _note(self, source: str, path: str) -> None:
+        self._written.setdefault(source, []).append(path)
+
+    def _merge(self, old: MemoryFile, new: MemoryFile, replaced: Sequence[MemoryFile]) -> StoredMemory:
+        """Give a memory what is new of one that says the same: tags, dates, and those it replaces."""
+        changes: dict[str, Any] = {}
+        warnings = []
+        written = string_list(old.front.get("tags"), split_spaces=True)
+        has = set(normal_tags(written))
+        if more := [tag for tag in string_list(new.front.get("tags")) if tag not in has]:
+            changes["tags"] = [*written, *more]
+            warnings.append(f"tags added to it: {', '.join(more)}")
+        for key in ("expires", "valid_until"):
+            date, before = new.front.get(key), old.front.get(key)
+            if date and date != before:
+                changes[key] = date
+                warnings.append(f"{key} is {date} now" + (f", it was {before}" if before else ""))
+        if replaced:
+            changes["supersedes"] = superseding(old, replaced)
+        if new.path and self.files(self.home).resolve(new.path) != old.path:
+            warnings.append(f"nothing was written to {new.path}: {old.path} says the same")
+        text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
+        self.rewrite(old, text)
+        self.replace_all(marked, f"{old.path} says the same, and stays")
+        return StoredMemory(old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings))
+
+    def _sync_folders(self) -> None:
+        """See that the new files outlive a loss of power, before anything speaks of them."""
+        created, self._unsynced = self._unsynced, []
+        self.files(self.home).settle(created)
+
+
+def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:
+    """The texts of memories that `uid` replaces; without those that say so already."""
+    return [
+        (file, with_changes(file.text, {"superseded_by": uid}))
+        for file in replaced
+        if file.front.get("superseded_by") != uid
+    ]
+
+
+def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
+    """The ids a memory supersedes, with those of `replaced`."""
+    return list(dict.fromkeys((*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))))
+
+
+def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
+    """A warning for each of `replaced` that another memory replaced earlier."""
+    others = ((file, file.front.get("superseded_by")) for file in replaced)
+    return [f"{file.path} was superseded by {other} before" for file, other in others if other and other != uid]

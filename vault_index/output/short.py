@@ -50,7 +50,7 @@ def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
     start = _back(line, costs, marks[0][0] if marks else 0, budget / 3)
     end = _forth(line, costs, start, budget)
     if end == len(line):  # the room behind is not needed: take it in front
-        start = _back(line, costs, end, budget)
+        start = min(start, _back(line, costs, end, budget))
     before, after = "…" if start else "", "…" if end < len(line) else ""
     moved = start - len(before)
     inside = [(first - moved, last - moved) for first, last in marks if start <= first and last <= end]

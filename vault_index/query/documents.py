@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 
 from vault_index import results
-from vault_index.errors import UsageError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.normalize import split_lines
 from vault_index.store.counts import author_counts, tag_counts
 from vault_index.store.documents import Order, aliases_of, chunks_of, documents_page, links_of, tags_of
@@ -13,13 +15,14 @@ from vault_index.times import iso_time, iso_time_or_none
 
 TYPE_CHECKING = False  # spares a list the import of what a search needs; type checkers know the names
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Literal
 
     from vault_index.models import Filters
     from vault_index.query.references import Place
+    from vault_index.sources.source import Source
     from vault_index.store.cache import Cache
-    from vault_index.store.reader import IndexReader
+    from vault_index.store.reader import Connections, IndexReader
     from vault_index.store.records import StoredDocument
 
 # Column, and whether the natural order is from high to low.
@@ -121,6 +124,39 @@ def list_tags(reader: IndexReader, filters: Filters) -> results.TagList:
 def list_agents(reader: IndexReader) -> results.AgentList:
     counts = [results.AgentCount(agent, count) for agent, count in author_counts(reader)]
     return results.AgentList(tuple(counts), len(counts))
+
+
+def get_texts(
+    connections: Connections,
+    sources: Mapping[str, Source],
+    places: Iterable[Place],
+    *,
+    full: bool,
+    max_tokens: int | None,
+    neighbors: int,
+) -> results.Texts:
+    """The texts of places as their files are now; each counts as opened. Raises NotFoundError for a missing file."""
+    reader, cache = connections.reader, connections.cache
+    texts = []
+    for place in places:
+        place = with_neighbors(reader, place, neighbors)
+        document, source = place.document, sources[place.document.source]
+        found = source.look(document.path)
+        if found is None:
+            raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+        raw = source.read(found)
+        now, then = raw.ref.stamp, document.stamp
+        # The whole stamp of a file just written is not believed, but what was counted of it is right.
+        counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
+        text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
+        if full:
+            accesses = cache.accesses([document.uid]).get(document.uid, 0)
+            metadata = full_metadata(reader, document, source.link(document.path), accesses)
+            text = replace(text, metadata=metadata)
+        with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
+            cache.record_access(document.uid, time.time())
+        texts.append(text)
+    return results.Texts(tuple(texts))
 
 
 def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from vault_index.results import WHEN_ASKED, Failure, Problem
+
+Outcome = Literal["created", "duplicate", "known", "kept", "trashed", "deleted", "would be created", "would be trashed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ class MemoryOutcome:
     id: str
     path: str
     title: str
-    outcome: str
-    """`created`, `duplicate`, `trashed`, `deleted`, `would be created` and so on: for people and machines."""
+    outcome: Outcome
+    """`known` and `kept` are outcomes of an import: the vault has it already, with the same text or another."""
     details: Mapping[str, Any]
     """What else there is to say, by name: where it went, the tags and dates that were inferred."""
 

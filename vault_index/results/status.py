@@ -1,6 +1,7 @@
 """The state of an index: the answers of `status`, `status --privacy` and `doctor`."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from vault_index.results import Problem
 
@@ -101,7 +102,7 @@ class WatchStatus:
 class FileStatus:
     """One document or file: whether it is indexed, and as what."""
 
-    state: str
+    state: Literal["indexed", "behind", "gone", "not_indexed"]
     """`indexed`, `behind` (as it was before), `gone` (indexed, but no longer there), or `not_indexed`."""
     source: str
     path: str

@@ -2,14 +2,80 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from vault_index.markdown.code import Span, code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
-from vault_index.memories.capture.tag_words import BUILT_IN
 from vault_index.memories.dates import leading_date
 from vault_index.memories.file.fields import TYPES
+
+BUILT_IN = {
+    "ansible": "ansible, ansible-playbook",
+    "aws": "aws, s3, ec2, cloudformation, dynamodb",
+    "azure": "azure, aks",
+    "bash": "bash, shell script, shellcheck",
+    "css": "css, scss, tailwind, tailwindcss",
+    "django": "django",
+    "docker": "docker, dockerfile, docker-compose, podman, containerd, compose.yaml, compose.yml",
+    "elasticsearch": "elasticsearch, opensearch, kibana",
+    "fastapi": "fastapi, uvicorn, pydantic",
+    "gcp": "gcp, gcloud, google cloud, bigquery",
+    "git": "git, git hook, rebase, rebased, cherry-pick, gitignore, submodule, submodules",
+    "github": "github, github actions, gh",
+    "gitlab": "gitlab, gitlab ci, gitlab-ci",
+    "golang": "golang, go.mod, gofmt, goroutine, goroutines",
+    "graphql": "graphql, apollo server",
+    "java": "java, jvm, maven, gradle, spring boot",
+    "javascript": "javascript, eslint, prettier, webpack, vite",
+    "kafka": "kafka, zookeeper",
+    "kubernetes": "kubernetes, k8s, kubectl, helm, minikube, k3s, kustomize",
+    "linux": "linux, ubuntu, debian, fedora, arch linux",
+    "macos": "macos, homebrew, launchd",
+    "mongodb": "mongodb, mongo, mongoose",
+    "mysql": "mysql, mariadb",
+    "nextjs": "next.js, nextjs",
+    "nginx": "nginx, openresty",
+    "nixos": "nixos, nixpkgs, nix flake, nix flakes, flake.nix, home-manager, nix-shell, nix develop",
+    "nodejs": "node.js, nodejs, npm, pnpm, yarn, package.json, package-lock.json, nvm, bun",
+    "obsidian": "obsidian",
+    "php": "php, laravel, symfony, composer.json",
+    "postgresql": "postgresql, postgres, psql, pg_dump, pgbouncer, pgvector",
+    "prometheus": "prometheus, grafana, alertmanager",
+    "python": "python, pip, pytest, mypy, ruff, virtualenv, venv, pyproject.toml, poetry, uv",
+    "rabbitmq": "rabbitmq, amqp",
+    "react": "reactjs, react.js, react native, react component, react components, react hook, react hooks, jsx, tsx",
+    "redis": "redis, redis-cli, valkey",
+    "ruby": "ruby, rails, rspec, gemfile",
+    "rust": "rust, rustc, rustup, cargo, cargo.toml, clippy",
+    "sqlite": "sqlite, sqlite3, fts5",
+    "svelte": "svelte, sveltekit",
+    "systemd": "systemd, systemctl, journalctl, journald",
+    "terraform": "terraform, opentofu, tfstate",
+    "typescript": "typescript, tsconfig, tsconfig.json, tsc",
+    "vue": "vue, vue.js, vuejs, nuxt, pinia",
+    "windows": "powershell, wsl, wsl2, on windows, windows 10, windows 11",
+    "api": "api, apis, endpoint, endpoints, webhook, webhooks, openapi",
+    "authentication": "authentication, oauth, oauth2, oidc, jwt, sso, login",
+    "backup": "backup, backups, restic, borg, borgbackup",
+    "ci": "ci, ci pipeline, jenkins, github actions, gitlab ci, gitlab-ci",
+    "configuration": "config, configs, configuration, configure, configured, settings, environment variable, "
+    "environment variables, env var, env vars, .env",
+    "database": "database, databases, migration, migrations, sql, postgres, postgresql, mysql, mariadb, mongodb, "
+    "sqlite",
+    "dependencies": "dependency, dependencies, lockfile, package.json, package-lock.json",
+    "deployment": "deploy, deploys, deployed, deploying, deployment, deployments, rollout, rollback, staging",
+    "documentation": "documentation, docs, readme, changelog",
+    "networking": "dns, firewall, tcp, udp, vpn, proxy, load balancer, wireguard, iptables",
+    "performance": "performance, slow, slower, faster, speed up, latency, throughput, bottleneck, benchmark, "
+    "benchmarks, memory leak, n+1",
+    "security": "security, secure, insecure, vulnerability, vulnerabilities, cve, xss, csrf, sql injection, "
+    "encryption, encrypted, secrets, credentials",
+    "testing": "test, tests, testing, unit test, e2e, pytest, jest, vitest, playwright, flaky",
+    "troubleshooting": "troubleshooting, workaround, error, errors, fails, failed, failing, failure, crash, crashes, "
+    "crashed, bug, bugs, broken, root cause, debug, debugging, hangs, deadlock",
+}
+
 
 TEMPORARY = timedelta(days=90)
 """How long what is called temporary is kept."""
@@ -29,11 +95,8 @@ class Captured:
     expires: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureRules:
-    """Which words mean which tags. A word is in lower case; one may mean several."""
-
-    tags_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+TagWords = Mapping[str, tuple[str, ...]]
+"""The tags that each word means; words are in lower case."""
 
 
 _LINE = re.compile(r"[^\n]+")
@@ -63,7 +126,7 @@ _TEMPORARY = re.compile(
 )
 
 
-def capture_rules(more: Iterable[str] = ()) -> CaptureRules:
+def tag_words(more: Iterable[str] = ()) -> TagWords:
     """The built-in words and those of the setting `memory.capture_tags`, each as `tag: word, word`: a tag that is built
     in gets these words instead, and without words it is given no more."""
     table = dict(BUILT_IN)
@@ -74,10 +137,10 @@ def capture_rules(more: Iterable[str] = ()) -> CaptureRules:
     for tag, words in table.items():
         for word in filter(None, (" ".join(word.lower().split()) for word in words.split(","))):
             tags_of[word] = (*tags_of.get(word, ()), tag)
-    return CaptureRules(tags_of)
+    return tags_of
 
 
-def captures(text: str, *, today: date, rules: CaptureRules) -> tuple[Captured, ...]:
+def captures(text: str, *, today: date, tag_words: TagWords) -> tuple[Captured, ...]:
     """Every `*Remember*: …` of the text, up to a blank line, the next one or the end of its list item, each fact once.
 
     Emphasis may be `*`, `**` or `_`, the colon inside it or a dash. Code, fenced or inline, is never a marker, so that
@@ -92,13 +155,13 @@ def captures(text: str, *, today: date, rules: CaptureRules) -> tuple[Captured, 
         body = _body(lines, shown, fenced, number, match)
         if not _PLACEHOLDER.fullmatch(body):
             found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
-    return tuple(inferred(each, today=today, rules=rules) for each in found.values())
+    return tuple(inferred(each, today=today, tag_words=tag_words) for each in found.values())
 
 
-def inferred(captured: Captured, *, today: date, rules: CaptureRules) -> Captured:
+def inferred(captured: Captured, *, today: date, tag_words: TagWords) -> Captured:
     """The same with the tags and the expiry that its words say."""
     whole = f"{captured.title}. {captured.text}" if captured.title else captured.text
-    return replace(captured, tags=_tags(whole, rules), expires=_expiry(whole, today))
+    return replace(captured, tags=_tags(whole, tag_words), expires=_expiry(whole, today))
 
 
 def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
@@ -204,14 +267,14 @@ def _titled(captured: Captured) -> Captured:
     return replace(captured, title=first.rstrip("."), text=rest.strip())
 
 
-def _tags(text: str, rules: CaptureRules) -> tuple[str, ...]:
+def _tags(text: str, tag_words: TagWords) -> tuple[str, ...]:
     """The tags of the words that stand in the text as whole words, in the order of the text."""
-    if not rules.tags_of:
+    if not tag_words:
         return ()
-    longest_first = sorted(rules.tags_of, key=len, reverse=True)
+    longest_first = sorted(tag_words, key=len, reverse=True)
     pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)"
     words = re.findall(pattern, " ".join(text.lower().split()))
-    return tuple(dict.fromkeys(tag for word in words for tag in rules.tags_of[word]))
+    return tuple(dict.fromkeys(tag for word in words for tag in tag_words[word]))
 
 
 def _expiry(text: str, today: date) -> str | None:

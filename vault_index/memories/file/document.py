@@ -1,32 +1,114 @@
-"""The text of a memory file: a new one, its body, and changes of the body. Changes of the head are in `splice`."""
+"""The text of a memory file: its parts, its body, and what stands under one of its headings."""
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
 
+from vault_index.errors import UsageError
+from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.memory import document_uid, last_moment
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import read_body
 from vault_index.markdown.words import plain_words
-from vault_index.memories.file.fields import Fields, changes_of
-from vault_index.memories.file.file_parts import ended, lay_out, lines_with_ends, with_line_ends, without_blank_edges
-from vault_index.memories.file.frontmatter_edit import with_changes as with_changes
-from vault_index.memories.file.sections import with_section as with_section
-from vault_index.memories.file.yaml_values import KEYS, entry
+from vault_index.models import Fault
+
+BOM = "\ufeff"
+OLD_ID = "imported_id"
+"""The frontmatter key for the id of a memory in the place it came from: `get '#12'` finds it."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """A memory file, or the text of one that is still to be written, in its parts.
+
+    `opening + inside + closing + body` is the text. Without frontmatter the first is a byte order mark or empty, the
+    next two are empty.
+    """
+
+    opening: str
+    inside: str
+    closing: str
+    body: str
+    newline: str
+    """The line end of its first line."""
+    front: Mapping[str, Any]
+    """The values of its frontmatter."""
+    faults: tuple[Fault, ...] = ()
+    """What is wrong with the frontmatter."""
+    source: str = ""
+    path: str = ""
+    """Inside its source; for one that is still to be written the name it was given, if any."""
+    digest: bytes = b""
+    """SHA-256 of the bytes on disk."""
+    status: os.stat_result | None = None
+
+    @property
+    def text(self) -> str:
+        return self.opening + self.inside + self.closing + self.body
+
+    @property
+    def uid(self) -> str:
+        """Its id, or the one that its place gives it."""
+        return document_uid(self.front.get("id"), self.source, self.path)
+
+    def is_over(self, now: float) -> bool:
+        """Whether it has expired, or another memory has replaced it."""
+        return is_over(self.front, now)
+
+
+def is_over(front: Mapping[str, Any], now: float) -> bool:
+    """Whether a memory with this frontmatter has expired, or another one has replaced it."""
+    expires = last_moment(front.get("expires"))
+    return (expires is not None and expires <= now) or bool(front.get("superseded_by"))
+
+
+def read_text(text: str, path: str = "") -> MemoryFile:
+    """The parts of a text."""
+    mark = BOM if text.startswith(BOM) else ""
+    rest = text.removeprefix(BOM)
+    front = read_frontmatter(split_lines(rest))
+    found = _LINE_END.search(rest)
+    newline = found[0] if found else "\n"
+    if not front.lines:
+        return MemoryFile(mark, "", "", rest, newline, front.values, path=path)
+    lines = lines_with_ends(rest)
+    head, body = lines[: front.lines], "".join(lines[front.lines :])
+    inside = "".join(head[1:-1])
+    return MemoryFile(mark + head[0], inside, head[-1], body, newline, front.values, front.faults, path=path)
+
+
+def lines_with_ends(text: str) -> list[str]:
+    """The lines that `split_lines` gives, each with the end it has in the file."""
+    return _LINE.findall(text)
+
+
+def with_line_ends(text: str, newline: str) -> str:
+    return _LINE_END.sub(lambda _: newline, text)
+
+
+def ended(text: str, newline: str) -> str:
+    """`text` with its last line ended."""
+    return text if not text or text.endswith(("\n", "\r")) else text + newline
+
+
+def without_blank_edges(text: str) -> str:
+    """Without blank lines around it; the indentation of the first line stays."""
+    return re.sub(r"\A(?:[ \t]*(?:\r\n|\r|\n))+", "", text.removeprefix(BOM)).rstrip()
+
 
 _TITLE_CHARACTERS = 80
 _MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?")
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 
 
-def new_document(fields: Fields, body: str, *, uid: str, created: str) -> str:
-    """The file of a new memory. Keys that were not given, or given empty, are left out; lines end with LF."""
-    values = {**changes_of(fields), "id": uid, "created": created, "updated": created}
-    head = "".join(entry(key, values[key], "\n") for key in KEYS if values.get(key) is not None)
-    return f"---\n{head}---\n{ended(without_blank_edges(with_line_ends(body, chr(10))), chr(10))}"
-
-
 def body_of(text: str) -> str:
     """What follows the frontmatter, without blank lines around it; lines end with LF."""
-    return without_blank_edges("\n".join(split_lines(lay_out(text).body)))
+    return without_blank_edges("\n".join(split_lines(read_text(text).body)))
 
 
 def title_of(body: str) -> str:
@@ -43,32 +125,25 @@ def title_of(body: str) -> str:
 
 def with_body(text: str, body: str) -> str:
     """The file with another body. Blank lines under the frontmatter and the end of the last line stay as they are."""
-    layout = lay_out(text)
-    head = layout.opening + ended(layout.inside + layout.closing, layout.newline)
-    new = with_line_ends(without_blank_edges(body), layout.newline)
-    if not layout.body.strip():
-        return head + layout.body + ended(new, layout.newline)
-    gap = "".join(_leading_blank(layout.body)) if new else ""
-    return head + gap + (new if _open_ended(layout.body) else ended(new, layout.newline))
+    file = read_text(text)
+    head = file.opening + ended(file.inside + file.closing, file.newline)
+    new = with_line_ends(without_blank_edges(body), file.newline)
+    if not file.body.strip():
+        return head + file.body + ended(new, file.newline)
+    gap = "".join(takewhile(str.isspace, lines_with_ends(file.body))) if new else ""
+    return head + gap + (new if _open_ended(file.body) else ended(new, file.newline))
 
 
 def appended(text: str, addition: str) -> str:
     """The file with a paragraph more at its end, after a blank line. What was there stays as it is."""
-    layout = lay_out(text)
-    new = with_line_ends(without_blank_edges(addition), layout.newline)
+    file = read_text(text)
+    new = with_line_ends(without_blank_edges(addition), file.newline)
     if not new:
         return text
-    whole = ended(text, layout.newline)
-    lines = lines_with_ends(layout.body)
-    gap = layout.newline if layout.body.strip() and lines[-1].strip() else ""
-    return whole + gap + (new if _open_ended(layout.body) else new + layout.newline)
-
-
-def _leading_blank(body: str) -> Iterator[str]:
-    for line in lines_with_ends(body):
-        if line.strip():
-            return
-        yield line
+    whole = ended(text, file.newline)
+    lines = lines_with_ends(file.body)
+    gap = file.newline if file.body.strip() and lines[-1].strip() else ""
+    return whole + gap + (new if _open_ended(file.body) else new + file.newline)
 
 
 def _open_ended(body: str) -> bool:
@@ -95,3 +170,107 @@ def _shortened(words: str) -> str:
     start = words[:_TITLE_CHARACTERS]
     cut = start.rpartition(" ")[0] or start
     return f"{cut[: _TITLE_CHARACTERS - 1].rstrip(' ,;:-')}…"
+
+
+_ATX = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]|$)")
+_SHOWN_HEADINGS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """`first` and `last` are its lines in the file, 1-based; `path` the headings it stands under and itself."""
+
+    level: int
+    path: tuple[str, ...]
+    first: int
+    last: int
+
+
+def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
+    """The file with other text under a heading, down to the next heading of its level or above, or with more of it.
+
+    `heading` is its words, with `#` marks where the level matters, or `Parent#Heading`. UsageError when there is no
+    such heading, or more than one.
+    """
+    file = read_text(text)
+    lines = lines_with_ends(text)
+    headings = _headings(split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body)))
+    found = _named(headings, heading)
+    following = (other.first - 1 for other in headings if other.first > found.last and other.level <= found.level)
+    start, end = _filled(lines, found.last, next(following, len(lines)))
+    before, old, after = ("".join(part) for part in (lines[:start], lines[start:end], lines[end:]))
+    section = with_line_ends(without_blank_edges(new), file.newline)
+    if append:
+        if not section:
+            return text
+        section = ended(old, file.newline) + (file.newline if old else "") + section
+    if not old and section:
+        before, after = _with_gaps(ended(before, file.newline), after, file.newline)
+    last_line_ends = bool(after) or text.endswith(("\n", "\r"))
+    return before + (ended(section, file.newline) if last_line_ends else section) + after
+
+
+def _filled(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """The lines between two positions without the blank ones around them."""
+    while start < end and not lines[start].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return start, end
+
+
+def _with_gaps(before: str, after: str, newline: str) -> tuple[str, str]:
+    """With a blank line on both sides, for what comes between."""
+    if split_lines(before)[-1].strip():
+        before += newline
+    return before, newline + after if after and split_lines(after)[0].strip() else after
+
+
+def _headings(lines: Sequence[str], head_lines: int) -> list[Heading]:
+    """The headings of a document whose first lines are frontmatter; `#` in code and in comments is none."""
+    structure, _ = read_body([""] * head_lines + list(lines[head_lines:]))
+    return [
+        Heading(
+            _level(lines[block.start_line - 1], lines[block.end_line - 1]),
+            block.headings,
+            block.start_line,
+            block.end_line,
+        )
+        for block in structure.blocks
+        if block.is_heading and block.headings
+    ]
+
+
+def _level(first: str, last: str) -> int:
+    marks = _ATX.match(first)
+    if marks:
+        return len(marks[1])
+    return 1 if last.strip().startswith("=") else 2
+
+
+def _named(headings: Sequence[Heading], name: str) -> Heading:
+    marks = _ATX.match(name.strip())
+    words = name.strip()[marks.end() :] if marks else name
+    of_level = [one for one in headings if not marks or one.level == len(marks[1])]
+    wanted = _folded(words)
+    found = [one for one in of_level if _folded(one.path[-1]) == wanted]
+    if not found and "#" in words:
+        path = tuple(_folded(part) for part in words.split("#"))
+        found = [one for one in of_level if tuple(map(_folded, one.path[-len(path) :])) == path]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        lines = ", ".join(str(one.first) for one in found)
+        raise UsageError(
+            f"the heading {name.strip()!r} stands there {len(found)} times: lines {lines}",
+            "say which one with the heading above it, as Parent#Heading, or edit the file",
+        )
+    there = ", ".join(f"{'#' * one.level} {one.path[-1]}" for one in headings[:_SHOWN_HEADINGS])
+    more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
+    raise UsageError(
+        f"there is no heading {name.strip()!r}", f"there are: {there}{more}" if there else "the file has no headings"
+    )
+
+
+def _folded(words: str) -> str:
+    return plain_words(words).casefold()

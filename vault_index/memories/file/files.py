@@ -8,12 +8,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
 from vault_index.sources.reading import decode, read_regular
 
@@ -23,22 +24,13 @@ MAX_BYTES = 10 * 1024 * 1024
 _TRASH = ".trash"
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A file as it was read; `text` with its byte order mark and line endings."""
-
-    text: str
-    digest: bytes
-    """SHA-256 of the bytes on disk."""
-    status: os.stat_result
-
-
 class MemoryFiles:
     """Paths are relative to the vault, with `/`. Nothing outside the memory folder is read or written, links resolved,
     but for what goes to the trash of the vault."""
 
-    def __init__(self, root: Path, memory_dir: str) -> None:
+    def __init__(self, root: Path, memory_dir: str, source: str = "") -> None:
         self._root = os.path.abspath(root)
+        self._source = source
         self._dir = str(PurePosixPath(memory_dir))
 
     def resolve(self, path: str) -> str:
@@ -66,7 +58,7 @@ class MemoryFiles:
         It outlives a loss of power once `settle` was told of it: thousands of new files cost one sync of their folder.
         """
         place = self._place(path)
-        with _told(path, "written"):
+        with _translated(path, "written"):
             folder = os.path.dirname(place)
             disk.make_folder(folder)
             with disk.draft(folder, _encoded(text)) as draft:
@@ -77,21 +69,22 @@ class MemoryFiles:
         for folder in {os.path.dirname(f"{self._root}/{path}") for path in paths}:
             disk.sync_folder(folder)
 
-    def read(self, path: str) -> Seen:
+    def read(self, path: str) -> MemoryFile:
         """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8."""
         place = self._place(path)
-        with _told(path, "read"):
+        with _translated(path, "read"):
             data, status = read_regular(place, MAX_BYTES)
         try:
-            return Seen(data.decode(), hashlib.sha256(data).digest(), status)
+            file = read_text(data.decode(), path)
+            return replace(file, source=self._source, digest=hashlib.sha256(data).digest(), status=status)
         except UnicodeDecodeError as error:
             _, line = decode(data)
             where = f": line {line}" if line else ""
             raise UsageError(
-                f"{path} is not written in UTF-8{where}.", "Save it as UTF-8 in an editor, and try again."
+                f"{path} is not written in UTF-8{where}", "save it as UTF-8 in an editor, and try again"
             ) from error
 
-    def replace(self, path: str, text: str, seen: Seen) -> None:
+    def replace(self, path: str, text: str, seen: MemoryFile) -> None:
         """Put other text in the place of what was seen.
 
         ConflictError when the file says something else by now or is gone: it is left so, and the new text is kept
@@ -101,8 +94,8 @@ class MemoryFiles:
             return
         place = os.path.realpath(self._place(path))
         if os.path.exists(place) and not os.access(place, os.W_OK):
-            raise VaultIndexError(f"{path} is write-protected.", "Make it writable to change it.")
-        with _told(path, "written"):
+            raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
+        with _translated(path, "written"):
             folder = os.path.dirname(place)
             disk.make_folder(folder)
             with disk.draft(folder, _encoded(text), like=seen.status) as draft:
@@ -114,8 +107,8 @@ class MemoryFiles:
                 kept = _keep_beside(draft, place)
         beside = f"{os.path.dirname(path)}/{os.path.basename(kept)}"
         raise ConflictError(
-            f"{path} changed since it was read, and was left as it is.",
-            f"The new text is in {beside!r}: take over what is missing, then delete that file.",
+            f"{path} changed since it was read, and was left as it is",
+            f"the new text is in {beside!r}: take over what is missing, then delete that file",
         )
 
     def trash(self, path: str) -> str:
@@ -124,15 +117,15 @@ class MemoryFiles:
         stem = f"{self._root}/{_TRASH}/{path.removesuffix('.md')}"
         folder = os.path.dirname(stem)
         if not _inside(os.path.realpath(folder), os.path.realpath(self._root)):
-            raise UsageError(f"{_TRASH} leads out of the vault through a link.", "Delete the memory with --permanent.")
-        with _told(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
+            raise UsageError(f"{_TRASH} leads out of the vault through a link", "delete the memory with --permanent")
+        with _translated(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
             os.lstat(place)
             try:
                 disk.make_folder(folder)
             except NotADirectoryError as error:
                 raise UsageError(
-                    f"The {_TRASH} of the vault is no folder, so {path} stays where it is.",
-                    "Rename that file, or delete the memory with --permanent.",
+                    f"the {_TRASH} of the vault is no folder, so {path} stays where it is",
+                    "rename that file, or delete the memory with --permanent",
                 ) from error
             target = disk.move_to_free_name(place, (f"{stem}{number}.md" for number in _numbers(" ")))
             disk.sync_folder(os.path.dirname(place))
@@ -141,33 +134,31 @@ class MemoryFiles:
     def remove(self, path: str) -> None:
         """Delete a file for good."""
         place = self._place(path)
-        with _told(path, "deleted"), disk.locked(os.path.dirname(place)):
+        with _translated(path, "deleted"), disk.locked(os.path.dirname(place)):
             os.unlink(place)
             disk.sync_folder(os.path.dirname(place))
 
     def _place(self, path: str, shown: str = "") -> str:
         """Where a memory lies on disk, once it is sure that it is one."""
         if not os.path.isdir(self._root):
-            raise VaultIndexError(f"The vault {self._root} is not there.", "Is its disk mounted?")
+            raise VaultIndexError(f"the vault {self._root} is not there", "is its disk mounted?")
         shown = shown or path
         parts = parts_of(path)
         if parts is None or not path.startswith(f"{self._dir}/"):
             raise UsageError(
-                f"{shown!r} is no name inside the memory folder {self._dir}.", "Give one as handoffs/2026-01-01."
+                f"{shown!r} is no name inside the memory folder {self._dir}", "give one as handoffs/2026-01-01"
             )
         place = f"{self._root}/{path}"
         exists = os.path.lexists(place)
         own = parts[len(PurePosixPath(self._dir).parts) :]
         reason = unusable(own, new=not exists)
         if reason:
-            raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}.", "Choose another name.")
+            raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}", "choose another name")
         top = os.path.realpath(f"{self._root}/{self._dir}")
         if not _inside(top, os.path.realpath(self._root)) or not _inside(os.path.realpath(place), top):
-            raise UsageError(
-                f"{shown!r} leads out of the memory folder {self._dir} through a link.", "Remove the link."
-            )
+            raise UsageError(f"{shown!r} leads out of the memory folder {self._dir} through a link", "remove the link")
         if os.path.exists(place) and not os.path.isfile(place):
-            raise UsageError(f"{shown!r} is there already, and is no file.", "Choose another name.")
+            raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
         return place
 
 
@@ -179,7 +170,7 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError("The text holds characters that UTF-8 cannot write.", "Give it as valid UTF-8.") from error
+        raise UsageError("the text holds characters that UTF-8 cannot write", "give it as valid UTF-8") from error
 
 
 def _digest(place: str) -> bytes | None:
@@ -207,33 +198,31 @@ def _numbers(mark: str) -> Iterator[str]:
 
 
 @contextmanager
-def _told(path: str, done: str) -> Iterator[None]:
-    """Say what the system's errors mean here."""
+def _translated(path: str, done: str) -> Iterator[None]:
+    """Translate errors of the system; FileExistsError is the caller's."""
     try:
         yield
     except FileExistsError:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
-        if done == "written":
-            taken = isinstance(error, NotADirectoryError)
-            hint = "A file is called as its folder would be: rename it, or choose" if taken else "Choose"
-            raise UsageError(f"{path} cannot be {done}: {error.strerror}.", f"{hint} another name.") from error
-        raise NotFoundError(f"{path} is gone.", "Run: vault-index sync") from error
+        if done != "written":
+            raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
+        taken = isinstance(error, NotADirectoryError)
+        hint = "a file has the name of its folder: rename it, or choose" if taken else "choose"
+        raise UsageError(f"{path} cannot be {done}: {error.strerror}", f"{hint} another name") from error
     except OSError as error:
-        raise VaultIndexError(f"{path} cannot be {done}: {error.strerror}.", _hint(error)) from error
+        hint = _HINTS.get(error.errno or 0, "check the permissions of the folder; nothing was changed")
+        raise VaultIndexError(f"{path} cannot be {done}: {error.strerror}", hint) from error
 
 
-def _hint(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "Free some space on the disk of the vault; nothing was changed."
-    if error.errno == errno.EROFS:
-        return "The vault is read-only: mount it writable; nothing was changed."
-    if error.errno == errno.ENAMETOOLONG:
-        return "Choose a shorter name."
-    if error.errno == errno.EXDEV:
-        return "The trash lies on another disk: delete the memory with --permanent."
-    return "Check the permissions of the folder; nothing was changed."
-
+_FULL = "free some space on the disk of the vault; nothing was changed"
+_HINTS = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: "the vault is read-only: mount it writable; nothing was changed",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EXDEV: "the trash lies on another disk: delete the memory with --permanent",
+}
 
 NAME_BYTES = 255
 """What most file systems take."""
@@ -257,19 +246,23 @@ def slug(title: str) -> str:
 
 
 def unusable(parts: list[str], *, new: bool) -> str:
-    """Why a path can be no memory; empty where it can. Files that are there may have names we would not give."""
-    if not all(is_readable_name(part) for part in parts):
-        return "it is not valid UTF-8"
-    if parts[-1] == ".md":
-        return "it is empty"
-    if any(part.startswith(".") for part in parts):
-        return "what begins with a dot is hidden"
-    if not all(is_folder_name(part) for part in parts[:-1]) or not is_document_name(parts[-1]):
-        return "the index passes over such names"
-    if not new:
-        return ""
-    if bad := _RESERVED.search("".join(parts)):
-        return f"{bad[0]!r} is not allowed in file names everywhere"
-    if any(part != part.strip() or part.endswith(".") for part in [*parts[:-1], parts[-1].removesuffix(".md")]):
-        return "names must not begin with a space, or end with a space or a dot"
-    return "it is too long" if any(len(part.encode()) > NAME_BYTES for part in parts) else ""
+    """Why a path cannot be that of a memory, or empty. Files that exist may have names that new ones may not."""
+    name = parts[-1]
+    bad = _RESERVED.search("".join(parts))
+    stems = [*parts[:-1], name.removesuffix(".md")]
+    reasons = [
+        ("it is not valid UTF-8", not all(map(is_readable_name, parts))),
+        ("it is empty", name == ".md"),
+        ("what begins with a dot is hidden", any(part.startswith(".") for part in parts)),
+        ("the index passes over such names", not (all(map(is_folder_name, parts[:-1])) and is_document_name(name))),
+    ]
+    if new:
+        reasons += [
+            (f"{bad[0]!r} is not allowed in file names everywhere" if bad else "", bool(bad)),
+            (
+                "names must not begin with a space, or end with a space or a dot",
+                any(stem != stem.strip() or stem.endswith(".") for stem in stems),
+            ),
+            ("it is too long", any(len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES for part in parts)),
+        ]
+    return next((reason for reason, holds in reasons if holds), "")

@@ -1,5 +1,6 @@
 """Changes keys of a frontmatter and leaves every other byte as it is, by splicing at the marks of YAML's nodes."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,8 +10,85 @@ import yaml
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
-from vault_index.memories.file.file_parts import ended, lay_out
-from vault_index.memories.file.yaml_values import DATES, KEYS, block_value, entry, flow_value
+from vault_index.memories.file.document import ended, read_text
+
+KEYS = (
+    "id", "type", "title", "subtitle", "digest", "tags", "project", "created", "updated", "entered_by", "expires",
+    "valid_until", "confidence", "supersedes", "superseded_by", "facts", "concepts", "files_read", "files_modified",
+    "bead_id",
+)  # fmt: skip
+"""The keys of a memory, in the order they are written."""
+
+DATES = frozenset({"created", "updated", "expires", "valid_until"})
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?")
+_NUMBER_TO_OBSIDIAN = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
+# Words that no reader takes for anything but text: they need no quotes, and no dumper, which takes half a millisecond.
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ /-][A-Za-z0-9_]+)*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_ENDLESS = 1 << 30
+
+
+class _Dumper(yaml.SafeDumper):
+    """Never an anchor: no reader of ours takes aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = None
+    if not value.isprintable():
+        style = '"'
+    elif _NUMBER_TO_OBSIDIAN.fullmatch(value):
+        style = "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
+
+
+def entry(key: str, value: Any, newline: str) -> str:
+    """A line of a block mapping."""
+    return f"{flow_value(key)}: {block_value(key, value)}{newline}"
+
+
+def block_value(key: str, value: Any, style: str | None = None) -> str:
+    """A value as it may stand behind `key:`; `style` is the quote it is to have, if it is a string."""
+    if key in DATES and isinstance(value, str) and _DATE.fullmatch(value):
+        return value
+    if isinstance(value, list | tuple | Mapping):
+        return flow_value(value)
+    return _quoted(value, style) or _plain(value) or _dump({"k": value}, flow=False)[3:]
+
+
+def flow_value(value: Any, style: str | None = None) -> str:
+    """A value as it may stand inside brackets."""
+    if isinstance(value, list | tuple) and value and all(map(_plain, value)):
+        return f"[{', '.join(value)}]"
+    return _quoted(value, style) or _plain(value) or _dump([value], flow=True)[1:-1]
+
+
+def _plain(value: Any) -> str:
+    """A text that is written as it is; empty for any other value."""
+    plain = isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS
+    return value if plain else ""
+
+
+def _quoted(value: Any, style: str | None) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        return ""
+    if style == "'":
+        return "'" + value.replace("'", "''") + "'"
+    return json.dumps(value, ensure_ascii=False) if style == '"' else ""
+
+
+def _dump(value: Any, *, flow: bool) -> str:
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=flow, width=_ENDLESS, allow_unicode=True, sort_keys=False
+    )
+    return text.rstrip("\n")
+
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BLANK = " \t\r\n"
@@ -26,21 +104,21 @@ def with_changes(text: str, changes: Mapping[str, Any]) -> str:
     Values are strings, numbers and lists of them. A list in block style stays in it, and its items that stay keep
     their comments. UsageError for a frontmatter that cannot be read, or cannot be changed so.
     """
-    layout = lay_out(text)
-    if layout.closing and layout.faults:
-        fault = layout.faults[0]
+    file = read_text(text)
+    if file.closing and file.faults:
+        fault = file.faults[0]
         raise UsageError(
-            f"Line {fault.line}: {fault.message}. Nothing was written.", "Mend that line of the file, and try again."
+            f"line {fault.line}: {fault.message}; nothing was written", "mend that line of the file, and try again"
         )
-    inside = layout.inside
+    inside = file.inside
     for key in sorted(changes, key=_rank):
         value = list(changes[key]) if isinstance(changes[key], tuple) else changes[key]
-        inside = _with_change(inside, key, value, layout.newline)
-    if inside == layout.inside:
+        inside = _with_change(inside, key, value, file.newline)
+    if inside == file.inside:
         return text
-    if layout.closing:
-        return layout.opening + inside + layout.closing + layout.body
-    return f"{layout.opening}---{layout.newline}{inside}---{layout.newline}{layout.body}"
+    if file.closing:
+        return file.opening + inside + file.closing + file.body
+    return f"{file.opening}---{file.newline}{inside}---{file.newline}{file.body}"
 
 
 def _rank(key: str) -> int:
@@ -56,8 +134,8 @@ def _with_change(inside: str, key: str, value: Any, newline: str) -> str:
         if _did(before, _values(candidate), key, value):
             return candidate
     raise UsageError(
-        f"{key} cannot be changed in a frontmatter written like this one. Nothing was written.",
-        "Write the frontmatter in plain lines of `key: value`, or change it in an editor.",
+        f"{key} cannot be changed in a frontmatter written like this one; nothing was written",
+        "write the frontmatter in plain lines of `key: value`, or change it in an editor",
     )
 
 
@@ -175,7 +253,7 @@ def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> s
 def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline: str) -> str:
     """A list in its own style; what stays is copied as it is written."""
     if node.flow_style:
-        kept = {item.value: inside[_start(item) : _end(inside, item)] for item in node.value if _plain(item)}
+        kept = {item.value: inside[_start(item) : _end(inside, item)] for item in node.value if _is_scalar(item)}
         parts = [kept.get(item) or flow_value(item) for item in items]
         return f"{inside[: _start(node)]}[{', '.join(parts)}]{inside[_end(inside, node) :]}"
     starts = list(_dashes(inside, node))
@@ -186,7 +264,7 @@ def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline:
     lines = {
         item.value: margin + inside[start:stop].rstrip(_BLANK) + newline
         for item, start, stop in zip(node.value, starts, [*starts[1:], end], strict=True)
-        if _plain(item)
+        if _is_scalar(item)
     }
     new = "".join(lines.get(item) or f"{margin}- {block_value('', item)}{newline}" for item in items)
     return inside[: starts[0] - len(margin)] + new + inside[end:]
@@ -202,7 +280,7 @@ def _dashes(inside: str, node: yaml.SequenceNode) -> Iterator[int]:
         position = max(position, _end(inside, item))
 
 
-def _plain(item: yaml.Node) -> bool:
+def _is_scalar(item: yaml.Node) -> bool:
     return isinstance(item, yaml.ScalarNode) and bool(item.value)
 
 

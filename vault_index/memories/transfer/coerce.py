@@ -10,7 +10,7 @@ from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.normalize import normalize_tag
 from vault_index.memories.file.fields import CONFIDENCES, TYPES
-from vault_index.memories.file.yaml_values import KEYS
+from vault_index.memories.file.frontmatter_edit import KEYS
 from vault_index.surrogates import mended
 
 _NOTHING = frozenset({"", "null", "none", "n/a", "-", "undefined"})

@@ -1,4 +1,4 @@
-"""Memories on their way in from elsewhere: one shape for every format, and how they get ids of ours."""
+"""One memory that is to be imported, the same for every format, and the ids it gets here."""
 
 import hashlib
 import uuid
@@ -7,21 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_index.errors import UsageError
+from vault_index.markdown.memory import as_uuid
 from vault_index.results import FailedItem
-
-OLD_ID = "imported_id"
-"""The frontmatter key that remembers what a memory was called where it came from: `get '#12'` finds it."""
 
 OLD_SUPERSEDES = "imported_supersedes"
 """What a memory superseded and nobody here knows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """One memory as it comes: what its frontmatter says, in order, and its text.
+class ImportRecord:
+    """One memory as it was read: its frontmatter, in order, and its text.
 
-    `own` is one that we exported: it comes back as it was, under its `path` (inside the memory folder) and with its
-    id. Any other gets an id, and of `supersedes` and `superseded_by` holds what its origin called them.
+    `own` is one that we exported: it is restored as it was, under its `path` (inside the memory folder) and with its
+    id. Any other gets an id here; its `supersedes` and `superseded_by` hold the ids of its origin.
     """
 
     position: str
@@ -47,13 +45,13 @@ class Carried:
 class Batch:
     """What a file or folder holds."""
 
-    memories: tuple[Carried, ...]
+    memories: tuple[ImportRecord, ...]
     failed: tuple[FailedItem, ...] = ()
 
 
-def gather(parts: Iterable[tuple[str, Callable[[], Carried]]]) -> Batch:
+def gather(parts: Iterable[tuple[str, Callable[[], ImportRecord]]]) -> Batch:
     """Every memory that can be read, and the positions of those that cannot."""
-    memories: list[Carried] = []
+    memories: list[ImportRecord] = []
     failed: list[FailedItem] = []
     for position, read in parts:
         try:
@@ -63,50 +61,38 @@ def gather(parts: Iterable[tuple[str, Callable[[], Carried]]]) -> Batch:
     return Batch(tuple(memories), tuple(failed))
 
 
-def as_uuid(value: object) -> str | None:
-    if isinstance(value, str):
-        try:
-            return str(uuid.UUID(value.strip()))
-        except ValueError:
-            pass
-    return None
+def assign_ids(memories: Sequence[ImportRecord], known: Mapping[str, str] | None = None) -> list[ImportRecord]:
+    """Give every memory that is not our own an id, and replace the old ids in what they supersede.
 
-
-def settle(memories: Sequence[Carried], known: Mapping[str, str] | None = None) -> list[Carried]:
-    """Give every memory that is not our own an id, and let what they supersede be called by ids.
-
-    The ids follow from what the origin said, so that the same data gives the same ids again: importing it twice
-    changes nothing. `known` are the ids of what was imported earlier, by its old names.
+    The new ids are derived from what the origin said, so that the same data gives the same ids again: importing it
+    twice changes nothing. `known` are the ids of memories imported earlier, by their old ids.
     """
-    named = [_with_id(memory) for memory in memories]
+    foreign = [_with_id(memory) for memory in memories if not memory.own]
     ids = dict(known or {})
-    for memory in reversed(named):  # of two with one name the first is meant
-        ids.update({name: memory.head["id"] for name in memory.names if not memory.own})
-    remapped = [memory if memory.own else _remapped(memory, ids) for memory in named]
-    return _mirrored(remapped)
+    for memory in reversed(foreign):  # of two with one name the first is meant
+        ids.update(dict.fromkeys(memory.names, memory.head["id"]))
+    linked = iter(_linked_both_ways([_with_new_ids(memory, ids) for memory in foreign]))
+    return [memory if memory.own else next(linked) for memory in memories]
 
 
-def _with_id(memory: Carried) -> Carried:
-    if memory.own:
-        return memory
-    return replace(memory, head={"id": memory.uid or _derived_id(memory), **_without(memory.head, "id")})
+def _with_id(memory: ImportRecord) -> ImportRecord:
+    rest = {key: value for key, value in memory.head.items() if key != "id"}
+    return replace(memory, head={"id": memory.uid or _derived_id(memory), **rest})
 
 
-def _derived_id(memory: Carried) -> str:
-    """A UUID of version 4 by its form, with the bits of a hash: like any other here, but the same every time."""
-    said = "\0".join(
-        (*memory.names[:1], str(memory.head.get("created", "")), str(memory.head.get("title")), memory.body)
-    )
-    return str(uuid.UUID(bytes=hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()[:16], version=4))
+def _derived_id(memory: ImportRecord) -> str:
+    """A UUID that has the form of version 4 and the bits of a hash: the same for the same data."""
+    parts = (*memory.names[:1], str(memory.head.get("created", "")), str(memory.head.get("title")), memory.body)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))
 
 
-def _remapped(memory: Carried, ids: Mapping[str, str]) -> Carried:
+def _with_new_ids(memory: ImportRecord, ids: Mapping[str, str]) -> ImportRecord:
     head = dict(memory.head)
     old = [str(name) for name in head.pop("supersedes", ())]
-    unknown = [name for name in old if name not in ids and not as_uuid(name)]
     if found := _known(old, ids):
         head["supersedes"] = found
-    if unknown:
+    if unknown := [name for name in old if name not in ids and not as_uuid(name)]:
         head[OLD_SUPERSEDES] = unknown
     if newer := _known([str(head.pop("superseded_by", ""))], ids):
         head["superseded_by"] = newer[0]
@@ -117,34 +103,21 @@ def _known(names: Iterable[str], ids: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(uid for name in names if (uid := ids.get(name) or as_uuid(name))))
 
 
-def _mirrored(memories: Sequence[Carried]) -> list[Carried]:
-    """Where only one side says which memory replaced which, the other says so, too."""
+def _linked_both_ways(memories: Sequence[ImportRecord]) -> Iterator[ImportRecord]:
+    """Where one of two memories says that it replaced the other or was replaced by it, both say so."""
     older: dict[str, list[str]] = {}
     newer: dict[str, str] = {}
     for memory in memories:
-        for uid in memory.head.get("supersedes") or () if not memory.own else ():
+        for uid in memory.head.get("supersedes", ()):
             newer.setdefault(uid, memory.head["id"])
-        if not memory.own and (by := memory.head.get("superseded_by")):
+        if by := memory.head.get("superseded_by"):
             older.setdefault(by, []).append(memory.head["id"])
-    return [
-        memory if memory.own else replace(memory, head=dict(_both_sides(memory, older, newer))) for memory in memories
-    ]
-
-
-def _both_sides(
-    memory: Carried, older: Mapping[str, Sequence[str]], newer: Mapping[str, str]
-) -> Iterator[tuple[str, Any]]:
-    uid = memory.head["id"]
-    replaces = list(dict.fromkeys((*memory.head.get("supersedes", ()), *older.get(uid, ()))))
-    replaced_by = memory.head.get("superseded_by") or newer.get(uid)
-    for key, value in memory.head.items():
-        if key not in ("supersedes", "superseded_by"):
-            yield key, value
-    if replaces:
-        yield "supersedes", replaces
-    if replaced_by:
-        yield "superseded_by", replaced_by
-
-
-def _without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key not in keys}
+    for memory in memories:
+        head, uid = dict(memory.head), memory.head["id"]
+        replaces = list(dict.fromkeys((*head.pop("supersedes", ()), *older.get(uid, ()))))
+        replaced_by = head.pop("superseded_by", None) or newer.get(uid)
+        if replaces:
+            head["supersedes"] = replaces
+        if replaced_by:
+            head["superseded_by"] = replaced_by
+        yield replace(memory, head=head)

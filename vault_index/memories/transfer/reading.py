@@ -2,21 +2,158 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.memory import as_uuid
+from vault_index.markdown.normalize import split_lines
+from vault_index.memories.file.document import OLD_ID, without_blank_edges
+from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.files import MAX_BYTES
-from vault_index.memories.transfer.export_files import USAGE_FILE
-from vault_index.memories.transfer.import_record import Batch, Carried, gather
-from vault_index.memories.transfer.json_files import read_json
-from vault_index.memories.transfer.json_record import from_file
-from vault_index.memories.transfer.observations import is_observation, read_observation
+from vault_index.memories.file.frontmatter_edit import KEYS
+from vault_index.memories.transfer.coerce import (
+    confidence_of,
+    in_order,
+    is_nothing,
+    sentences,
+    strings,
+    tags_of,
+    text_of,
+    time_of,
+    type_of,
+)
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
+from vault_index.memories.transfer.json_records import from_file, read_json
 from vault_index.results import FailedItem
 from vault_index.sources.reading import read_regular
 from vault_index.surrogates import mended
+
+_NAME = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$")
+# `🟢 **Confidence:** high`: an icon may stand before it, the colon inside the stars or behind them.
+_LINE = re.compile(r"^[^\w*`#]*\*\*(?P<key>[A-Za-z][A-Za-z _]*?)(?::\*\*|\*\*:)\s*(?P<value>.*)$")
+_HEADING = re.compile(r"^#[ \t]+(?![ \t])(?P<title>.*\S)")
+_ICON = re.compile(r"^[^\w\"'`(\[<*#@$/.-]+\s*")
+_PREFIX = re.compile(r"^observation:\s*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"^\[.*(?:optional|timestamp| \| ).*\]$", re.IGNORECASE)
+_KEYS = {
+    "bead": "bead_id", "date": "created", "timestamp": "created", "last_updated": "updated",
+    **{key: key for key in (*KEYS, "files")},
+}  # fmt: skip
+"""The words before a colon that are a head, and what each is called here."""
+_SIGNS = frozenset({"confidence", "valid_until", "superseded_by", "supersedes", "concepts", "files", "bead_id"})
+
+
+def is_observation(text: str, path: str) -> bool:
+    """Whether a file of somebody's memory folder is one: by its folder, or by what stands in its head."""
+    if "observations" in path.split("/")[:-1]:
+        return True
+    values, _ = _head(text)
+    typed = text_of(values.get("type")).lower() in TYPES
+    return typed and (bool(_SIGNS & values.keys()) or bool(_NAME.match(_stem(path))))
+
+
+def read_observation(text: str, path: str) -> ImportRecord:
+    """Raises UsageError for a file that says nothing, or a date that is none."""
+    values, lines = _head(text)
+    stem = _stem(path)
+    named = _NAME.match(stem)
+    title, body = _title(text_of(values.get("title")), lines)
+    if not body and not title:
+        raise UsageError("it is empty", "delete it, or write what was observed")
+    old = values.get("id")
+    head: dict[str, Any] = {
+        "id": as_uuid(old),
+        **type_of(values.get("type") or (named["type"] if named else None)),
+        "title": title or (named["slug"] if named else stem).replace("-", " "),
+        "subtitle": text_of(values.get("subtitle")),
+        "digest": text_of(values.get("digest")),
+        "tags": tags_of(values.get("tags")),
+        "project": text_of(values.get("project")),
+        "created": time_of(values.get("created"), "created") or (_day(named["date"]) if named else None),
+        "updated": time_of(values.get("updated"), "updated"),
+        "entered_by": text_of(values.get("entered_by")),
+        "expires": time_of(values.get("expires"), "expires"),
+        "valid_until": time_of(values.get("valid_until"), "valid_until"),
+        **confidence_of(values.get("confidence")),
+        "supersedes": [_called(ref) for ref in strings(values.get("supersedes"))],
+        "superseded_by": _called(text_of(values.get("superseded_by"))),
+        "facts": sentences(values.get("facts")),
+        "concepts": strings(values.get("concepts")),
+        "files_read": strings(values.get("files_read", values.get("files"))),
+        "files_modified": strings(values.get("files_modified")),
+        "bead_id": text_of(values.get("bead_id")),
+        OLD_ID: old if isinstance(old, int) else text_of(old) or stem,
+    }
+    unknown = {key: value for key, value in values.items() if key not in head and key != "files"}
+    own_id = text_of(old)
+    names = (stem, *((own_id, f"#{own_id}") if own_id else ()))
+    return ImportRecord(path, in_order(head | unknown), body, names=names)
+
+
+def _head(text: str) -> tuple[dict[str, Any], list[str]]:
+    """What the head says, YAML and lines together, and the lines without it (the heading still among them)."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    front = read_frontmatter(lines)
+    said, rest = _key_lines(lines[front.lines :])
+    return {**said, **front.values}, rest
+
+
+def _key_lines(lines: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """The `**Key:** value` lines at the top, and what is left: the heading, and the text after them."""
+    said: dict[str, Any] = {}
+    heading: list[str] = []
+    for number, line in enumerate(lines):
+        match = _LINE.match(line)
+        key = _KEYS.get(match["key"].strip().lower().replace(" ", "_")) if match else None
+        if match and key:
+            value = match["value"].strip()
+            if not _PLACEHOLDER.match(value) and not is_nothing(value):
+                said[key] = value
+        elif _HEADING.match(line) and not heading:
+            heading.append(line)
+        elif line.strip():
+            rule = bool(said) and line.strip() == "---"
+            return said, [*heading, *lines[number + rule :]]
+    return said, heading
+
+
+def _title(given: str, lines: Sequence[str]) -> tuple[str, str]:
+    """The title, and the text without the heading that says the same."""
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    heading = _HEADING.match(lines[first]) if first is not None else None
+    if first is None or heading is None:
+        return given, without_blank_edges("\n".join(lines))
+    shown = _PREFIX.sub("", _ICON.sub("", heading["title"])).strip() or heading["title"]
+    if given and given.casefold() != shown.casefold():
+        return given, without_blank_edges("\n".join(lines))
+    return given or shown, without_blank_edges("\n".join(lines[first + 1 :]))
+
+
+def _day(text: str) -> str | None:
+    """A date in a name, where it is one."""
+    with suppress(UsageError):
+        return time_of(text, "date")
+    return None
+
+
+def _called(ref: str) -> str:
+    """An observation by its file, as another one names it."""
+    return _stem(ref.strip().strip("[]"))
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+USAGE_FILE = ".vault-index-usage.json"
+"""How often the memories of an exported folder were opened: that stands in none of its files."""
 
 _OPENCODE = ("memory", ".opencode/memory")
 """Where OpenCodeKit has its memory, in `.opencode` and in a project."""
@@ -60,7 +197,7 @@ def _read_folder(folder: Path) -> Batch:
     return Batch(memories, (*batch.failed, *failed))
 
 
-def _used(memories: Sequence[Carried], file: Path) -> Iterator[Carried]:
+def _used(memories: Sequence[ImportRecord], file: Path) -> Iterator[ImportRecord]:
     """With how often each was opened, where our export says so."""
     try:
         usage = mended(json.loads(_read(file)))
@@ -112,6 +249,6 @@ def read_files(files: Sequence[tuple[str, str]], folder: str = "") -> Batch:
     return gather((memory.position, partial(_read_markdown, memory, folder)) for memory in wanted)
 
 
-def _read_markdown(memory: Carried, folder: str) -> Carried:
+def _read_markdown(memory: ImportRecord, folder: str) -> ImportRecord:
     path, text = memory.position, memory.raw or ""
     return read_observation(text, path) if is_observation(text, f"{folder}/{path}") else memory

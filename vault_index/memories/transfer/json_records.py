@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.memories.file.file_parts import without_blank_edges
+from vault_index.markdown.memory import as_uuid
+from vault_index.memories.file.document import OLD_ID, read_text, without_blank_edges
+from vault_index.memories.file.frontmatter_edit import entry
 from vault_index.memories.transfer.coerce import (
     confidence_of,
     in_order,
@@ -17,13 +20,71 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.import_record import OLD_ID, Batch, Carried, as_uuid, gather
-from vault_index.memories.transfer.json_record import from_record, is_own
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.surrogates import has_surrogates, mended
+
+_PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED = "path", "content", "raw", "accesses", "accessed"
+_RESERVED = frozenset({_PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED})
+
+
+def to_record(path: str, text: str, *, accesses: int = 0, accessed: str | None = None) -> dict[str, Any]:
+    """The record of a memory file: `path` inside the memory folder, `id`, the other keys, `content`.
+
+    `raw` is there where the keys and the content alone would not give the same bytes: comments, quotes of another
+    style, other line endings, broken frontmatter. It then counts, and the rest is for readers.
+    """
+    file = read_text(text)
+    head = {key: value for key, value in file.front.items() if key not in _RESERVED}
+    record: dict[str, Any] = {_PATH: path, **head, _CONTENT: file.body}
+    if file.faults or len(head) < len(file.front) or compose(head, file.body) != text:
+        record[_RAW] = text
+    if accesses:
+        record |= {_ACCESSES: accesses, _ACCESSED: accessed}
+    return record
+
+
+def is_own(record: Mapping[str, Any]) -> bool:
+    """Whether a record says where the memory lies, as ours do."""
+    return isinstance(record.get(_PATH), str) and (_CONTENT in record or _RAW in record)
+
+
+def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
+    """Raises UsageError for a text that is none."""
+    raw, body = record.get(_RAW), record.get(_CONTENT)
+    if not isinstance(body if raw is None else raw, str):
+        raise UsageError("its content is no text", "`content` is the text of the memory")
+    count, accessed = record.get(_ACCESSES), record.get(_ACCESSED)
+    head = {key: value for key, value in record.items() if key not in _RESERVED}
+    memory = from_file(raw, record[_PATH]) if raw is not None else ImportRecord(position, head, body or "", own=True)
+    return replace(
+        memory,
+        position=position,
+        path=record[_PATH],
+        accesses=count if isinstance(count, int) and count > 0 else 0,
+        accessed=accessed if isinstance(accessed, str) else None,
+    )
+
+
+def from_file(text: str, path: str) -> ImportRecord:
+    """A memory file as it is, under its own name."""
+    file = read_text(text)
+    return ImportRecord(path, file.front, file.body, path=path, raw=text, own=True)
+
+
+def file_of(memory: ImportRecord) -> str:
+    """The text of the file of a memory that was settled."""
+    return memory.raw if memory.raw is not None else compose(memory.head, memory.body)
+
+
+def compose(head: Mapping[str, Any], body: str) -> str:
+    """The file of these keys and this text."""
+    entries = "".join(entry(key, value, "\n") for key, value in head.items())
+    return f"---\n{entries}---\n{body}" if entries else body
+
 
 # What an array is wrapped in: `results` by mem0's API, `data` by its command line.
 _WRAPPERS = ("results", "memories", "observations", "data")
-_CONTENT = ("content", "memory", "text", "narrative", "body")
+_CONTENTS = ("content", "memory", "text", "narrative", "body")
 # What belongs to the place it came from, or follows from the rest.
 _DROPPED = frozenset({"hash", "content_hash", "embedding", "vector", "score", "distance", "created_at_epoch"})
 _HINT = "an array of records is wanted, each with `content`"
@@ -50,12 +111,12 @@ def _records(data: object, name: str) -> list[Any]:
         inside: list[Any] | None = next((data[key] for key in _WRAPPERS if isinstance(data.get(key), list)), None)
         if inside is not None:
             return inside
-        if any(key in data for key in _CONTENT):
+        if any(key in data for key in _CONTENTS):
             return [data]
     raise UsageError(f"{name} holds no records", _HINT)
 
 
-def _read(record: object, number: int) -> Carried:
+def _read(record: object, number: int) -> ImportRecord:
     position = f"record {number}"
     if not isinstance(record, dict):
         raise UsageError(f"not a record but {type(record).__name__}", _HINT)
@@ -68,10 +129,10 @@ def _read(record: object, number: int) -> Carried:
     return _foreign(record, position)
 
 
-def _foreign(record: Mapping[str, Any], position: str) -> Carried:
+def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
     rest = dict(record)
     take = partial(_take, rest)
-    content = take(*_CONTENT)
+    content = take(*_CONTENTS)
     if content is not None and not isinstance(content, str):
         raise UsageError("its content is no text", _HINT)
     body = without_blank_edges(content or "")
@@ -105,7 +166,7 @@ def _foreign(record: Mapping[str, Any], position: str) -> Carried:
     if old is not None and not head["id"]:
         head[OLD_ID] = old if isinstance(old, int) else text_of(old)
     unknown = {key: value for key, value in rest.items() if key not in _DROPPED}
-    return Carried(
+    return ImportRecord(
         position,
         in_order(head | {key: value for key, value in unknown.items() if key not in head}),
         body,

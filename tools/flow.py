@@ -1,0 +1,71 @@
+"""Counts the modules that one call enters: `python tools/flow.py`.
+
+A reader who follows a call has to open that many files. A module counts when one of its functions runs during the call;
+what runs when a module is imported does not count. Calls are made once before they are counted, so that nothing counts
+that is only opened at first.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import vault_index
+from vault_index import VaultIndex
+from vault_index.config.home import find_home
+
+PACKAGE = Path(vault_index.__file__).parent
+MOST = {"search": 12, "add": 12}
+"""Modules that a call may enter: `search` of api and query, `add` of api and memories."""
+
+
+def modules_entered(call: Callable[[], object]) -> set[str]:
+    """The modules of vault_index, dotted below the package, with a function that runs during `call`."""
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name not in ("<module>", "__getattr__"):
+            files.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    inside = (Path(name) for name in files)
+    return {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in inside if PACKAGE in path.parents}
+
+
+def entered() -> dict[str, tuple[list[str], int]]:
+    """For each call its modules of the packages that count, and how many it enters in all."""
+    with tempfile.TemporaryDirectory() as folder:
+        vault = Path(folder, "vault")
+        vault.mkdir()
+        (vault / "lake.md").write_text("# Lake\n\nA heron stands in the lake.\n\n## Boats\n\nBoats, too.\n")
+        home = find_home(str(Path(folder, "home")), None)
+        home.config_file.parent.mkdir(parents=True)
+        home.config_file.write_text(f'[sources.vault]\npath = "{vault}"\n')
+        with VaultIndex.open(home) as index:
+            index.sync()
+            index.search("heron in the lake")
+            index.add("The first memory is stored so that nothing has to be opened for the second.", title="First")
+            search = modules_entered(lambda: index.search("heron in the lake"))
+            add = modules_entered(lambda: index.add("WAL lets readers go on.", title="WAL", tags=["sqlite"]))
+    return {"search": (_of(search, "api", "query"), len(search)), "add": (_of(add, "api", "memories"), len(add))}
+
+
+def _of(modules: set[str], *packages: str) -> list[str]:
+    return sorted(module for module in modules if module.split(".")[0] in packages)
+
+
+def main() -> int:
+    calls = entered()
+    for name, (counted, total) in calls.items():
+        print(f"{name}: {len(counted)} of at most {MOST[name]}, {total} modules in all")
+        print("".join(f"  {module}\n" for module in counted), end="")
+    return any(len(counted) > MOST[name] for name, (counted, _) in calls.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""What the vectors have cost and will cost: the plan and state of embedding, spending by day, the privacy ledger."""
+
+import time
+from contextlib import closing
+
+from vault_index.config import Config
+from vault_index.embeddings.prices import price_per_million
+from vault_index.results import EmbedPlan, EmbedStatus, Privacy, SpentDay
+from vault_index.runtime import Runtime
+from vault_index.store.cache import Cache
+from vault_index.store.counts import count_rows
+from vault_index.store.spaces import pending_chunks, read_spaces
+
+_SPENT_DAYS = 7
+
+
+def embed_plan(runtime: Runtime) -> EmbedPlan:
+    """Counts what filling the vectors would send, without sending it."""
+    from vault_index import tokens  # late: `status` needs no tokenizer
+    from vault_index.indexer.outbound import local_day
+
+    settings = runtime.config.embedding
+    embedder = runtime.embedders.configured()
+    with runtime.pool.lend() as connections:
+        reader, cache = connections.reader, connections.cache
+        spent = cache.tokens_sent(local_day(time.time()))
+        if embedder is None:
+            return EmbedPlan("none", "", "", 0, 0, 0, 0, None, spent, settings.daily_token_limit)
+        space = embedder.space
+        with reader.snapshot():
+            wanted = next((row for row in read_spaces(reader) if row.space == space), None)
+            lacking = pending_chunks(reader, wanted.id if wanted else None)
+        cached = cache.embeddings(space, [chunk.embed_key for chunk in lacking])
+    free = pending = lacking
+    if embedder.remote:
+        leaving, kept = runtime.moments().sort({chunk.document for chunk in lacking})
+        free = [chunk for chunk in lacking if chunk.document.id not in kept]
+        pending = [chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached]
+    missing = {chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached}
+    count = sum(tokens.count(text) for text in missing.values())
+    return EmbedPlan(
+        provider=space.provider,
+        model=space.model,
+        endpoint=space.endpoint,
+        chunks=len(pending),
+        cached=sum(chunk.embed_key in cached for chunk in pending),
+        kept_local=len(lacking) - len(free),
+        tokens=count,
+        price=_rounded(_price(runtime.config, space.model, count)) if embedder.remote else 0.0,
+        spent_today=spent,
+        daily_token_limit=settings.daily_token_limit,
+        unread=len(free) - len(pending),
+    )
+
+
+def embed_status(runtime: Runtime) -> EmbedStatus:
+    from vault_index.indexer.outbound import local_day, waiting
+
+    with runtime.pool.lend() as connections, connections.reader.snapshot():
+        reader = connections.reader
+        rows = read_spaces(reader)
+        serving = next((row for row in rows if row.serving), None)
+        building = next((row for row in rows if not row.serving), None)
+        chunks = count_rows(reader, "chunk")
+        lacking, kept = waiting(reader, serving, runtime.moments) if serving is not None else (0, 0)
+        spent = connections.cache.tokens_sent(local_day(time.time()))
+    space = serving.space if serving else None
+    return EmbedStatus(
+        provider=space.provider if space else "none",
+        model=space.model if space else "",
+        endpoint=space.endpoint if space else "",
+        dimensions=space.dimensions if space else 0,
+        chunks=chunks,
+        vectors=chunks - lacking - kept if space else 0,
+        pending=lacking,
+        kept_local=kept,
+        spent_today=spent,
+        daily_token_limit=runtime.config.embedding.daily_token_limit,
+        building=building.space.model if building else None,
+    )
+
+
+def privacy_ledger(runtime: Runtime) -> Privacy:
+    """What was sent where; empty when nothing ever was."""
+    if not runtime.home.cache_db.exists():
+        return Privacy((), 0)
+    with closing(Cache(runtime.home.cache_db)) as cache:
+        records = tuple(cache.sent())
+    return Privacy(records, len(records))
+
+
+def spent_days(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
+    """The last days on which something was sent, with what that cost as far as prices are known."""
+    days: dict[str, SpentDay] = {}
+    for day, model, texts, sent in cache.spent(_SPENT_DAYS):
+        before, price = days.get(day, SpentDay(day, 0, 0, 0.0)), _price(config, model, sent)
+        total = None if price is None or before.price is None else before.price + price
+        days[day] = SpentDay(day, before.texts + texts, before.tokens + sent, _rounded(total))
+    return tuple(days.values())
+
+
+def _price(config: Config, model: str, count: int) -> float | None:
+    """US dollars for so many tokens; None where the price of the model is not known."""
+    known = config.embedding.price_per_million or price_per_million(model)
+    return None if known is None else count * known / 1e6
+
+
+def _rounded(price: float | None) -> float | None:
+    return None if price is None else round(price, 6)

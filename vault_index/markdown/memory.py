@@ -1,0 +1,57 @@
+"""What the index and the writers of memories agree on: the id of a document, what a memory says, when it ends."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, time
+from typing import Any
+
+from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
+from vault_index.markdown.normalize import identity, split_lines
+
+_NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
+
+
+def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> bytes:
+    """Equal for memories that say the same, whatever their tags, dates and paths; `title` is the one in the text."""
+    lines = split_lines(text)
+    head = fenced_lines(lines) if frontmatter else read_frontmatter(lines).lines  # half a millisecond is in reading it
+    body = "\n".join(lines[head:])
+    return identity(title, plain_text(frontmatter.get("subtitle")) or "", string_list(frontmatter.get("facts")), body)
+
+
+def last_moment(value: Any) -> float | None:
+    """When something ends that lasts until a time, or through a day."""
+    ends = first_time(value)
+    if ends is None or len(str(value).strip()) > len("2027-02-01"):
+        return ends
+    return datetime.combine(datetime.fromtimestamp(ends), time(23, 59, 59)).timestamp()
+
+
+def document_uid(own: Any, source: str, path: str) -> str:
+    """The id a memory says it has, where that is one; else one made from source and path."""
+    return as_uuid(own) or str(uuid.uuid5(_NAMESPACE, f"{source}\0{path}"))
+
+
+def as_uuid(value: object) -> str | None:
+    """The UUID that a text is, in its usual spelling; None for any other value."""
+    if isinstance(value, str):
+        try:
+            return str(uuid.UUID(value.strip()))
+        except ValueError:
+            pass
+    return None
+
+
+def plain_text(value: Any) -> str | None:
+    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+
+
+def first_time(*values: Any) -> float | None:
+    """The first value that is a date, in seconds since the epoch; local time unless it names a zone."""
+    for value in values:
+        if isinstance(value, str):
+            try:
+                return datetime.fromisoformat(value.strip()).timestamp()
+            except (ValueError, OverflowError):
+                continue
+    return None

@@ -1,0 +1,100 @@
+"""`capture`: what an agent or its user wants kept is taken out of a text and stored."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+from vault_index.errors import VaultIndexError
+from vault_index.markdown.recalled import drop_recalled
+from vault_index.memories.capture.markers import Captured, captures, inferred, tag_words
+from vault_index.memories.create import check_given, new_memory
+from vault_index.memories.file.document import MemoryFile, read_text
+from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.store import MemoryStore, writing
+from vault_index.query.projects import is_folder, project_of
+from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
+from vault_index.runtime import Runtime
+
+
+def capture_memories(
+    runtime: Runtime,
+    text: str,
+    *,
+    entered_by: str,
+    project: str | None,
+    session: str | None,
+    mode: str,
+    statements: bool,
+    dry_run: bool,
+    force: bool,
+    sources: Sequence[str],
+) -> MemoryOutcomes:
+    """Store each; one that cannot be stored is reported with its line, and the others are stored. `mode` is as in the
+    setting: `direct`, `inbox` or `off`."""
+    if mode == "off":
+        return MemoryOutcomes(())
+    now = datetime.now().astimezone()
+    found = _found(text, now.date(), runtime.config.memory.capture_tags, statements=statements)
+    if not found:
+        return MemoryOutcomes(())
+    if project and is_folder(project):
+        project = next(iter(project_of(project).names), None)
+    origin = {"entered_by": entered_by, "project": project}
+    folder = "inbox" if mode == "inbox" else None
+    done, failed = [], []
+    with writing(runtime, "capture", sources, now) as memories:
+        for captured in found:
+            try:
+                fields = {**origin, **_fields(captured)}
+                check_given(captured.text, fields, runtime.config.memory, force=force)
+                new, _ = new_memory(captured.text, fields, now)
+                if session:
+                    new = read_text(with_changes(new.text, {"session": session}))
+                done.append(_stored(memories, captured, new, folder, dry_run=dry_run))
+            except VaultIndexError as error:
+                failed.append(FailedItem(f"line {captured.line}", error.message))
+    for outcome in done:
+        if outcome.outcome == "created":
+            runtime.write.embed_document(memories.home, outcome.path)
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def _found(text: str, today: date, more_tags: Sequence[str], *, statements: bool) -> tuple[Captured, ...]:
+    """What is to be kept, each fact once; nothing of what our own recall put into the text."""
+    words = tag_words(more_tags)
+    text = drop_recalled(text)
+    found = {_words(one): one for one in captures(text, today=today, tag_words=words)}
+    if statements:
+        from vault_index.memories.capture import statements as plain  # its patterns take a while to compile
+
+        for one in plain.statements(text):
+            found.setdefault(_words(one), inferred(one, today=today, tag_words=words))
+    return tuple(found.values())
+
+
+def _words(captured: Captured) -> str:
+    return " ".join(captured.text.lower().split())
+
+
+def _fields(captured: Captured) -> dict[str, Any]:
+    return {
+        "title": captured.title,
+        "type": captured.type,
+        "tags": captured.tags or None,
+        "expires": captured.expires,
+    }
+
+
+def _stored(
+    memories: MemoryStore, captured: Captured, new: MemoryFile, folder: str | None, *, dry_run: bool
+) -> MemoryOutcome:
+    title = str(new.front.get("title", ""))
+    details = {"type": new.front["type"], "tags": new.front.get("tags", []), "expires": new.front.get("expires")}
+    if dry_run:
+        duplicate = memories.duplicate(new)
+        if duplicate is None:
+            return MemoryOutcome("", "", title, "would be created", {**details, "text": captured.text})
+        return MemoryOutcome(duplicate.uid, duplicate.path, title, "duplicate", details)
+    stored = memories.store(new, folder=folder)
+    details["warnings"] = list(stored.warnings)
+    return MemoryOutcome(stored.id, stored.path, title, "created" if stored.created else "duplicate", details)

@@ -1,0 +1,141 @@
+"""Exports: files for their owner's eyes alone, written whole or not at all, that overwrite nothing unasked."""
+
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from vault_index import disk
+from vault_index.errors import NotSetUpError, UsageError, VaultIndexError
+from vault_index.memories.store import home_of_memories
+from vault_index.memories.transfer.json_records import to_record
+from vault_index.memories.transfer.reading import USAGE_FILE
+from vault_index.models import Filters
+from vault_index.output import render_json
+from vault_index.results import ExportReport
+from vault_index.runtime import Runtime
+from vault_index.store.documents import Order, documents_page
+
+_TAKEN = "name another file, or overwrite it with --force"
+
+
+def export_memories(
+    runtime: Runtime, path: str | Path, *, folder: bool, force: bool, sources: Sequence[str]
+) -> ExportReport:
+    """Write every memory of one vault to a JSON file, or with `folder` to a folder, with a file of usage counts."""
+    place = Path(path).expanduser().absolute()
+    records = _records(runtime, sources)
+    if folder:
+        files = list(_files(runtime, sources))
+        usage = {record["path"]: [record["accesses"], record["accessed"]] for record in records if "accesses" in record}
+        kept = [(USAGE_FILE, render_json(usage) + "\n")] if usage else []
+        size = write_folder(place, [*files, *kept], force=force)
+    else:
+        size = write_file(place, _as_json(records), force=force)
+    return ExportReport(str(place), home_of_memories(runtime, sources), len(records), size)
+
+
+def export_json(runtime: Runtime, sources: Sequence[str]) -> str:
+    """The memories of one vault as a JSON array."""
+    return _as_json(_records(runtime, sources))
+
+
+def _as_json(records: Sequence[Mapping[str, Any]]) -> str:
+    """One array, a record a line, so that two exports can be compared by line."""
+    lines = ",\n".join(map(render_json, records))
+    return f"[\n{lines}\n]\n" if lines else "[]\n"
+
+
+def _records(runtime: Runtime, sources: Sequence[str]) -> list[dict[str, Any]]:
+    """Every memory of one vault as its JSON record, by path."""
+    source = home_of_memories(runtime, sources)
+    usage: Mapping[str, tuple[int, float]] = {}
+    uids: dict[str, str] = {}
+    with suppress(NotSetUpError), runtime.pool.lend() as connections:  # not indexed yet, and so never opened
+        if usage := connections.cache.usage():
+            wanted = Filters(kinds=("memory",), sources=(source,))
+            documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0]
+            uids = {document.path: document.uid for document in documents}
+    records = []
+    for path, text in _files(runtime, sources):
+        accesses, accessed = usage.get(uids.get(f"{runtime.config.memory.dir}/{path}", ""), (0, 0.0))
+        last = datetime.fromtimestamp(accessed, UTC).isoformat() if accesses else None
+        records.append(to_record(path, text, accesses=accesses, accessed=last))
+    return records
+
+
+def _files(runtime: Runtime, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Path inside the memory folder and text of every memory. Raises VaultIndexError for one that cannot be read."""
+    vault, folder = runtime.vaults[home_of_memories(runtime, sources)], runtime.config.memory.dir
+    scan = vault.scan(folder)
+    if scan.vanished:
+        raise VaultIndexError(f"source {vault.config.name!r}: {scan.reason}", "is its disk mounted?")
+    for path in (ref.path for ref in scan.refs if ref.path.endswith(".md")):
+        try:
+            yield path.removeprefix(f"{folder}/"), vault.absolute(path).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise VaultIndexError(
+                f"{path} cannot be read ({error.strerror}), and an export leaves nothing out",
+                "check its permissions, and run the same command again",
+            ) from error
+
+
+def write_file(path: Path, text: str, *, force: bool) -> int:
+    """Write one file of mode 0600, and tell its size in bytes. Raises UsageError where there is one already."""
+    data = text.encode("utf-8", "surrogateescape")
+    with _translated(path):
+        if path.is_dir():
+            raise UsageError(
+                f"{path} is a folder", "end its name with / for a folder of markdown, or name a file in it"
+            )
+        if not force and os.path.lexists(path):
+            raise UsageError(f"{path} exists already", _TAKEN)
+        _write(path, data, force=force)
+    return len(data)
+
+
+def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> int:
+    """Write files, given as paths inside the folder and texts, and tell their size in bytes.
+
+    Raises UsageError, before anything is written, for a folder that holds something.
+    """
+    with _translated(folder):
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{folder} is a file", "name a folder, or a file that does not end with /")
+        if not force and folder.is_dir() and next(folder.iterdir(), None):
+            raise UsageError(f"{folder} is not empty", "name another folder, or overwrite what is in it with --force")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        written = 0
+        for path, text in files:
+            place = folder / path
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            data = text.encode("utf-8", "surrogateescape")
+            _write(place, data, force=force)
+            written += len(data)
+    return written
+
+
+def _write(path: Path, data: bytes, *, force: bool) -> None:
+    with disk.draft(str(path.parent), data, mode=0o600) as draft:
+        if force:
+            os.replace(draft, path)
+        else:
+            disk.move_without_overwriting(draft, str(path))
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Translate errors of the system."""
+    try:
+        yield
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists already", _TAKEN) from error
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no folder {path.parent}", "make it first") from error
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = "free some space on its disk" if full else "check the permissions of its folder"
+        raise VaultIndexError(f"{path} cannot be written: {error.strerror}", hint) from error
