@@ -10,3 +10,8 @@ def iso_time(seconds: float) -> str:
 
 def iso_time_or_none(seconds: float | None) -> str | None:
     return None if seconds is None else iso_time(seconds)
+
+
+def local_day(seconds: float) -> str:
+    """The day of a time in the local zone, as `2026-11-21`."""
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d")

@@ -6,7 +6,6 @@ from typing import Any
 
 from vault_index.cli.arguments import Group, Options, absolute, argument, flag, takes
 from vault_index.cli.client import call, call_here, home_of
-from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.cli.progress import progress_bar
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
@@ -31,6 +30,7 @@ _NO_EMBED = flag("--no-embed", "stop when the text is searchable")
     _NO_EMBED,
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.cli.daemon import reload_daemon  # only here: `sync` is not to pay for a socket
     from vault_index.config.edit import create_config
 
     home = home_of(options)

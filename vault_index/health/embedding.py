@@ -17,7 +17,7 @@ _SPENT_DAYS = 7
 def embed_plan(runtime: Runtime) -> EmbedPlan:
     """Counts what filling the vectors would send, without sending it."""
     from vault_index import tokens  # late: `status` needs no tokenizer
-    from vault_index.indexer.outbound import local_day
+    from vault_index.times import local_day
 
     settings = runtime.config.embedding
     embedder = runtime.embedders.configured()
@@ -54,7 +54,8 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
 
 
 def embed_status(runtime: Runtime) -> EmbedStatus:
-    from vault_index.indexer.outbound import local_day, waiting
+    from vault_index.indexer.current_sources import waiting
+    from vault_index.times import local_day
 
     with runtime.pool.lend() as connections, connections.reader.snapshot():
         reader = connections.reader

@@ -41,7 +41,7 @@ def pending(runtime: Runtime, reader: IndexReader) -> int:
         return 0
     if row.space.provider == "local":
         return count_pending(reader, row.id)
-    from vault_index.indexer.outbound import waiting  # late: it knows the sources, and what embeds
+    from vault_index.indexer.current_sources import waiting
 
     return waiting(reader, row, runtime.moments)[0]
 

@@ -1,19 +1,23 @@
-"""The sources that a configuration describes."""
+"""The sources that a configuration describes, as it is now, and what of them waits for a vector."""
 
 from __future__ import annotations
 
 import os
 import threading
 
+from vault_index.errors import VaultIndexError
 from vault_index.sources.vault import VaultSource
+from vault_index.store.spaces import count_pending, lacking_documents
 
 TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_index.config import Config, Home, SourceConfig
-    from vault_index.indexer.outbound import Moment
+    from vault_index.indexer.outbound import Moment, Now
     from vault_index.sources.source import Source
+    from vault_index.store.connection import Database
+    from vault_index.store.records import SpaceRow
 
 
 def vaults_of(config: Config) -> dict[str, VaultSource]:
@@ -63,3 +67,16 @@ class Moments:
                 vaults = vaults_of(config)
                 self._known = text, Moment(config, [*vaults.values(), *sessions_of(config, vaults)])
             return self._known[1]
+
+
+def waiting(db: Database, row: SpaceRow, now: Now) -> tuple[int, int]:
+    """How many chunks lack a vector in a space and get one, and how many get none because they stay home."""
+    lacking = count_pending(db, row.id)
+    if row.space.provider == "local":
+        return lacking, 0
+    try:
+        moment = now()
+    except VaultIndexError:
+        return lacking, 0
+    kept = sum(moment.staying(lambda: lacking_documents(db, row.id)).values())
+    return lacking - kept, kept

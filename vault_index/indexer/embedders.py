@@ -83,8 +83,9 @@ class Embedders:
 
     def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
         from vault_index import tokens
-        from vault_index.indexer.outbound import check_daily_limit, local_day
+        from vault_index.indexer.outbound import check_daily_limit
         from vault_index.results import SentRecord
+        from vault_index.times import local_day
 
         today, cost = local_day(time.time()), tokens.count(text)
         check_daily_limit(cache, today, cost, self._config.daily_token_limit)

@@ -238,7 +238,7 @@ class WriteSide:
         return EmbedReport(0, 0, self._count_pending(), 0.0)
 
     def _count_pending(self) -> int:
-        from vault_index.indexer.outbound import waiting
+        from vault_index.indexer.current_sources import waiting
 
         writer = self._open_writer()
         spaces = read_spaces(writer)

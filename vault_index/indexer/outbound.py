@@ -6,7 +6,6 @@ is no longer set up, or that is gone, left out or changed since it was read (it 
 all where the settings cannot be read. Of the rest the day's limit is checked and the ledger written before it is sent.
 """
 
-import datetime
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,9 +24,8 @@ from vault_index.results import SentRecord
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
-from vault_index.store.connection import Database
-from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
-from vault_index.store.spaces import count_pending, lacking_documents
+from vault_index.store.records import DocumentState, PendingChunk
+from vault_index.times import local_day
 
 _MANY = 1000
 """Documents of a source of which it is cheaper to look at all there are."""
@@ -123,19 +121,6 @@ Now = Callable[[], Moment]
 """Raises VaultIndexError where the settings cannot be read."""
 
 
-def waiting(db: Database, row: SpaceRow, now: Now) -> tuple[int, int]:
-    """How many chunks lack a vector in a space and get one, and how many get none because they stay home."""
-    lacking = count_pending(db, row.id)
-    if row.space.provider == "local":
-        return lacking, 0
-    try:
-        moment = now()
-    except VaultIndexError:
-        return lacking, 0
-    kept = sum(moment.staying(lambda: lacking_documents(db, row.id)).values())
-    return lacking - kept, kept
-
-
 class _NoLonger(Exception):
     """Something of what was to be sent may not leave any more."""
 
@@ -220,10 +205,6 @@ def check_daily_limit(cache: Cache, day: str, cost: int, limit: int) -> None:
             f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more asked for)",
             "go on tomorrow, or raise embedding.daily_token_limit",
         )
-
-
-def local_day(now: float) -> str:
-    return datetime.datetime.fromtimestamp(now).strftime("%Y-%m-%d")
 
 
 def _stamps(source: Source, paths: Sequence[str]) -> dict[str, FileStamp]:
