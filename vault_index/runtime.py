@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # a question is not to import what writes, and `list` not wha
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from vault_index.cancel import CancelToken
     from vault_index.config import Config, Home
     from vault_index.indexer.index_writer import WriteSide
     from vault_index.models import Progress
@@ -67,9 +68,11 @@ class Runtime:
                 self._write = WriteSide(self.home, self.config, self.sources, self.embedders, self.moments)
             return self._write
 
-    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> EmbedReport:
+    def embed(
+        self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
-        return self.write.embed(rebuild=rebuild, progress=progress)
+        return self.write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
 
     def embed_step(self) -> EmbedReport:
         """Fill the vectors of one small batch."""

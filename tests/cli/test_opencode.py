@@ -13,7 +13,7 @@ import pytest
 from tests.cli.process import vx
 from vault_index.cli import main
 from vault_index.config import find_home
-from vault_index.daemon.client import connect
+from vault_index.daemon.client import ping
 from vault_index.daemon.system import DaemonLock
 from vault_index.errors import BusyError
 
@@ -104,10 +104,7 @@ def test_wake_starts_a_daemon_once(home: Path, vault: Path, capsys: pytest.Captu
 
 
 def answers(home: Path) -> bool:
-    client = connect(find_home(home).socket_path)
-    if client is not None:
-        client.close()
-    return client is not None
+    return ping(find_home(home).socket_path) is not None
 
 
 def has_ended(home: Path) -> bool:

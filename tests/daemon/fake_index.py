@@ -5,25 +5,32 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.models import Progress
-from vault_index.results import EmbedReport, SyncReport
+from vault_index.models import Progress, no_progress
+from vault_index.results import (
+    DaemonStatus,
+    DoctorReport,
+    EmbedderStatus,
+    EmbedReport,
+    IndexStatus,
+    Status,
+    SyncReport,
+    WatchStatus,
+)
 
 
-def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    """Wait for a condition with a deadline."""
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for a condition; the deadline is only for one that never comes true, however busy the machine is."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError("the condition did not come true in time")
         time.sleep(0.005)
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    pass
 
 
 class FakeIndex:
@@ -45,7 +52,12 @@ class FakeIndex:
         self.seconds_each = 0.0
 
     def sync(
-        self, paths: Sequence[str] | None = None, *, embed: bool = True, progress: Progress = _silent
+        self,
+        paths: Sequence[str] | None = None,
+        *,
+        embed: bool = True,
+        progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> SyncReport:
         self.threads.add(threading.current_thread().name)
         self.syncs.append(None if paths is None else tuple(paths))
@@ -54,7 +66,10 @@ class FakeIndex:
         places = [""] if paths is None else [self._place(path) for path in paths]
         before = {path: text for path, text in self.rows.items() if any(_under(path, at) for at in places)}
         now = {path: text for place in places for path, text in self._read(place).items()}
+        changed = 0
         for done, (path, text) in enumerate(sorted(now.items()), start=1):
+            if changed and cancel is not None and cancel.cancelled:
+                return SyncReport(added=changed, finished=False)
             if self.gate is not None:
                 self.gate.wait(10)
             if self.seconds_each:
@@ -62,6 +77,7 @@ class FakeIndex:
             if self.rows.get(path) != text:
                 self.rows[path] = text
                 self.vectors.discard(path)
+                changed += 1
                 progress("text", done, len(now))
         for path in before.keys() - now.keys():
             del self.rows[path]
@@ -84,13 +100,15 @@ class FakeIndex:
             return report
         missing = sorted(self.rows.keys() - self.vectors)[:2]
         self.vectors.update(missing)
-        return EmbedReport(len(missing), 0, len(self.rows) - len(self.vectors), 0.0)
+        pending = len(self.rows) - len(self.vectors)
+        return EmbedReport(len(missing), 0, pending, 0.0, finished=not missing)
 
-    def embed(self, *, rebuild: bool = False, progress: Progress = _silent) -> EmbedReport:
+    def embed(self, *, rebuild: bool = False, cancel: CancelToken | None = None) -> EmbedReport:
         if rebuild:
             self.vectors.clear()
-        while (report := self.embed_step()).embedded:
-            progress("embed", len(self.vectors), len(self.rows))
+        report = self.embed_step()
+        while not report.finished and not (cancel and cancel.cancelled):
+            report = self.embed_step()
         return report
 
     def shrink(self) -> None:
@@ -99,20 +117,27 @@ class FakeIndex:
     def close(self) -> None:
         self.closed += 1
 
-    def dispatch(self, method: str, params: dict[str, Any], progress: Progress = _silent) -> dict[str, Any]:
+    def call(
+        self,
+        method: str,
+        params: dict[str, Any],
+        progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
+    ) -> Any:
         if method == "search":
             found = sorted(path for path, text in self.rows.items() if params["query"] in text)
             return {"query": params["query"], "results": [{"path": path} for path in found]}
-        if method == "status":
-            return {"daemon": params["daemon"].pid, "backend": params["watch"].backend, "problems": []}
         if method == "doctor":
-            return {"healthy": True, "problems": [], "recall": None}
+            return DoctorReport(True, ())
         if method == "sync":
-            report = self.sync(params.get("paths"), embed=params.get("embed", True), progress=progress)
-            return {"scanned": report.scanned, "added": report.added, "problems": []}
+            report = self.sync(params.get("paths"), embed=params.get("embed", True), progress=progress, cancel=cancel)
+            return replace(report, pending=0)
         if method == "broken":
             raise RuntimeError("the text of a note")
         raise NotFoundError(f"no method {method}", "see --help")
+
+    def status(self, daemon: DaemonStatus, watch: WatchStatus) -> Status:
+        return Status("0", daemon, (), IndexStatus(0, 0, 0, 0, 0), EmbedderStatus("", "", 0, True), watch)
 
     def _place(self, path: str) -> str:
         relative = os.path.relpath(path, self.root)

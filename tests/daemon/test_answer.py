@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.server import Request
+from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, NotFoundError
 from vault_index.results import Problem
@@ -20,7 +22,9 @@ from vault_index.results import Problem
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 
 
-class Watching:
+class PolledWatcher(Watcher):
+    """A watcher of nothing, which tells of a source that is polled."""
+
     backend = "polling"
     problems = (POLLED,)
 
@@ -33,7 +37,7 @@ def index(tmp_path: Path) -> FakeIndex:
 
 @pytest.fixture
 def writer(index: FakeIndex) -> Iterator[Writer]:
-    writer = Writer(index, index.dispatch, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
+    writer = Writer(index, index.call, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
     yield writer
     if writer.is_alive():
         assert writer.stop(5)
@@ -41,20 +45,15 @@ def writer(index: FakeIndex) -> Iterator[Writer]:
 
 @pytest.fixture
 def answers(index: FakeIndex, writer: Writer) -> Answers:
-    return Answers(
-        "1.2",
-        index.dispatch,
-        lambda daemon, watch: index.dispatch("status", {"daemon": daemon, "watch": watch}),
-        lambda *words: "|".join(map(str, words)),
-        writer,
-        Watching,
-    )
+    watcher = PolledWatcher((), writer.mark)
+    render = "{0}|{1}|{2}".format
+    return Answers("1.2", index.call, index.status, render, writer, lambda: watcher)
 
 
 Steps = list[tuple[str, int, int]]
 
 
-def ask(answers: Answers, method: str, form: str | None = None, **params: object) -> tuple[dict[str, object], Steps]:
+def ask(answers: Answers, method: str, form: str | None = None, **params: object) -> tuple[dict[str, Any], Steps]:
     steps: Steps = []
     result = answers(Request(method, params, form), lambda stage, done, total: steps.append((stage, done, total)))
     assert isinstance(result, dict)
@@ -74,11 +73,9 @@ def test_reading_does_not_wait_for_the_writer(answers: Answers, index: FakeIndex
 
 def test_status_tells_of_daemon_watch_and_problems(answers: Answers, index: FakeIndex) -> None:
     result, _ = ask(answers, "status")
-    assert result == {
-        "daemon": os.getpid(),
-        "backend": "polling",
-        "problems": [{"code": "watch_polling", "message": "polled", "hint": "raise the limit"}],
-    }
+    daemon, watch = result["daemon"], result["watch"]
+    assert (daemon["pid"], watch["backend"]) == (os.getpid(), "polling")
+    assert result["problems"] == [{"code": "watch_polling", "message": "polled", "hint": "raise the limit"}]
 
 
 def test_doctor_knows_the_problems_of_the_daemon_too(answers: Answers) -> None:

@@ -16,7 +16,7 @@ import pytest
 from tests.daemon.fake_index import until
 from vault_index import errors
 from vault_index.daemon import protocol
-from vault_index.daemon.client import connect
+from vault_index.daemon.client import OtherProtocol, Unreachable, connect, ping
 from vault_index.daemon.server import Request, Server
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
 from vault_index.models import Progress
@@ -100,7 +100,9 @@ def test_ping_tells_who_answers(path: Path) -> None:
     client = connect(path)
     assert client is not None
     with client:
+        client.greet()
         assert client.daemon["pid"] == os.getpid()
+    assert ping(path) == client.daemon
 
 
 @pytest.mark.usefixtures("server")
@@ -172,7 +174,7 @@ def test_many_clients_at_once(path: Path) -> None:
     wrong: list[object] = []
 
     def talk(number: int) -> None:
-        client = connect(path, within=20)
+        client = connect(path, greeting=20)
         assert client is not None
         with client:
             for turn in range(20):
@@ -193,13 +195,15 @@ def test_one_client_too_many_is_told_so(path: Path) -> None:
     server = Server(path, answer, max_clients=2)
     server.start()
     clients = [connect(path), connect(path)]
-    assert None not in clients
+    for client in clients:
+        assert client is not None
+        client.greet()
     assert say(path)[0]["error"]["code"] == "busy"
-    assert connect(path) is None
+    assert ping(path) is None
     for client in clients:
         assert client is not None
         client.close()
-    until(lambda: connect_and_close(path))
+    until(lambda: ping(path))
     server.stop()
 
 
@@ -217,15 +221,8 @@ def test_who_gets_no_thread_is_told_and_others_are_served(path: Path, monkeypatc
         small.setattr(threading.Thread, "start", refuse)
         assert say(path)[0]["error"]["code"] == "busy"
     assert server.is_alive()
-    assert connect_and_close(path)
+    assert ping(path)
     server.stop()
-
-
-def connect_and_close(path: Path) -> bool:
-    client = connect(path)
-    if client is not None:
-        client.close()
-    return client is not None
 
 
 @pytest.mark.usefixtures("server")
@@ -295,7 +292,7 @@ def test_a_stale_socket(path: Path) -> None:
     assert connect(path) is None
     server = Server(path, answer)
     server.start()
-    assert connect_and_close(path)
+    assert ping(path)
     server.stop()
     assert not path.exists()
     assert connect(path) is None
@@ -305,7 +302,13 @@ def test_a_daemon_that_hangs(path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
         deaf.bind(str(path))
         deaf.listen()
-        assert connect(path, within=0.05) is None
+        client = connect(path, greeting=0.05)
+        assert client is not None
+        with client, pytest.raises(Unreachable):
+            client.call("add", {"text": "of a request that it must not get to"})
+        awake, _ = deaf.accept()
+        with awake, pytest.raises(BrokenPipeError):
+            awake.sendall(b"the answer to ping")
 
 
 def test_a_daemon_that_hangs_later(path: Path) -> None:
@@ -342,9 +345,9 @@ def test_a_daemon_that_answers_nonsense(path: Path, reply: bytes) -> None:
         thread.start()
         if reply.endswith(b"\n"):
             with pytest.raises(VaultIndexError, match="cannot be read"):
-                connect(path)
+                ping(path)
         else:
-            assert connect(path) is None
+            assert ping(path) is None
         thread.join(10)
 
 
@@ -354,8 +357,8 @@ def test_a_daemon_of_another_protocol(path: Path) -> None:
 
     server = Server(path, refuse)
     server.start()
-    with pytest.raises(UsageError, match="protocol 2"):
-        connect(path)
+    with pytest.raises(OtherProtocol, match="protocol 2"):
+        ping(path)
     server.stop()
 
 

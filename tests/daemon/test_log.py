@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_index.daemon.log import JsonFormatter, KeyValueFormatter, RotatingFile, logging_to, say, where
+from vault_index.daemon.log import JsonFormatter, KeyValueFormatter, RotatingFile, error_location, log_event, logging_to
 
 
 def line(caplog: pytest.LogCaptureFixture, *, timed: bool = True) -> str:
@@ -19,7 +19,7 @@ def line(caplog: pytest.LogCaptureFixture, *, timed: bool = True) -> str:
 def test_a_line_has_keys_and_values(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("vault_index.daemon.test")
     caplog.set_level(logging.INFO)
-    say(logger, logging.INFO, "saved", paths=3, seconds=0.5, path='a "b".md', name="ü", empty="", two="a\nb")
+    log_event(logger, logging.INFO, "saved", paths=3, seconds=0.5, path='a "b".md', name="ü", empty="", two="a\nb")
     assert line(caplog, timed=False) == (
         r'level=info event=saved paths=3 seconds=0.5 path="a \"b\".md" name=ü empty="" two="a\nb"'
     )
@@ -40,7 +40,7 @@ def test_an_error_is_told_without_its_message(caplog: pytest.LogCaptureFixture) 
     try:
         fail()
     except ValueError as error:
-        told = where(error)
+        told = error_location(error)
         logging.getLogger("vault_index.x").exception("failed")
     assert told.startswith("ValueError at test_log.py:")
     assert "test_log.py" in line(caplog)
@@ -50,13 +50,13 @@ def test_an_error_is_told_without_its_message(caplog: pytest.LogCaptureFixture) 
 def test_what_is_below_the_level_is_not_written(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("vault_index.daemon.test")
     caplog.set_level(logging.WARNING)
-    say(logger, logging.INFO, "saved")
+    log_event(logger, logging.INFO, "saved")
     assert caplog.records == []
 
 
 def test_a_line_may_be_json(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    say(logging.getLogger("vault_index.x"), logging.INFO, "saved", paths=3, path=Path("ü b.md"))
+    log_event(logging.getLogger("vault_index.x"), logging.INFO, "saved", paths=3, path=Path("ü b.md"))
     told = json.loads(JsonFormatter().format(caplog.records[-1]))
     assert told == {"time": told["time"], "level": "info", "event": "saved", "paths": 3, "path": "ü b.md"}
 
@@ -64,8 +64,8 @@ def test_a_line_may_be_json(caplog: pytest.LogCaptureFixture) -> None:
 def test_it_goes_to_stderr_and_to_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logger = logging.getLogger("vault_index.x")
     with logging_to(tmp_path / "daemon.log", "info"):
-        say(logger, logging.INFO, "hello")
-    say(logger, logging.INFO, "too late")
+        log_event(logger, logging.INFO, "hello")
+    log_event(logger, logging.INFO, "too late")
     out, err = capsys.readouterr()
     assert out == ""
     assert "event=hello" in err
@@ -79,10 +79,10 @@ def test_under_journald_there_is_no_file(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(sys, "stderr", journal)
         monkeypatch.setenv("JOURNAL_STREAM", f"{found.st_dev}:{found.st_ino}")
         with logging_to(tmp_path / "daemon.log", "info"):
-            say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
+            log_event(logging.getLogger("vault_index.x"), logging.INFO, "hello")
         monkeypatch.setenv("JOURNAL_STREAM", "8:1")  # of a service that started us
         with logging_to(tmp_path / "other.log", "info"):
-            say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
+            log_event(logging.getLogger("vault_index.x"), logging.INFO, "hello")
         journal.seek(0)
         assert journal.readline() == "level=info event=hello\n"
     assert not (tmp_path / "daemon.log").exists()
@@ -110,5 +110,5 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with logging_to(tmp_path / "no" / "such" / "folder.log", "info"):
-        say(logging.getLogger("vault_index.x"), logging.INFO, "hello")
+        log_event(logging.getLogger("vault_index.x"), logging.INFO, "hello")
     assert capsys.readouterr().err.count("\n") == 1

@@ -65,8 +65,8 @@ def test_no_word_of_a_note_a_query_or_a_key_is_logged(place: Place, tmp_path: Pa
 
 
 def test_the_log_may_be_json(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    from vault_index.daemon.log import logging_to, say
+    from vault_index.daemon.log import log_event, logging_to
 
     with logging_to(place.home.daemon_log, "info", "json"):
-        say(logging.getLogger("vault_index.daemon"), logging.INFO, "ready", pid=1)
+        log_event(logging.getLogger("vault_index.daemon"), logging.INFO, "ready", pid=1)
     assert json.loads(place.home.daemon_log.read_text("utf-8"))["pid"] == 1

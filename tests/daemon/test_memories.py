@@ -11,12 +11,12 @@ from tests.api.vaults import opened, write
 from tests.daemon.fake_index import FakeIndex, until
 from tests.daemon.test_run import Place, place as place
 from vault_index.api import to_json
+from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.jobs import Job
+from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError
-from vault_index.indexer.sync import Interrupted
 from vault_index.models import Progress
 from vault_index.results import SyncReport
 
@@ -57,18 +57,18 @@ def index(tmp_path: Path) -> FakeIndex:
 
 @pytest.fixture
 def writer(index: FakeIndex) -> Iterator[Writer]:
-    def dispatch(method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        return {"rows": len(index.rows)} if method == "add" else index.dispatch(method, params, progress)
+    def call(method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
+        return {"rows": len(index.rows)} if method == "add" else index.call(method, params, progress, cancel)
 
-    made = Writer(index, dispatch, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
+    made = Writer(index, call, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
     yield made
     if made.is_alive():
         assert made.stop(5)
 
 
 def result_of(job: Job) -> dict[str, Any]:
-    assert job.over_within(10)
-    return job.answer()
+    answer: dict[str, Any] = to_json(job.answer.result(10))
+    return answer
 
 
 def test_a_memory_waits_for_one_document_of_the_reconcile(index: FakeIndex, writer: Writer) -> None:
@@ -89,7 +89,7 @@ def test_a_memory_waits_for_one_document_of_a_sync(index: FakeIndex, writer: Wri
     index.gate.set()
     until(lambda: len(index.rows) == 20)
     result_of(sync)
-    until(lambda: writer.state().last_reconcile is not None)
+    until(lambda: writer.state().watch.last_reconcile is not None)
     before = len(index.syncs)
     index.rows.clear()
     index.gate = threading.Event()
@@ -105,31 +105,29 @@ def test_a_memory_waits_for_one_document_of_a_sync(index: FakeIndex, writer: Wri
 def test_an_interrupted_sync_says_what_it_did_and_goes_on_from_there(tmp_path: Path) -> None:
     write(tmp_path / "vault", {f"{number}.md": f"Note {number}." for number in range(5)})
 
+    token = CancelToken()
+
     def leave(stage: str, done: int, total: int) -> None:
         if done == 2:
-            raise Interrupted
+            token.cancel()
 
     with opened(tmp_path) as index:
-        with pytest.raises(Interrupted) as raised:
-            index.sync(progress=leave)
-        assert raised.value.report is not None
-        assert raised.value.report.added == 2
+        report = index.sync(progress=leave, cancel=token)
+        assert (report.added, report.finished) == (2, False)
         rest = index.sync()
-        assert (rest.added, rest.unchanged) == (3, 2)
+        assert (rest.added, rest.unchanged, rest.finished) == (3, 2, True)
 
 
 def test_the_answer_of_an_interrupted_rebuild_counts_everything(index: FakeIndex) -> None:
     asked: list[str] = []
 
-    def dispatch(method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    def call(method: str, *_rest: object) -> SyncReport:
         asked.append(method)
         if method == "rebuild":
-            interrupted = Interrupted()
-            interrupted.report = SyncReport(scanned=20, changed=4, chunks=9)
-            raise interrupted
-        return to_json(SyncReport(scanned=20, changed=16, unchanged=4, chunks=30))  # type: ignore[no-any-return]
+            return SyncReport(scanned=20, changed=4, chunks=9, finished=False)
+        return SyncReport(scanned=20, changed=16, unchanged=4, chunks=30)
 
-    writer = Writer(index, dispatch, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
+    writer = Writer(index, call, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
     job = writer.submit("rebuild", {"embed": False})
     writer.start()
     answer = result_of(job)

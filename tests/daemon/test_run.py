@@ -18,7 +18,7 @@ import pytest
 from tests.cli.process import vx
 from tests.daemon.fake_index import until
 from vault_index.config import Home, find_home
-from vault_index.daemon.client import Client, connect
+from vault_index.daemon.client import Client, connect, ping
 from vault_index.errors import VaultIndexError
 
 CODE = """
@@ -110,10 +110,7 @@ class Place:
         return connect(self.home.socket_path)
 
     def listens(self) -> bool:
-        client = self.connected()
-        if client is not None:
-            client.close()
-        return client is not None
+        return ping(self.home.socket_path) is not None
 
     def found(self, words: str) -> set[str]:
         return {hit["path"] for hit in self.ask("search", query=words)["results"]}

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from vault_index.daemon.signals import Inbox
+from vault_index.daemon.signals import EventQueue
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from vault_index.daemon.signals import Inbox
 )
 def test_a_signal_is_a_word(number: signal.Signals, word: str) -> None:
     before = signal.getsignal(number)
-    with Inbox() as inbox:
+    with EventQueue() as inbox:
         os.kill(os.getpid(), number)
         assert inbox.get(10) == word
         assert inbox.get(0) is None
@@ -22,7 +22,7 @@ def test_a_signal_is_a_word(number: signal.Signals, word: str) -> None:
 
 
 def test_a_signal_wakes_who_waits() -> None:
-    with Inbox() as inbox:
+    with EventQueue() as inbox:
         for delay in (0.0, 0.001, 0.01, 0.05):
             timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGHUP))
             timer.start()
@@ -35,7 +35,7 @@ def test_words_of_other_threads_come_in_order() -> None:
         for _ in range(3):
             inbox.put("reloaded")
 
-    with Inbox() as inbox:
+    with EventQueue() as inbox:
         inbox.put("renew")
         thread = threading.Thread(target=say_three)
         thread.start()
@@ -47,7 +47,7 @@ def test_a_thread_that_dies_is_told(caplog: pytest.LogCaptureFixture) -> None:
     def die() -> None:
         raise ValueError("the text of a note")
 
-    with Inbox() as inbox:
+    with EventQueue() as inbox:
         thread = threading.Thread(target=die)
         thread.start()
         thread.join()

@@ -67,7 +67,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         for name in ("a.md", "b.md", "folder/c.md", "folder/deep/d.md"):
             (vault / name).write_text(f"first text of {name}", "utf-8")
         index = FakeIndex(root or vault)
-        writer = Writer(index, index.dispatch, Settings(Debounce(0.02, 0.5), Stepper(lambda: index), 0))
+        writer = Writer(index, index.call, Settings(Debounce(0.02, 0.5), Stepper(lambda: index), 0))
         marks: list[tuple[str, bool, bool]] = []
 
         def mark(path: str, *, folder: bool = False, gone: bool = False) -> None:
@@ -295,6 +295,14 @@ def test_changed_rules_mark_what_they_concern(start: Start, rule: str, place: st
     scene.marks.clear()
     scene.write(rule, "{}")
     until(lambda: (str(scene.vault / place).rstrip("/"), True, False) in scene.marks)
+
+
+def test_what_comes_and_goes_between_two_polls_marks_its_folder(start: Start) -> None:
+    scene = start("polling")
+    scene.marks.clear()
+    scene.write("folder/short.md")
+    (scene.vault / "folder/short.md").unlink()
+    until(lambda: (str(scene.vault / "folder"), True, False) in scene.marks)
 
 
 def test_links_to_folders_mark_themselves(start: Start) -> None:

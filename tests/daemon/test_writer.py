@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from tests.daemon.fake_index import FakeIndex, until
+from vault_index.api import to_json
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.jobs import Job, Step
+from vault_index.daemon.work_queue import Job, Step
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
-from vault_index.indexer.sync import Interrupted
 from vault_index.results import EmbedReport, Problem, SyncReport, WorkStatus
 
 
@@ -43,7 +43,7 @@ def make(index: FakeIndex) -> Iterator[Make]:
     ) -> Writer:
         writer = Writer(
             index,
-            index.dispatch,
+            index.call,
             Settings(Debounce(quiet, 0.1), stepper or Stepper(lambda: index, apart), reconcile),
             on_missed=on_missed,
         )
@@ -60,9 +60,9 @@ def settled(index: FakeIndex) -> bool:
     return bool(index.rows) and index.vectors == index.rows.keys()
 
 
-def result_of(job: Job) -> dict[str, object]:
-    assert job.over_within(10)
-    return job.answer()
+def result_of(job: Job) -> dict[str, Any]:
+    answer: dict[str, Any] = to_json(job.answer.result(10))
+    return answer
 
 
 def test_it_reconciles_at_the_start_and_fills_vectors(index: FakeIndex, make: Make) -> None:
@@ -73,9 +73,9 @@ def test_it_reconciles_at_the_start_and_fills_vectors(index: FakeIndex, make: Ma
     assert index.syncs == [None]
     assert index.threads == {"writer"}
     state = writer.state()
-    assert state.last_reconcile is not None
-    assert state.last_event is None
-    assert state.missed == 0
+    assert state.watch.last_reconcile is not None
+    assert state.watch.last_event is None
+    assert state.watch.missed == 0
 
 
 def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
@@ -86,7 +86,7 @@ def test_a_marked_path_is_read(index: FakeIndex, make: Make) -> None:
     writer.mark(str(index.root / "b.md"))
     until(lambda: "b.md" in index.vectors)
     assert index.syncs == [None, (str(index.root / "b.md"),)]
-    assert writer.state().last_event is not None
+    assert writer.state().watch.last_event is not None
 
 
 def test_long_work_says_how_far_it_is_until_it_is_over(
@@ -124,7 +124,7 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
     monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
     rested: list[int] = []
     settings = Settings(Debounce(0.0, 0.1), Stepper(lambda: index), 0.0, rested=lambda: rested.append(index.steps))
-    writer = Writer(index, index.dispatch, settings)
+    writer = Writer(index, index.call, settings)
     writer.start()
     until(lambda: rested)
     assert settled(index)
@@ -140,7 +140,7 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
 def test_the_index_of_a_thread_apart_rests_as_well(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
     own = FakeIndex(index.root)
-    writer = Writer(index, index.dispatch, Settings(Debounce(0.0, 0.1), Stepper(lambda: own, apart=True), 0.0))
+    writer = Writer(index, index.call, Settings(Debounce(0.0, 0.1), Stepper(lambda: own, apart=True), 0.0))
     writer.start()
     until(lambda: own.shrunk)
     assert writer.stop(5)
@@ -186,7 +186,7 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
 def test_requests_are_answered_with_progress(index: FakeIndex, make: Make) -> None:
     writer = make()
     job = writer.submit("sync", {"paths": None, "embed": False})
-    assert job.wait(Step("", 0, 0), 0) == Step("waiting", 0, 0)
+    assert job.step == Step("waiting", 0, 0)
     writer.start()
     assert result_of(job)["scanned"] == 1
 
@@ -206,7 +206,7 @@ def test_a_sync_request_without_vectors_answers_at_once(index: FakeIndex, make: 
     index.embed_reports = [EmbedReport(0, 0, 1, 0.0, (Problem("embedder", "down", ""),))] * 3
     writer = make()
     writer.start()
-    assert "embedded" not in result_of(writer.submit("sync", {"embed": False}))
+    assert result_of(writer.submit("sync", {"embed": False}))["problems"] == []
 
 
 def test_an_embed_request_is_done_in_steps(index: FakeIndex, make: Make) -> None:
@@ -266,9 +266,8 @@ def test_a_plan_is_no_work(index: FakeIndex, make: Make) -> None:
     writer = make()
     writer.start()
     job = writer.submit("embed", {"plan": True})
-    assert job.over_within(10)
     with pytest.raises(NotFoundError):  # which the fake does not know: it was passed on as it is
-        job.answer()
+        job.answer.result(10)
 
 
 def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make: Make) -> None:
@@ -288,7 +287,7 @@ def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make:
         writer.mark(str(index.root / "b.md"))
         until(lambda number=number: index.rows.get("b.md") == str(number))  # type: ignore[misc]
     assert writer.busy_apart
-    assert not job.over
+    assert not job.answer.done()
     hang.set()
     assert result_of(job)["pending"] == 0
     assert settled(index)
@@ -321,7 +320,7 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     until(lambda: "a.md" in index.vectors)  # what else there is, must be read again, too
     assert index.syncs[-1] is None
     assert writer.state().problems == (rebuilt,)
-    assert writer.state().missed == 0
+    assert writer.state().watch.missed == 0
 
 
 def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, make: Make) -> None:
@@ -410,9 +409,8 @@ def test_a_bug_in_one_job_does_not_end_the_others(
     writer.start()
     until(lambda: settled(index))
     job = writer.submit("broken", {})
-    assert job.over_within(10)
     with pytest.raises(VaultIndexError, match="broken failed: RuntimeError"):
-        job.answer()
+        job.answer.result(10)
     index.fail = [RuntimeError("the text of a note")]
     writer.mark(str(index.root / "a.md"))
     until(lambda: not index.fail)
@@ -442,20 +440,20 @@ def test_whatever_fails_its_marks_come_back_at_growing_intervals(index: FakeInde
     texts.mark(str(index.root / "b.md"))
     for _ in range(3000):
         now[0] += 0.1
-        if due := texts.due():
-            texts.save(due)
+        if (due := texts.next_marked()) is not None and due <= now[0]:
+            texts.save_due()
             texts.mark(str(index.root / "b.md"))  # others that get in do not make it come sooner
     assert index.rows["b.md"] == "beta"
     tries = sorted(set(times["bad.md"]))
     gaps = [round(later - earlier) for earlier, later in pairwise(tries)]
     assert gaps == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    (problem,) = texts.state().problems
+    (problem,) = texts.problems()
     assert problem.message == "changes wait to be indexed: a defect of vault-index: RuntimeError"
     index.sync = sync  # type: ignore[method-assign]
     (index.root / "bad.md").write_text("better", "utf-8")
     now[0] += 60
-    texts.save(texts.due())
-    assert (index.rows["bad.md"], texts.state().problems) == ("better", ())
+    texts.save_due()
+    assert (index.rows["bad.md"], texts.problems()) == ("better", ())
 
 
 def test_status_names_a_reconcile_that_nobody_foresaw_to_fail(index: FakeIndex, make: Make) -> None:
@@ -474,9 +472,8 @@ def test_a_request_that_fails_tells_why(index: FakeIndex, make: Make) -> None:
     writer = make()
     writer.start()
     job = writer.submit("nonsense", {})
-    assert job.over_within(10)
     with pytest.raises(NotFoundError):
-        job.answer()
+        job.answer.result(10)
 
 
 def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make) -> None:
@@ -486,7 +483,7 @@ def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make)
     until(lambda: settled(index))
     (index.root / "b.md").write_text("beta", "utf-8")
     assert missed.wait(10)
-    until(lambda: writer.state().missed == 1)
+    until(lambda: writer.state().watch.missed == 1)
 
 
 def test_what_other_settings_show_was_not_missed(index: FakeIndex, make: Make) -> None:
@@ -496,25 +493,24 @@ def test_what_other_settings_show_was_not_missed(index: FakeIndex, make: Make) -
     (index.root / "b.md").write_text("beta", "utf-8")
     writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
     until(lambda: "b.md" in index.vectors)
-    assert writer.state().missed == 0
+    assert writer.state().watch.missed == 0
 
 
 def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeIndex, make: Make) -> None:
     writer = make(reconcile=0.05)
     writer.start()
     until(lambda: settled(index))
-    sync, left = index.sync, [Interrupted()]
-    left[0].report = SyncReport(changed=5)
+    sync, left = index.sync, [SyncReport(changed=5, finished=False)]
 
     def sync_in_parts(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
         if paths is None and left and (index.root / "b.md").exists():
-            raise left.pop()
+            return left.pop()
         return sync(paths, **options)
 
     index.sync = sync_in_parts  # type: ignore[method-assign]
     (index.root / "b.md").write_text("beta", "utf-8")
-    until(lambda: writer.state().missed)
-    assert writer.state().missed == 6
+    until(lambda: writer.state().watch.missed)
+    assert writer.state().watch.missed == 6
 
 
 def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:
@@ -556,15 +552,14 @@ def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> 
     stopped: list[bool] = []
     stopping = threading.Thread(target=lambda: stopped.append(writer.stop(5)))
     stopping.start()
-    until(lambda: writer._stopping)
+    until(lambda: writer._queue.closed)
     index.gate.set()
     stopping.join(10)
     assert stopped == [True]
     assert len(index.rows) < 51
     for asked in (job, later, writer.submit("sync", {})):
-        assert asked.over_within(10)
         with pytest.raises(BusyError, match="stopping"):
-            asked.answer()
+            asked.answer.result(10)
 
 
 def test_stopping_does_not_wait_for_ever(index: FakeIndex, make: Make) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index import VaultIndex
+from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
 from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
-from vault_index.indexer.sync import Interrupted
 from vault_index.results import Problem
 from vault_index.store.connection import load_vec0
 from vault_index.store.integrity import vec0_fault
@@ -223,13 +223,15 @@ def test_settings_of_a_link_are_somebody_elses(tmp_path: Path, vault: Path) -> N
 
 
 def test_a_sync_that_was_left_is_unfinished_and_not_damaged(tmp_path: Path, vault: Path) -> None:
+    token = CancelToken()
+
     def leave(stage: str, done: int, total: int) -> None:
         if done == 2:
-            raise Interrupted
+            token.cancel()
 
     with opened(tmp_path) as index:
-        with pytest.raises(Interrupted):
-            index.sync(progress=leave)
+        report = index.sync(progress=leave, cancel=token)
+        assert (report.added, report.finished) == (2, False)
         assert codes(index.doctor().problems) == []
         assert codes(index.doctor(deep=True).problems) == ["behind"]
         index.sync()

@@ -10,6 +10,8 @@ from tests.embeddings.failures import malformed, not_a_number, server_error, una
 from tests.embeddings.replies import Failure
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
+from vault_index.api import to_json
+from vault_index.cancel import CancelToken
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
 from vault_index.results import Problem
@@ -112,6 +114,21 @@ def test_an_interrupted_run_goes_on_where_it_was(index: VaultIndex, server: Embe
     assert index.embed().pending == 0
     answered = [request.texts for request in server.requests]
     assert sorted(text for texts in (answered[0], *answered[2:]) for text in texts) == sorted(set(server.texts))
+
+
+def test_a_cancelled_run_reports_what_it_did_and_goes_on(index: VaultIndex, server: EmbeddingServer) -> None:
+    use(index, server, batch_texts="2")
+    token = CancelToken()
+    report = index.sync(
+        progress=lambda stage, _done, _total: token.cancel() if stage == "embed" else None, cancel=token
+    )
+    assert (report.embedded, report.pending > 0, report.finished) == (2, True, False)
+    assert to_json(report)["finished"] is False
+    rest = index.embed()
+    assert (rest.pending, rest.finished) == (0, True)
+    assert "finished" not in to_json(rest)
+    assert not index.embed(rebuild=True, cancel=CancelToken(lambda: True)).finished
+    assert index.embed().pending == 0
 
 
 def test_another_model_is_built_beside_and_swapped(index: VaultIndex, server: EmbeddingServer) -> None:

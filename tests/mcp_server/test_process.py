@@ -16,7 +16,7 @@ import pytest
 from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, Session, command, make_home, request, session, started
 from vault_index.cli import main
 from vault_index.config import Home
-from vault_index.daemon.client import connect
+from vault_index.daemon.client import ping
 
 NOISY = """
 import os, subprocess, sys
@@ -138,11 +138,8 @@ def daemon_home() -> Iterator[Home]:
 
 
 def daemon_pid(home: Home) -> int | None:
-    client = connect(home.socket_path)
-    if client is None:
-        return None
-    with client:
-        return int(client.daemon["pid"])
+    daemon = ping(home.socket_path)
+    return None if daemon is None else int(daemon["pid"])
 
 
 def test_a_daemon_is_started_for_all_and_outlives_them(daemon_home: Home) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
+from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.results import MemoryOutcomes
@@ -420,3 +421,15 @@ def test_what_is_nothing_to_import_is_refused(tmp_path: Path) -> None:
             index.import_(tmp_path / "empty")
         with pytest.raises(UsageError, match="no JSON"):
             index.import_(tmp_path / "broken.json")
+
+
+def test_a_cancelled_import_keeps_what_it_brought_and_goes_on(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        (tmp_path / "data.json").write_text(
+            json.dumps([{"content": f"Fact {number}."} for number in range(3)]), "utf-8"
+        )
+        first = index.import_(tmp_path / "data.json", cancel=CancelToken(lambda: True))
+        assert (outcomes(first), first.finished) == (["created"], False)
+        assert index.list(kind="memory").total == 1
+        rest = index.import_(tmp_path / "data.json")
+        assert (outcomes(rest).count("created"), rest.finished) == (2, True)

@@ -10,6 +10,7 @@ from tests.api.vaults import write
 from tests.indexer.test_sessions import open_index
 from tests.sources.opencode.stores import FIXTURES, Client
 from vault_index import VaultIndex
+from vault_index.cancel import CancelToken
 from vault_index.config import find_home
 from vault_index.config.edit import set_value
 from vault_index.errors import ConfigError
@@ -303,3 +304,16 @@ def test_a_pipe_in_the_folder_keeps_nobody_waiting(client: Client, tmp_path: Pat
         index.sync()
         (problem,) = index.status().problems
         assert "is not a file" in problem.message
+
+
+def test_sessions_that_a_cancelled_sync_left_are_written_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
+    with opened(tmp_path) as index:
+        report = index.sync(cancel=CancelToken(lambda: True))
+        assert not report.finished
+        assert len(files(tmp_path)) == 1
+        assert sessions(index) == []
+        assert index.sync().finished
+        assert len(files(tmp_path)) == 4
+        assert sessions(index) == list(files(tmp_path))

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.opencode_real.model import Model, Step
 from vault_index.config import find_home
-from vault_index.daemon.client import connect
+from vault_index.daemon.client import ping
 
 SECONDS = 90.0
 """What anything here may take on a busy machine, before it counts as hanging."""
@@ -190,11 +190,7 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = SECONDS)
 
 
 def _answers(home: Path) -> bool:
-    client = connect(find_home(home).socket_path)
-    if client is None:
-        return False
-    client.close()
-    return True
+    return ping(find_home(home).socket_path) is not None
 
 
 def _run(words: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str = "") -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vault_index.config import Home, find_home
-from vault_index.daemon.client import connect
+from vault_index.daemon.client import ping
 
 SECONDS = 30.0
 
@@ -70,10 +70,9 @@ def manager(tmp_path: Path, home: Home) -> Iterator[Manager]:
 
 def test_ready_is_the_first_word_and_said_by_who_answers(manager: Manager, home: Home) -> None:
     assert manager.until("STATUS=") == ["READY=1", "STATUS=0 waiting, 0 without a vector, 0 missed"]
-    client = connect(home.socket_path)
-    assert client is not None
-    with client:
-        assert client.daemon["pid"] == manager.unit.pid
+    daemon = ping(home.socket_path)
+    assert daemon is not None
+    assert daemon["pid"] == manager.unit.pid
 
 
 def test_it_tells_its_state_and_that_it_lives_again_and_again(manager: Manager) -> None:
@@ -98,9 +97,7 @@ def test_a_reload_is_told_from_its_beginning_to_its_end(manager: Manager, home: 
     manager.until("READY=1")
     for _ in range(2):
         manager.until("WATCHDOG=1")
-    client = connect(home.socket_path)
-    assert client is not None
-    client.close()
+    assert ping(home.socket_path) is not None
 
 
 def test_stopping_is_its_last_word(manager: Manager) -> None:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vault_index.api.index import VaultIndex as VaultIndex
-    from vault_index.api.json_api import dispatch as dispatch, status_json as status_json, to_json as to_json
+    from vault_index.api.json_api import call as call, dispatch as dispatch, to_json as to_json
 
-__all__ = ["VaultIndex", "dispatch", "status_json", "to_json"]
+__all__ = ["VaultIndex", "call", "dispatch", "to_json"]
 
 
 def __getattr__(name: str) -> Any:

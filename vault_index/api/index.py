@@ -10,6 +10,7 @@ from typing import Literal, Self
 from vault_index import health, memories, results
 from vault_index.api import options
 from vault_index.api.options import Names, at_least, names, question, whole
+from vault_index.cancel import CancelToken
 from vault_index.config import Home
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Progress, no_progress
@@ -320,7 +321,7 @@ class VaultIndex:
 
     def import_(
         self, path: str | Path, *, force: bool = False, dry_run: bool = False, embed: bool = True, source: Names = None,
-        progress: Progress = no_progress,
+        progress: Progress = no_progress, cancel: CancelToken | None = None,
     ) -> results.MemoryOutcomes:  # fmt: skip
         """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
 
@@ -329,27 +330,33 @@ class VaultIndex:
         """
         return memories.import_memories(
             self._runtime, path, force=force, dry_run=dry_run, embed=embed, sources=self._sources(source),
-            progress=progress,
+            progress=progress, cancel=cancel or CancelToken(),
         )  # fmt: skip
 
     def sync(
         self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False, embed: bool = True,
-        source: Names = None, progress: Progress = no_progress,
+        source: Names = None, progress: Progress = no_progress, cancel: CancelToken | None = None,
     ) -> results.SyncReport:  # fmt: skip
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources.
 
-        With `embed` the missing vectors follow. Raises UsageError for a path in no source, and BusyError.
+        With `embed` the missing vectors follow. `cancel` ends it between two documents or batches: its report is then
+        not `finished`, and the next call goes on from there. Raises UsageError for a path in no source, and BusyError.
         """
         places = options.places_in(self._runtime, paths, source)
-        return self._runtime.write.sync(places, dry_run=dry_run, embed=embed, progress=progress)
+        return self._runtime.write.sync(places, dry_run=dry_run, embed=embed, progress=progress, cancel=cancel)
 
-    def rebuild(self, *, embed: bool = True, progress: Progress = no_progress) -> results.SyncReport:
+    def rebuild(
+        self, *, embed: bool = True, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.SyncReport:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
-        return self._runtime.write.sync(None, dry_run=False, embed=embed, progress=progress, everything=True)
+        write = self._runtime.write
+        return write.sync(None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True)
 
-    def embed(self, *, rebuild: bool = False, progress: Progress = no_progress) -> results.EmbedReport:
+    def embed(
+        self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
-        return self._runtime.embed(rebuild=rebuild, progress=progress)
+        return self._runtime.embed(rebuild=rebuild, progress=progress, cancel=cancel)
 
     def embed_plan(self) -> results.EmbedPlan:
         """What filling the vectors would send and cost."""
@@ -373,26 +380,21 @@ class VaultIndex:
         return health.privacy_ledger(self._runtime)
 
     def file_status(self, ref: str) -> results.FileStatus:
-        """Whether one document or file is indexed, as it is now or as it was; and if not, why.
-
-        `ref` is as in `get`, or a path. Raises NotFoundError where there is neither a document nor a file in a source.
-        """
+        """Whether one document or file is indexed, as it is now or as it was; and if not, why. `ref` is as in `get`, or
+        a path. Raises NotFoundError where there is neither a document nor a file in a source."""
         return health.file_status(self._runtime, ref)
 
     def doctor(self, *, recall: bool = False, deep: bool = False) -> results.DoctorReport:
-        """What is wrong; with `recall` also how well notes are found by what they are called.
-
-        With `deep` the index is compared with one that is built anew, which takes as long as building it.
-        """
+        """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
+        compared with one that is built anew, which takes as long as building it."""
         return health.run_doctor(self._runtime, recall=recall, deep=deep)
 
-    def repair(self, *, deep: bool = False, progress: Progress = no_progress) -> results.DoctorReport:
-        """Rebuild what is derived from files and cache, and tighten the permissions of our own files.
-
-        The report says what is left, and what was mended (`fixed`). While a source is missing nothing is built anew,
-        so that its rows stay.
-        """
-        return health.repair_index(self._runtime, deep=deep, progress=progress)
+    def repair(
+        self, *, deep: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+    ) -> results.DoctorReport:
+        """Rebuild what is derived from files and cache, and tighten the permissions of our own files. The report says
+        what is left, and what was mended (`fixed`). While a source is missing nothing is built anew: its rows stay."""
+        return health.repair_index(self._runtime, deep=deep, progress=progress, cancel=cancel)
 
     def _sources(self, source: Names) -> tuple[str, ...]:
         return self._runtime.source_names(names(source))

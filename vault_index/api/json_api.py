@@ -8,38 +8,46 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from vault_index import health, results
 from vault_index.api.index import VaultIndex
 from vault_index.api.methods import METHODS
+from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError
 from vault_index.models import Progress
 from vault_index.results import WHEN_ASKED
-from vault_index.runtime import Runtime
 
 
 def dispatch(
     index: VaultIndex, method: str, params: Mapping[str, Any], progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Call `method` with `params` (the options in snake_case). Raises UsageError for what does not exist."""
+    """The answer of `call` as JSON."""
+    return to_json(call(index, method, params, progress))  # type: ignore[no-any-return]
+
+
+def call(
+    index: VaultIndex,
+    method: str,
+    params: Mapping[str, Any],
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+) -> Any:
+    """Call `method` with `params` (the options in snake_case); the answer is a dataclass of `results`.
+
+    Raises UsageError for what does not exist.
+    """
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r}", f"methods are {', '.join(sorted(METHODS))}")
     entry = METHODS[method]
     rest = dict(params)
     name = next((call for option, call in entry.instead if rest.pop(option, False)), entry.call or method)
-    known = _parameters(name) - {"progress"}
+    known = _parameters(name) - {"progress", "cancel"}
     unknown = sorted(set(rest) - known)
     if unknown:
         raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
     if not entry.names_files:
         _must_be_text(rest)
     if progress and "progress" in _parameters(name):
-        rest["progress"] = progress
-    return to_json(getattr(index, name)(**rest))  # type: ignore[no-any-return]
-
-
-def status_json(runtime: Runtime, daemon: results.DaemonStatus, watch: results.WatchStatus) -> dict[str, Any]:
-    """The answer of `status` with what a daemon tells of itself."""
-    return to_json(health.index_status(runtime, daemon, watch))  # type: ignore[no-any-return]
+        rest |= {"progress": progress, "cancel": cancel}
+    return getattr(index, name)(**rest)
 
 
 def _must_be_text(params: Mapping[str, Any]) -> None:
@@ -62,7 +70,9 @@ def to_json(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         known = ((field, getattr(value, field.name)) for field in fields(value))
         return {
-            field.name: to_json(item) for field, item in known if item is not None or WHEN_ASKED not in field.metadata
+            field.name: to_json(item)
+            for field, item in known
+            if item != field.default or WHEN_ASKED not in field.metadata
         }
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}

@@ -15,8 +15,8 @@ class Method(NamedTuple):
     remote: bool = True
     """Whether the daemon may do it for a caller; otherwise it reads or writes where the caller is."""
     long: bool = False
-    """It may take long, tells how far it is, and may be left between two documents. A quick one takes no longer than
-    a few documents do, and goes before long ones."""
+    """It may take long, reports its progress and can be cancelled. A quick one takes no longer than a few documents do,
+    and goes before long ones."""
     names_files: bool = False
     """Its texts are names of files, which may hold any bytes; other texts must be UTF-8."""
     call: str = ""

@@ -8,8 +8,7 @@ from typing import Any
 from vault_index.cli.arguments import Options, argument, flag, takes
 from vault_index.cli.client import call_here, home_of
 from vault_index.cli.present import remark, show_value, write
-from vault_index.daemon.client import connect
-from vault_index.errors import UsageError
+from vault_index.daemon.client import OtherProtocol, ping
 
 TYPE_CHECKING = False  # spares the import of the plugin; type checkers know the name
 if TYPE_CHECKING:
@@ -138,14 +137,13 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
 
     home = home_of(options)
     try:
-        client = connect(home.socket_path)
-    except UsageError:  # a daemon of another protocol version: its user restarts it
+        daemon = ping(home.socket_path)
+    except OtherProtocol:  # its user restarts it
         return 0
-    if client is not None:
-        client.close()
+    if daemon is not None:
         answer: dict[str, Any] = {"daemon": "running"}
     elif load_config(home).agents.start_daemon:
-        from vault_index.daemon.launch import launch
+        from vault_index.daemon.system import launch
 
         answer = {"daemon": "started", "pid": launch(home, _home_options(options))}
     else:

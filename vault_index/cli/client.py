@@ -7,12 +7,11 @@ from vault_index.api.methods import METHODS, READING
 from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
-from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.errors import BusyError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the index; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.cli.progress import Progress
-    from vault_index.daemon.client import Client
 
 
 def home_of(options: Options) -> Home:
@@ -51,16 +50,23 @@ def call(
     """The answer as a dict; or, with a `format`, perhaps as a text in it.
 
     A reading method does not depend on the daemon: when that is busy, stopping or of another version, this process
-    answers. With `--config` it answers at once, for the daemon may have been started with another configuration.
+    answers, as it does for every method that the daemon does not get to. With `--config` it answers at once, for the
+    daemon may have been started with another configuration.
     """
-    home = home_of(options)
+    socket = home_of(options).socket_path
     here = not METHODS[method].remote or (method in READING and options.config)
-    client = None if here else _daemon(options, home, method)
+    if here or not os.path.exists(socket):
+        return call_here(options, method, params, progress=progress)
+    from vault_index.daemon.client import OtherProtocol, Unreachable, connect  # 5 ms, and only where there may be one
+
+    client = connect(socket)
     if client is not None:
         with client:
             try:
                 return client.call(method, params, format=format, on_progress=progress)
-            except BusyError as error:
+            except Unreachable:
+                pass  # nothing was begun
+            except (BusyError, OtherProtocol) as error:
                 if method not in READING:
                     raise
                 remark(options, f"vault-index: answering without the daemon: {error.message}")
@@ -79,17 +85,3 @@ def call_here(
 
     with VaultIndex.open(home_of(options)) as index:
         return dispatch(index, method, params, progress)
-
-
-def _daemon(options: Options, home: Home, method: str) -> "Client | None":
-    if not os.path.exists(home.socket_path):
-        return None
-    from vault_index.daemon.client import connect  # 5 ms, and only where there may be one
-
-    try:
-        return connect(home.socket_path)
-    except UsageError as error:  # it speaks another version of the protocol
-        if method not in READING:
-            raise
-        remark(options, f"vault-index: answering without the daemon: {error.message}")
-        return None

@@ -8,8 +8,8 @@ from typing import Any
 from vault_index.cli.arguments import Options
 from vault_index.cli.client import home_of
 from vault_index.config.home import Home
-from vault_index.daemon.client import Client, connect
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect, ping
+from vault_index.errors import VaultIndexError
 
 _DEADLINE = 5.0
 _PAUSE = 0.05
@@ -20,13 +20,14 @@ def reload_daemon(options: Options, source: str = "") -> bool:
 
     Returns whether a daemon is running. One that is busy reloads later: that is no failure of this command.
     """
-    try:
-        client = connect(home_of(options).socket_path)
-    except UsageError:  # a daemon of another protocol version: it has to be restarted anyway
-        return False
+    client = connect(home_of(options).socket_path)
     if client is None:
         return False
     with client:
+        try:
+            client.greet()
+        except (Unreachable, OtherProtocol):  # that of another version has to be restarted anyway
+            return False
         pid = client.daemon.get("pid")
         if not isinstance(pid, int) or pid <= 1 or not _hang_up(pid):
             return True
@@ -55,10 +56,9 @@ def _knows(client: Client, source: str) -> bool:
 def daemon_at(home: Home) -> dict[str, Any]:
     """Whether a daemon runs for this home, with its pid, start time and version."""
     try:
-        client = connect(home.socket_path)
-    except UsageError:  # a daemon of another protocol version
+        daemon = ping(home.socket_path)
+    except OtherProtocol:
         return {"running": True}
-    if client is None:
+    if daemon is None:
         return {"running": False}
-    with client:
-        return {"running": True} | {key: client.daemon.get(key) for key in ("pid", "since", "version")}
+    return {"running": True} | {key: daemon.get(key) for key in ("pid", "since", "version")}

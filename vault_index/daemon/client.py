@@ -7,7 +7,7 @@ import os
 import socket
 
 from vault_index.daemon import protocol
-from vault_index.errors import BusyError, VaultIndexError
+from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of typing; type checkers know the name
 if TYPE_CHECKING:
@@ -17,22 +17,31 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, int, int], object]
 
-CONNECT_SECONDS = 2.0
+GREETING_SECONDS = 2.0
 SILENCE_SECONDS = 30.0
 
 _RESTART = "restart the daemon (its pid is in `vault-index status`), then run the command again"
 
 
+class Unreachable(BusyError):
+    """The daemon hangs, or serves as many clients as it can: it did not get to the request."""
+
+
+class OtherProtocol(UsageError):
+    """The daemon speaks another version of the protocol: it refused the request."""
+
+
 class Client:
     """One connection to the daemon; not for several threads at once. Close it, or use it in a `with`."""
 
-    def __init__(self, connection: socket.socket, silence: float) -> None:
+    def __init__(self, connection: socket.socket, greeting: float, silence: float) -> None:
         self._connection = connection
         self._replies = connection.makefile("rb", buffering=65536)
+        self._greeting = greeting
         self._silence = silence
         self._last_id = 0
         self.daemon: dict[str, Any] = {}
-        """What the daemon said of itself: `version`, `protocol`, `pid`, `since`."""
+        """What the daemon told of itself before its first answer: `version`, `protocol`, `pid`, `since`."""
 
     def __enter__(self) -> Client:
         return self
@@ -57,27 +66,44 @@ class Client:
         """The answer: a dict as of `--json`, or with a `format` the text to print.
 
         Raises the VaultIndexError the daemon reported; BusyError when it stopped, or was silent for 30 seconds
-        (writing methods report progress every five, so they may take as long as they need).
+        (writing methods report progress every five, so they may take as long as they need). The first call may raise
+        Unreachable and OtherProtocol as well.
         """
-        self._last_id += 1
-        request = {
-            "v": protocol.VERSION,
-            "id": self._last_id,
-            "method": method,
-            "params": params or {},
-            "format": format,
-        }
-        line = protocol.encode(request)
-        if len(line) > protocol.MAX_REQUEST_BYTES:
-            raise protocol.too_long()
+        line = self._line(method, params or {}, format)
         try:
-            self._connection.settimeout(self._silence)
-            self._connection.sendall(line)
+            if self.daemon:
+                self._connection.sendall(line)
+            else:
+                self.greet(line)
             return self._answer(on_progress)
         except TimeoutError as fault:
             raise BusyError(f"the daemon did not answer for {self._silence:.0f} seconds", _RESTART) from fault
         except OSError as fault:
             raise _gone() from fault
+
+    def greet(self, first_request: bytes = b"") -> None:
+        """Ask who is there, in one round trip with the first request.
+
+        A daemon that hangs answers the greeting to nobody when it goes on, so it never gets to the request.
+        """
+        self._connection.settimeout(self._greeting)
+        try:
+            self._connection.sendall(self._line("ping", {}, None) + first_request)
+            answer = self._answer(None)
+        except (OSError, BusyError) as fault:
+            raise Unreachable("the daemon does not answer", _RESTART) from fault
+        except UsageError as error:
+            raise OtherProtocol(error.message, error.hint) from error
+        self.daemon = answer if isinstance(answer, dict) else {}
+        self._connection.settimeout(self._silence)
+
+    def _line(self, method: str, params: dict[str, Any], format: str | None) -> bytes:
+        self._last_id += 1
+        request = {"v": protocol.VERSION, "id": self._last_id, "method": method, "params": params, "format": format}
+        line = protocol.encode(request)
+        if len(line) > protocol.MAX_REQUEST_BYTES:
+            raise protocol.too_long()
+        return line
 
     def _answer(self, on_progress: OnProgress | None) -> dict[str, Any] | str:
         while True:
@@ -101,39 +127,38 @@ class Client:
             raise _gone()
         try:
             reply = json.loads(line)
-        except ValueError as fault:
-            raise VaultIndexError("the daemon's answer cannot be read", _RESTART) from fault
+        except ValueError:
+            reply = None
         if not isinstance(reply, dict) or not {"progress", "error", "text", "result"} & reply.keys():
             raise VaultIndexError("the daemon's answer cannot be read", _RESTART)
         return reply
 
 
 def connect(
-    socket_path: str | os.PathLike[str], *, within: float = CONNECT_SECONDS, silence: float = SILENCE_SECONDS
+    socket_path: str | os.PathLike[str], *, greeting: float = GREETING_SECONDS, silence: float = SILENCE_SECONDS
 ) -> Client | None:
-    """A connection to the daemon that listens there; None when none answers (no socket, a stale one, a hang).
-
-    Raises UsageError when it speaks another version of the protocol.
-    """
+    """A connection to the daemon that listens there; None when none does (no socket, or a stale one)."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(within)
+    connection.settimeout(greeting)
     try:
         connection.connect(os.fspath(socket_path))
     except OSError:
         connection.close()
         return None
-    client = Client(connection, within)
-    try:
-        answer = client.call("ping")
-    except BusyError:
-        client.close()
+    return Client(connection, greeting, silence)
+
+
+def ping(socket_path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """What the daemon tells of itself; None when none answers. Raises OtherProtocol."""
+    client = connect(socket_path)
+    if client is None:
         return None
-    except VaultIndexError:
-        client.close()
-        raise
-    client.daemon = answer if isinstance(answer, dict) else {}
-    client._silence = silence
-    return client
+    with client:
+        try:
+            client.greet()
+        except Unreachable:
+            return None
+        return client.daemon
 
 
 def _gone() -> BusyError:

@@ -1,17 +1,17 @@
-"""Filling the vectors in small steps: when to step, when to try a failing embedder again, and who waits for it."""
+"""The queue of missing vectors: filled in small steps, retried after a failure, with whoever waits for its end."""
 
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from vault_index.daemon.jobs import Job
-from vault_index.daemon.log import say, where
-from vault_index.daemon.progress_rate import Pace
+from vault_index.cancel import CancelToken
+from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.progress_rate import ProgressRate
+from vault_index.daemon.work_queue import Job, Work
 from vault_index.errors import VaultIndexError
-from vault_index.models import Progress
-from vault_index.results import EmbedReport, Problem
+from vault_index.results import EmbedReport, Problem, SyncReport
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ class EmbedIndex(Protocol):
 
     def embed_step(self) -> EmbedReport: ...
 
-    def embed(self, *, rebuild: bool = ..., progress: Progress = ...) -> Any: ...
+    def embed(self, *, rebuild: bool = ..., cancel: CancelToken | None = ...) -> EmbedReport: ...
 
     def shrink(self) -> None: ...
 
@@ -32,23 +32,25 @@ class EmbedIndex(Protocol):
 
 @dataclass(slots=True)
 class Stepper:
-    """Carries out single steps. `apart` steps may take long (a server) and run in a thread of their own, which
-    needs an index of its own."""
+    """Carries out single steps. Steps that may take long (a server) run `apart`, in a thread and with an index of
+    their own."""
 
     open: Callable[[], EmbedIndex]
     apart: bool = False
     _index: EmbedIndex | None = field(default=None, init=False)
 
     def step(self, renew: bool) -> EmbedReport:
-        """One step; `renew` begins all vectors anew. What fails is a problem of the report, never raised."""
+        """One batch; `renew` begins all vectors anew. What fails is a problem of the report, never raised."""
         try:
             if self._index is None:
                 self._index = self.open()
-            return _begin(self._index) if renew else self._index.embed_step()
+            if renew:
+                return self._index.embed(rebuild=True, cancel=CancelToken(lambda: True))
+            return self._index.embed_step()
         except VaultIndexError as error:
             problem = Problem(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon
-            say(log, logging.ERROR, "step failed", error=where(error))
+            log_event(log, logging.ERROR, "step failed", error=error_location(error))
             problem = Problem("failed", f"embedding failed: {type(error).__name__}", "the daemon's log says where")
         return EmbedReport(0, 0, 0, 0.0, (problem,))
 
@@ -69,66 +71,66 @@ class Stepper:
             self._index = None
 
 
-class _Begun(BaseException):
-    """Leaves `embed` after its first step: the others are done one by one, between saves."""
+@dataclass(slots=True)
+class _Waiting:
+    """A request that is answered when the vectors are complete, or cannot be for now."""
+
+    job: Job
+    report: SyncReport | EmbedReport
+    started: float
+
+    def add(self, step: EmbedReport, pending: int) -> None:
+        self.report = replace(
+            self.report,
+            embedded=self.report.embedded + step.embedded,
+            cached=self.report.cached + step.cached,
+            pending=pending,
+            problems=(*self.report.problems, *step.problems),
+        )
+        done = self.report.embedded + self.report.cached
+        self.job.report("embed", done, done + pending)
+
+    def finish(self, now: float) -> None:
+        self.job.answer.set_result(replace(self.report, seconds=round(self.report.seconds + now - self.started, 3)))
 
 
-def _begin(index: EmbedIndex) -> EmbedReport:
-    reached = [0, 0]
-
-    def leave(stage: str, done: int, total: int) -> None:
-        reached[:] = done, total
-        raise _Begun
-
-    try:
-        report = index.embed(rebuild=True, progress=leave)
-    except _Begun:
-        return EmbedReport(reached[0], 0, reached[1] - reached[0], 0.0)
-    assert isinstance(report, EmbedReport)
-    return report
-
-
-class Filling:
-    """Used by the writer's thread alone, but for `pending` and `problems`, which anybody may read."""
+class EmbeddingQueue:
+    """Used by the writer's thread alone, but for `pending` and `problems`, which any thread may read."""
 
     def __init__(
-        self, stepper: Stepper, post: Callable[[Callable[[], object]], None], pace: Pace, clock: Callable[[], float]
+        self, stepper: Stepper, post: Callable[[Work], object], rate: ProgressRate, clock: Callable[[], float]
     ) -> None:
         self.pending = 0
         self.problems: tuple[Problem, ...] = ()
+        self.busy_apart = False
+        """Whether another thread is in the middle of a step."""
         self._next_at: float | None = None
         self._stepper = stepper
         self._post = post
-        self._pace = pace
+        self._rate = rate
         self._clock = clock
         self._filled = 0
-        """Vectors since there were none missing."""
+        """Vectors filled since the queue was empty."""
         self._waiting: list[_Waiting] = []
         self._retry_seconds = 0.0
         self._renew = False
-        self._under_way = False
         self._once_more = False
-
-    @property
-    def busy_apart(self) -> bool:
-        """Whether another thread is in the middle of a step."""
-        return self._under_way
 
     @property
     def next_at(self) -> float | None:
         """When the next step is due; None when there is none to do, or one is under way."""
-        return None if self._under_way else self._next_at
+        return None if self.busy_apart else self._next_at
 
     def use(self, stepper: Stepper) -> None:
         old, self._stepper = self._stepper, stepper
-        if not self._under_way:
+        if not self.busy_apart:
             old.close()
         self._retry_seconds, self.problems = 0.0, ()
         self.more()
 
     def rest(self) -> None:
         """Nothing was to do for a while. The index that steps have for themselves holds as much memory as any."""
-        if not self._under_way:
+        if not self.busy_apart:
             self._stepper.shrink()
 
     def index_was_replaced(self) -> None:
@@ -139,13 +141,13 @@ class Filling:
         if pending is not None:
             self.pending = pending
         if not self.problems:
-            self._now()
+            self._step_now()
 
-    def answer_when_full(self, job: Job, result: dict[str, Any], *, renew: bool) -> None:
-        """Finish `job` with `result` and what was embedded, when nothing is left to embed or it fails."""
-        self._waiting.append(_Waiting(job, result, self._clock()))
+    def answer_when_full(self, job: Job, report: SyncReport | EmbedReport, *, renew: bool) -> None:
+        """Finish `job` with `report` and what was embedded, when nothing is left to embed or it fails."""
+        self._waiting.append(_Waiting(job, report, self._clock()))
         self._renew |= renew
-        self._now()
+        self._step_now()
 
     def step(self) -> None:
         renew, self._renew = self._renew, False
@@ -154,10 +156,10 @@ class Filling:
         if not stepper.apart:
             self._after(stepper.step(renew))
             return
-        self._under_way = True
+        self.busy_apart = True
 
         def after(report: EmbedReport) -> None:
-            self._under_way = False
+            self.busy_apart = False
             self._after(report)
             if stepper is not self._stepper:  # there are new settings since
                 stepper.close()
@@ -168,70 +170,28 @@ class Filling:
 
         threading.Thread(target=apart, name="embedding", daemon=True).start()
 
-    def fail_all(self, error: VaultIndexError) -> None:
-        waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            one.job.fail(error)
-
-    def _now(self) -> None:
+    def _step_now(self) -> None:
         self._once_more = True
         self._next_at = self._clock()
 
     def _after(self, report: EmbedReport) -> None:
         for problem in report.problems:
             if problem not in self.problems:
-                say(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
-        # The step after the last one moves nothing, but it is the one that lets new vectors serve.
-        moved = report.embedded + report.cached > 0 or report.pending != self.pending
+                log_event(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
         self.problems = report.problems
-        if not report.problems:
-            self.pending = report.pending
-        self._filled += report.embedded + report.cached
-        self._pace.report("embed", self._filled, self._filled + self.pending)
-        for one in self._waiting:
-            one.after(report, self.pending)
         if report.problems:
             self._retry_seconds = min(max(self._retry_seconds * 2, _FIRST_RETRY), _LAST_RETRY)
             self._next_at = self._clock() + self._retry_seconds
         else:
+            self.pending = report.pending
             self._retry_seconds = 0.0
-            self._next_at = self._clock() if moved or self._once_more else None
+            self._next_at = None if report.finished and not self._once_more else self._clock()
+        self._filled += report.embedded + report.cached
+        self._rate.report("embed", self._filled, self._filled + self.pending)
+        for waiting in self._waiting:
+            waiting.add(report, self.pending)
         if report.problems or self._next_at is None:
             self._filled = 0
-            waiting, self._waiting = self._waiting, []
-            for one in waiting:
-                one.finish(self._clock(), self.pending)
-
-
-class _Waiting:
-    """A request that is answered when the vectors are complete, or cannot be for now."""
-
-    def __init__(self, job: Job, result: dict[str, Any], now: float) -> None:
-        self.job = job
-        self._result = result
-        self._started = now
-        self._embedded = 0
-        self._cached = 0
-        self._problems: tuple[Problem, ...] = ()
-
-    def after(self, report: EmbedReport, pending: int) -> None:
-        self._embedded += report.embedded
-        self._cached += report.cached
-        self._problems = report.problems
-        done = self._embedded + self._cached
-        self.job.report("embed", done, done + pending)
-
-    def finish(self, now: float, pending: int) -> None:
-        problems = [
-            {"code": problem.code, "message": problem.message, "hint": problem.hint} for problem in self._problems
-        ]
-        self.job.finish(
-            self._result
-            | {
-                "embedded": self._result.get("embedded", 0) + self._embedded,
-                "cached": self._result.get("cached", 0) + self._cached,
-                "pending": pending,
-                "seconds": round(self._result.get("seconds", 0.0) + now - self._started, 3),
-                "problems": [*self._result.get("problems", []), *problems],
-            }
-        )
+            ended, self._waiting = self._waiting, []
+            for waiting in ended:
+                waiting.finish(self._clock())

@@ -16,13 +16,13 @@ from typing import Any
 _FILE_BYTES = 1_000_000
 
 
-def say(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
+def log_event(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
     """Log an event with its figures. Only counts, paths, codes and times may be passed."""
     if logger.isEnabledFor(level):
         logger.log(level, event, extra={"fields": fields})
 
 
-def where(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """The kind of an unexpected error and where it happened. Its message is left out: it may quote a note."""
     frames = [f"{os.path.basename(frame.f_code.co_filename)}:{line}" for frame, line in walk_tb(error.__traceback__)]
     return f"{type(error).__name__} at {' > '.join(frames[-4:])}"
@@ -94,7 +94,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
         fields["logger"] = record.name
     fields |= getattr(record, "fields", {})
     if record.exc_info and record.exc_info[1] is not None:
-        fields["error"] = where(record.exc_info[1])
+        fields["error"] = error_location(record.exc_info[1])
     return fields
 
 

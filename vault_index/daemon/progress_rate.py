@@ -21,7 +21,7 @@ class _Moment(NamedTuple):
     """Since the stage began, over all parts of it."""
 
 
-class Pace:
+class ProgressRate:
     """Work that is interrupted for a saved file begins to count anew and keeps its rate. For any thread."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

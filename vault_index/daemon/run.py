@@ -11,18 +11,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import __version__
-from vault_index.api import VaultIndex, dispatch, status_json
+from vault_index.api import VaultIndex, call
 from vault_index.config import Home, private_folder
 from vault_index.daemon.answer import Answers
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.log import logging_to, say
+from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.server import Server
-from vault_index.daemon.signals import Inbox
+from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memory, watchdog_interval
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError
+from vault_index.health import index_status
 from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
     try:
-        with logging_to(home.daemon_log, log_level, log_format), Inbox() as inbox, _opened(home) as runtime:
+        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox, _opened(home) as runtime:
             return _Daemon(runtime, inbox).serve()
     finally:
         lock.release()
@@ -59,14 +60,14 @@ def _opened(home: Home) -> "closing[Runtime]":
     try:
         return closing(Runtime.open(home))
     except VaultIndexError as error:  # whoever started it may not see what it prints
-        say(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
+        log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
         raise
 
 
 class _Daemon:
     """Owns the parts; everything here happens in the main thread, which waits for words in the inbox."""
 
-    def __init__(self, runtime: Runtime, inbox: Inbox) -> None:
+    def __init__(self, runtime: Runtime, inbox: EventQueue) -> None:
         self._home = home = runtime.home
         self._runtime = runtime
         self._index = index = VaultIndex(runtime)
@@ -74,19 +75,20 @@ class _Daemon:
         self._tell_at = time.monotonic() + _TELL_SECONDS
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
-        answer = partial(dispatch, index)
+        answer = partial(call, index)
+        status = partial(index_status, runtime)
         self._writer = Writer(index, answer, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(
             home.socket_path,
-            Answers(__version__, answer, partial(status_json, runtime), _render, self._writer, lambda: self._watcher),
+            Answers(__version__, answer, status, _render, self._writer, lambda: self._watcher),
         )
 
     def serve(self) -> int:
         self._server.start()
         self._watcher.start()
         self._writer.start()
-        say(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
+        log_event(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
         notify(f"READY=1\nSTATUS={self._state()}")
         code = self._wait()
         notify("STOPPING=1")
@@ -111,7 +113,7 @@ class _Daemon:
                 self._watcher.tend()
                 self._release()
             if not (self._writer.is_alive() and self._server.is_alive()):
-                say(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
+                log_event(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
                 return 1
             self._report()
 
@@ -125,7 +127,7 @@ class _Daemon:
         idle = self._runtime.config.embedding.idle_minutes * 60
         if idle and self._runtime.release(idle):
             trim_memory()
-            say(log, logging.INFO, "model released", idle_minutes=idle / 60)
+            log_event(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
     def _report(self) -> None:
         notify(f"STATUS={self._state()}\nWATCHDOG=1")
@@ -134,11 +136,11 @@ class _Daemon:
             self._tell_at = time.monotonic() + _TELL_SECONDS
         elif time.monotonic() >= self._tell_at:
             self._tell_at = time.monotonic() + _TELL_SECONDS
-            say(log, logging.INFO, "working", **asdict(work))
+            log_event(log, logging.INFO, "working", **asdict(work))
 
     def _state(self) -> str:
         state = self._writer.state()
-        told = f"{state.waiting} waiting, {state.pending} without a vector, {state.missed} missed"
+        told = f"{state.waiting} waiting, {state.pending} without a vector, {state.watch.missed} missed"
         work = state.work
         return told if work is None else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
 
@@ -159,7 +161,7 @@ class _Daemon:
         self._watcher = self._new_watcher()
         self._watcher.start()
         self._writer.call(lambda: self._writer.configure(self._settings()))
-        say(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
+        log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
     def _settings(self) -> Settings:
         watch, provider = self._runtime.config.watch, self._runtime.config.embedding.provider
@@ -179,7 +181,7 @@ class _Daemon:
         """In the writer's thread."""
         outcomes = self._index.prune()
         if outcomes.results or outcomes.failed:
-            say(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
+            log_event(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
 
     def _new_watcher(self) -> Watcher:
         return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
@@ -192,10 +194,10 @@ class _Daemon:
         watches.join(_WATCHES_SECONDS)
         if not finished or self._writer.busy_apart or watches.is_alive():
             # In a network call, or on a share that hangs. Every transaction is whole or not there: nothing is lost.
-            say(log, logging.WARNING, "stopped in the middle of a job")
+            log_event(log, logging.WARNING, "stopped in the middle of a job")
             sys.stderr.flush()
             os._exit(code)
-        say(log, logging.INFO, "stopped")
+        log_event(log, logging.INFO, "stopped")
 
 
 def _render(method: str, result: dict[str, Any], form: str) -> str:

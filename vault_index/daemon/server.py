@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_index.daemon import protocol
-from vault_index.daemon.log import say, where
+from vault_index.daemon.log import error_location, log_event
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.models import Progress
 
@@ -90,7 +90,7 @@ class Server:
                     client, _ = self._listener.accept()
                 except OSError as error:
                     # Gone before it was accepted, or out of file descriptors: the others go on.
-                    say(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
+                    log_event(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
                     self._wake_read.settimeout(0.1)
                     with contextlib.suppress(TimeoutError):
                         self._wake_read.recv(1, socket.MSG_PEEK)
@@ -100,7 +100,7 @@ class Server:
     def _welcome(self, client: socket.socket) -> None:
         client.settimeout(self._idle_seconds)
         if not _same_user(client):
-            say(log, logging.WARNING, "refused a client of another user")
+            log_event(log, logging.WARNING, "refused a client of another user")
             client.close()
             return
         if self._begin(client):
@@ -120,7 +120,7 @@ class Server:
         try:
             thread.start()
         except RuntimeError as error:  # the system grants no further one
-            say(log, logging.WARNING, "not served", error=where(error))
+            log_event(log, logging.WARNING, "not served", error=error_location(error))
             with self._lock:
                 del self._clients[client]
             return False
@@ -137,7 +137,7 @@ class Server:
         except OSError:
             pass  # idle for too long, or gone: nobody is left to tell
         except Exception as error:  # noqa: BLE001 - one connection must not end the daemon
-            say(log, logging.ERROR, "connection failed", error=where(error))
+            log_event(log, logging.ERROR, "connection failed", error=error_location(error))
         finally:
             with self._lock:
                 self._clients.pop(client, None)
@@ -177,7 +177,7 @@ class Server:
         except VaultIndexError as error:
             reply = error
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
-            say(log, logging.ERROR, "request failed", method=request.method, error=where(error))
+            log_event(log, logging.ERROR, "request failed", method=request.method, error=error_location(error))
             reply = VaultIndexError(
                 f"{request.method} failed in the daemon: {type(error).__name__}", "the daemon's log says where"
             )

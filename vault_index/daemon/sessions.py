@@ -6,38 +6,23 @@ while the database says that nothing was written.
 
 import logging
 import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Callable
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_index.config import SourceConfig
-from vault_index.daemon.log import say
+from vault_index.daemon.log import log_event
 from vault_index.results import Problem
+from vault_index.sources.opencode.source import OpenCodeSource
 
 log = logging.getLogger(__name__)
-
-
-class Sessions(Protocol):
-    """What this needs of the source."""
-
-    @property
-    def config(self) -> SourceConfig: ...
-
-    def watched(self) -> Sequence[Path]: ...
-
-    def concerns(self, name: str) -> bool: ...
-
-    def version(self) -> object: ...
 
 
 class SessionWatch:
     """The watch on the folders of the databases, not on what lies deeper: OpenCode keeps whole git trees there."""
 
-    def __init__(self, source: Sessions, mark: Callable[[str], object], backend: str) -> None:
+    def __init__(self, source: OpenCodeSource, mark: Callable[[str], object], backend: str) -> None:
         self._source = source
         self._root = str(source.config.path)
         self._mark = mark
@@ -52,10 +37,10 @@ class SessionWatch:
         self._folders = tuple(str(folder) for folder in self._source.watched() if folder.is_dir())
         self._version = self._source.version()
         if not self._folders:
-            say(log, logging.WARNING, "source not there", source=self._source.config.name)
+            log_event(log, logging.WARNING, "source not there", source=self._source.config.name)
             return
         self.backend = "native" if self._native and self._observe() else "polling"
-        say(log, logging.INFO, "watching", source=self._source.config.name, backend=self.backend)
+        log_event(log, logging.INFO, "watching", source=self._source.config.name, backend=self.backend)
 
     def stop(self) -> None:
         if self._observer is not None:
@@ -88,7 +73,7 @@ class SessionWatch:
                 observer.schedule(_Handler(self._source, self.mark_all), os.path.realpath(folder), recursive=False)
             observer.start()
         except OSError as error:  # no watch is left: `tend` asks often enough
-            say(log, logging.WARNING, "sessions are polled", error=error.strerror)
+            log_event(log, logging.WARNING, "sessions are polled", error=error.strerror)
             return False
         self._observer = observer
         return True
@@ -97,7 +82,7 @@ class SessionWatch:
 class _Handler(FileSystemEventHandler):
     """Called in the observer's thread."""
 
-    def __init__(self, source: Sessions, changed: Callable[[], object]) -> None:
+    def __init__(self, source: OpenCodeSource, changed: Callable[[], object]) -> None:
         self._source = source
         self._changed = changed
 

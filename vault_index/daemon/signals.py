@@ -11,7 +11,7 @@ import time
 from types import FrameType, TracebackType
 from typing import Literal, Self
 
-from vault_index.daemon.log import say, where
+from vault_index.daemon.log import error_location, log_event
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ Word = Literal["stop", "reload", "reloaded", "kept", "renew"]
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Inbox:
+class EventQueue:
     """A queue that signals wake without fail: while it is open, the main thread's signals are its words.
 
     Blocking on a lock or a queue may miss a signal until its timeout; a file descriptor written by the signal
@@ -74,5 +74,5 @@ class Inbox:
     def _on_death(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             name = args.thread.name if args.thread else ""
-            say(log, logging.ERROR, "thread died", thread=name, error=where(args.exc_value))
+            log_event(log, logging.ERROR, "thread died", thread=name, error=error_location(args.exc_value))
         self.put("renew")

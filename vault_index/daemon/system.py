@@ -1,16 +1,18 @@
-"""What the daemon asks of the operating system, so that nobody notices it: a lower priority, and unused memory back."""
+"""What the daemon needs of the operating system: a process, a lock, low priority, memory, the service manager."""
 
-import contextlib
 import ctypes
 import fcntl
 import gc
 import os
 import socket
+import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from vault_index.config import Home, private_folder
 from vault_index.errors import BusyError
 
 _NICE = 10
@@ -69,6 +71,23 @@ def watchdog_interval() -> float | None:
     return int(limit) / 2_000_000
 
 
+def launch(home: Home, options: Sequence[str]) -> int:
+    """Start the daemon as a process of its own that outlives this one, and return its pid.
+
+    `options` name its home. Where one runs already, it ends again. It logs to a file of its own (`vault-index logs`).
+    """
+    private_folder(home.data_dir)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vault_index", *options, "watch"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    return process.pid
+
+
 class DaemonLock:
     """Taken by the constructor, held until `release` or the end of the process, however it ends.
 
@@ -88,7 +107,7 @@ class DaemonLock:
                 f"stop it first (kill {pid}), or leave it to its work",
             ) from fault
         os.ftruncate(self._descriptor, 0)
-        with contextlib.suppress(OSError):  # a full disk has no room for it; the lock holds all the same
+        with suppress(OSError):  # a full disk has no room for it; the lock holds all the same
             os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:

@@ -5,17 +5,17 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.embedding_queue import Filling
-from vault_index.daemon.log import say, where
-from vault_index.daemon.progress_rate import Pace
+from vault_index.daemon.embedding_queue import EmbeddingQueue
+from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
-from vault_index.indexer.sync import Interrupted
 from vault_index.models import Progress
-from vault_index.results import Problem, SyncReport
+from vault_index.results import Problem, SyncReport, WatchStatus
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +23,6 @@ _MANY_PATHS = 500
 """More paths than this are cheaper to find by a full scan."""
 _AGAIN_SECONDS = 1.0
 """A new folder is looked at once more after this time: its files may be older than the watch on it."""
-_SLICE_SECONDS = 0.5
-"""How long one piece of work may keep other files and requests waiting."""
 _BUSY_RETRY, _ERROR_RETRY, _LONGEST_RETRY = 1.0, 30.0, 60.0
 
 
@@ -32,38 +30,32 @@ class TextIndex(Protocol):
     """What this needs of VaultIndex."""
 
     def sync(
-        self, paths: Sequence[str] | None = None, *, embed: bool = ..., progress: Progress = ...
+        self,
+        paths: Sequence[str] | None = None,
+        *,
+        embed: bool = ...,
+        progress: Progress = ...,
+        cancel: CancelToken | None = ...,
     ) -> SyncReport: ...
 
 
-class TextState(NamedTuple):
-    """What `status` tells. Times are ISO 8601 with zone."""
-
-    last_event: str | None
-    last_reconcile: str | None
-    missed: int
-    """Changes that only a later reconcile found."""
-    waiting: int
-    problems: tuple[Problem, ...]
-
-
-class Texts:
-    """`mark` and `state` may be called by any thread, the rest belongs to the writer's."""
+class TextSync:
+    """`mark`, `watch`, `waiting` and `problems` may be called by any thread, the rest belongs to the writer's."""
 
     def __init__(
         self,
         index: TextIndex,
-        vectors: Filling,
-        interrupted: Callable[[], bool],
+        vectors: EmbeddingQueue,
+        others_wait: Callable[[float], bool],
         on_missed: Callable[[], object],
-        pace: Pace,
+        rate: ProgressRate,
         clock: Callable[[], float],
     ) -> None:
         self._index = index
         self._vectors = vectors
-        self._interrupted = interrupted
+        self._others_wait = others_wait
         self._on_missed = on_missed
-        self._pace = pace
+        self._rate = rate
         self._clock = clock
         self._lock = threading.Lock()
         self._marks = Debounce(0.0, 0.0)
@@ -105,17 +97,22 @@ class Texts:
                 self._marks.mark_later(path, now + _AGAIN_SECONDS)
             return self._marks.mark(path, now, folder=folder, gone=gone)
 
-    def state(self) -> TextState:
+    def watch(self) -> WatchStatus:
+        with self._lock:
+            return WatchStatus(None, _iso(self._last_event), _iso(self._last_reconcile), self._missed)
+
+    @property
+    def waiting(self) -> int:
+        """Marked paths."""
+        with self._lock:
+            return len(self._marks)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What keeps texts out of the index, and what the last reconcile reported."""
         with self._lock:
             # Whether a source is there, the status sees for itself; that the index was damaged is told to the end.
             passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished"))
-            return TextState(
-                _iso(self._last_event),
-                _iso(self._last_reconcile),
-                self._missed,
-                len(self._marks),
-                (*self._failing, *self._rebuilt, *passing),
-            )
+            return (*self._failing, *self._rebuilt, *passing)
 
     # --- the writer's thread -------------------------------------------------------------------------------
 
@@ -124,10 +121,12 @@ class Texts:
         with self._lock:
             return self._marks.next_due()
 
-    def due(self) -> tuple[str, ...]:
-        """Takes out the marked paths that are due."""
+    def save_due(self) -> None:
+        """Bring the marked paths that are due up to date."""
         with self._lock:
-            return self._marks.due(self._clock())
+            due = self._marks.due(self._clock())
+        if due:
+            self.save(due)
 
     @property
     def reconcile_at(self) -> float | None:
@@ -139,18 +138,18 @@ class Texts:
         everything = len(paths) > _MANY_PATHS
         try:
             report = self._sync(None if everything else paths, started)
-        except Interrupted:
+        except VaultIndexError as error:
+            self._not_saved(paths, error)
+            return True
+        if not report.finished:
             with self._lock:
                 for path in paths:
                     self._marks.mark(path, self._clock())
             return False
-        except VaultIndexError as error:
-            self._not_saved(paths, error)
-        else:
-            self._got_in([""] if everything else paths)
-            self._note(report, everything=everything)
-            if _changes(report) or report.failed:
-                _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
+        self._got_in([""] if everything else paths)
+        self._note(report, everything=everything)
+        if _changes(report) or report.failed:
+            _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
         return True
 
     def reconcile(self) -> bool:
@@ -166,14 +165,14 @@ class Texts:
         events = self._events
         try:
             report = self._sync(None, started)
-        except Interrupted as interrupted:
-            self._untold += self._without_event(interrupted.report, events)
-            self._reconcile_at = self._clock()
-            return False
         except VaultIndexError as error:
-            say(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
+            log_event(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
             self._fails(error)
             self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
+            return False
+        if not report.finished:
+            self._untold += self._without_event(report, events)
+            self._reconcile_at = self._clock()
             return False
         self._got_in([""])
         self._note(report, everything=True)
@@ -190,11 +189,12 @@ class Texts:
 
     def _sync(self, paths: Sequence[str] | None, started: float) -> SyncReport:
         try:
-            return self._index.sync(paths, embed=False, progress=self._slice(started))
+            cancel = CancelToken(lambda: self._others_wait(started))
+            return self._index.sync(paths, embed=False, progress=self._rate.report, cancel=cancel)
         except VaultIndexError:
             raise
         except Exception as error:  # whatever fails is tried again, and named
-            say(log, logging.ERROR, "job failed", error=where(error))
+            log_event(log, logging.ERROR, "job failed", error=error_location(error))
             raise VaultIndexError(
                 f"a defect of vault-index: {type(error).__name__}", "the daemon's log says where"
             ) from error
@@ -205,9 +205,9 @@ class Texts:
             waiting = self._marks.take_all()
         return not waiting or self.save(waiting)
 
-    def _without_event(self, report: SyncReport | None, events: int) -> int:
+    def _without_event(self, report: SyncReport, events: int) -> int:
         """Changes that no event told of, given how many events there had been before."""
-        return max(0, _changes(report) - (self._events - events)) if report is not None else 0
+        return max(0, _changes(report) - (self._events - events))
 
     def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
@@ -215,7 +215,7 @@ class Texts:
             for path in paths:  # one file that cannot be read shall not keep the others waiting
                 self.save((path,))
         elif isinstance(error, UsageError):  # of a source that is configured no longer
-            say(log, logging.WARNING, "not saved", code=error.code, message=error.message)
+            log_event(log, logging.WARNING, "not saved", code=error.code, message=error.message)
         else:
             self._try_again(paths, error)
 
@@ -224,7 +224,7 @@ class Texts:
         waits = {path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY) for path in paths}
         self._waits |= waits
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
-        say(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
+        log_event(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
         self._fails(error)
         with self._lock:
             for path, seconds in waits.items():
@@ -243,7 +243,7 @@ class Texts:
     def _note(self, report: SyncReport, *, everything: bool) -> None:
         for problem in report.problems:
             if problem not in self._problems:
-                say(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
+                log_event(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
         rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
         with self._lock:
             self._failing = self._failing if self._waits else ()
@@ -258,18 +258,6 @@ class Texts:
         if everything or _changes(report):
             self._vectors.more(report.pending)
 
-    def _slice(self, started: float) -> Progress:
-        def check(stage: str, done: int, total: int) -> None:
-            self._pace.report(stage, done, total)
-            waits = self._interrupted()
-            now = self._clock()
-            if now - started > _SLICE_SECONDS:
-                due = self.next_marked()
-                if waits or (due is not None and due <= now):
-                    raise Interrupted
-
-        return check
-
 
 def _changes(report: SyncReport) -> int:
     return report.added + report.changed + report.moved + report.removed
@@ -281,7 +269,7 @@ def _log_sync(event: str, report: SyncReport, **fields: Any) -> None:
         for name in ("added", "changed", "moved", "removed", "chunks", "pending")
         if (value := getattr(report, name))
     }
-    say(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
+    log_event(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
 
 
 def _iso(seconds: float | None) -> str | None:

@@ -13,7 +13,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers.api import BaseObserver
 
 from vault_index.daemon import observers
-from vault_index.daemon.log import say, where
+from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.observers import silent_filesystem
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.results import Problem
@@ -121,14 +121,14 @@ class _Watch:
     def start(self) -> None:
         self._identity = _identity(self._root)
         if self._identity is None:
-            say(log, logging.WARNING, "source not there", source=self._name)
+            log_event(log, logging.WARNING, "source not there", source=self._name)
             return
         self._handler = _Handler(self._source, self._mark)
         silent = silent_filesystem(self._root) if self._wanted == "auto" else ""
         if silent or self._wanted == "polling" or not self._start_native():
             self._start_polling()
         why = {"filesystem": silent} if silent else {}
-        say(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
+        log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
 
     def stop(self) -> None:
         if self._observer is not None:
@@ -141,10 +141,10 @@ class _Watch:
     def tend(self) -> None:
         identity = _identity(self._root)
         if identity != self._identity:
-            say(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
+            log_event(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
             self._begin_again(there=identity is not None)
         elif identity is not None and not (self._observer and observers.works(self._observer)):
-            say(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
+            log_event(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
             self._begin_again()
         elif self.backend == "native":
             self._tend_native()
@@ -165,7 +165,7 @@ class _Watch:
         self.mark_all()
 
     def _start_native(self) -> bool:
-        error = self._observe(lambda: observers.native_observer(self._handler.wants))
+        error = self._observe(lambda: observers.native_observer(self._handler.wants), _event_filter())
         error = error or _exhausted(self._handler.real_root)
         if error is None:
             self.backend = "native"
@@ -177,10 +177,12 @@ class _Watch:
     def _refused(self, error: OSError) -> None:
         self.problem = _exhaustion(self._name, error)
         self._native_again = time.monotonic() + _NATIVE_AGAIN_SECONDS
-        say(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
+        log_event(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
 
     def _start_polling(self) -> None:
-        self._observe(observers.polling_observer)
+        # All its events: a file that came and went between two polls, and was indexed with its folder meanwhile, shows
+        # in none but that its folder was modified.
+        self._observe(observers.polling_observer, None)
         self.backend = "polling"
 
     def _fall_back(self, error: OSError) -> None:
@@ -189,11 +191,13 @@ class _Watch:
         self._start_polling()
         self.mark_all()
 
-    def _observe(self, kind: Callable[[], BaseObserver]) -> OSError | None:
+    def _observe(
+        self, kind: Callable[[], BaseObserver], event_filter: list[type[FileSystemEvent]] | None
+    ) -> OSError | None:
         observer = None
         try:
             observer = kind()
-            observer.schedule(self._handler, self._handler.real_root, recursive=True, event_filter=_event_filter())
+            observer.schedule(self._handler, self._handler.real_root, recursive=True, event_filter=event_filter)
             observer.start()
         except OSError as error:
             if observer is not None:
@@ -236,7 +240,7 @@ class _Handler(FileSystemEventHandler):
         try:
             self._take(event)
         except Exception as error:  # noqa: BLE001 - an error in this thread would end the watch in silence
-            say(log, logging.ERROR, "event failed", error=where(error))
+            log_event(log, logging.ERROR, "event failed", error=error_location(error))
             self._mark(self._root, folder=True)
 
     def _take(self, event: FileSystemEvent) -> None:

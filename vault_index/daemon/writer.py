@@ -1,39 +1,36 @@
-"""The one thread that writes: memories first, which somebody waits for, then saved files, other requests, the
-reconcile timer, and vectors last."""
+"""The one thread that writes to the index; what it does next, `Priority` says."""
 
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from vault_index.api.methods import QUICK_WRITES
+from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.embedding_queue import Filling, Stepper
-from vault_index.daemon.jobs import Job, stopping, with_earlier
-from vault_index.daemon.log import say, where
-from vault_index.daemon.progress_rate import Pace
+from vault_index.daemon.embedding_queue import EmbeddingQueue, Stepper
+from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.daemon.system import give_way
-from vault_index.daemon.text_sync import TextIndex, Texts
+from vault_index.daemon.text_sync import TextIndex, TextSync
+from vault_index.daemon.work_queue import Job, Priority, Timer, Work, WorkQueue, stopping
 from vault_index.errors import VaultIndexError
-from vault_index.indexer.sync import Interrupted
 from vault_index.models import Progress
-from vault_index.results import Problem, WorkStatus
+from vault_index.results import EmbedReport, Problem, WatchStatus, WorkStatus
 
 log = logging.getLogger(__name__)
 
-Dispatch = Callable[[str, dict[str, Any], Progress], dict[str, Any]]
-
+Call = Callable[[str, dict[str, Any], Progress, CancelToken], Any]
+"""Carries out a method with its parameters; a dataclass of `results`."""
 
 _INTERRUPTIBLE = frozenset({"sync", "rebuild"})
+"""They leave off between two documents while a memory is written."""
+_SLICE_SECONDS = 0.5
+"""How long the daemon's own work on texts may keep saved files and requests waiting."""
 _REST_SECONDS = 30.0
-"""Without work for so long, and what only work needs is given back."""
-
-
-class _Stop(BaseException):
-    """Raised inside a progress call to leave a job between two documents, because the daemon stops."""
+"""After so long without work, what only work needs is given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +41,18 @@ class Settings:
     stepper: Stepper
     reconcile_seconds: float
     """0: only at the start."""
-    reconciled: Callable[[], object] | None = None
-    """What there is to do after each reconcile."""
-    rested: Callable[[], object] | None = None
-    """What there is to do when work has ended and none came for a while."""
+    reconciled: Work | None = None
+    """Called after each reconcile."""
+    rested: Work | None = None
+    """Called when work has ended and none came for a while."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriterState:
-    """What `status` tells of the writer. Times are ISO 8601 with zone."""
+    """What `status` shows of the writer."""
 
-    last_event: str | None
-    last_reconcile: str | None
-    missed: int
+    watch: WatchStatus
+    """But for the backend, which the watcher knows."""
     waiting: int
     """Paths and requests."""
     pending: int
@@ -71,27 +67,29 @@ class Writer:
     def __init__(
         self,
         index: TextIndex,
-        dispatch: Dispatch,
+        call: Call,
         settings: Settings,
         *,
-        on_missed: Callable[[], object] = lambda: None,
+        on_missed: Work = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._dispatch = dispatch
+        self._call = call
         self._clock = clock
-        self._wake = threading.Condition()
-        self._wakes_at = 0.0
-        self._urgent: deque[Job] = deque()
-        self._jobs: deque[Job] = deque()
-        self._calls: deque[Callable[[], object]] = deque()
-        self._pace = Pace(clock)
-        self._vectors = Filling(settings.stepper, self.call, self._pace, clock)
-        self._texts = Texts(index, self._vectors, self._others_wait, on_missed, self._pace, clock)
+        self._rate = ProgressRate(clock)
+        self._vectors = EmbeddingQueue(settings.stepper, self.call, self._rate, clock)
+        self._texts = TextSync(index, self._vectors, self._others_wait, on_missed, self._rate, clock)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
-        self._reconciled = settings.reconciled
-        self._rested = settings.rested
+        self._settings = settings
         self._rest_at: float | None = None
-        self._stopping = False
+        timers = {
+            Priority.SAVED_FILES: Timer(self._texts.next_marked, self._texts.save_due),
+            Priority.RECONCILE: Timer(lambda: self._texts.reconcile_at, self._reconcile),
+            Priority.VECTORS: Timer(lambda: self._vectors.next_at, self._vectors.step),
+            Priority.REST: Timer(lambda: self._rest_at, self._rest),
+        }
+        self._queue = WorkQueue(timers, clock)
+        self._lock = threading.Lock()
+        self._jobs: list[Job] = []
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
     # --- from any thread -----------------------------------------------------------------------------------
@@ -108,180 +106,121 @@ class Writer:
         return self._vectors.busy_apart
 
     def stop(self, timeout: float) -> bool:
-        """Leave the current job between two documents; False when it did not come to an end in time."""
-        with self._wake:
-            self._stopping = True
-            self._wake.notify_all()
+        """Leave the current work between two documents; False when it did not end within `timeout` seconds."""
+        self._queue.close()
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
-        """Have `path` looked at soon. A folder that is there is looked at once more a little later."""
-        due = self._texts.mark(path, folder=folder, gone=gone)
-        with self._wake:
-            if due < self._wakes_at:
-                self._wake.notify_all()
+        """Have `path` read again soon. A folder that is there is read once more a little later."""
+        self._queue.wake_by(self._texts.mark(path, folder=folder, gone=gone))
 
     def submit(self, method: str, params: Mapping[str, Any]) -> Job:
         """Queue a client's request."""
         job = Job(method, params)
-        with self._wake:
-            if self._stopping:
-                job.fail(stopping())
-            else:
-                (self._urgent if method in QUICK_WRITES else self._jobs).append(job)
-                self._wake.notify_all()
+        with self._lock:
+            self._jobs = [*(known for known in self._jobs if not known.answer.done()), job]
+        priority = Priority.MEMORY if method in QUICK_WRITES else Priority.REQUEST
+        if not self._queue.put(priority, lambda: self._carry_out(job)):
+            job.answer.set_exception(stopping())
         return job
 
-    def call(self, function: Callable[[], object]) -> None:
-        """Have `function` called by the writer's thread, between two jobs; a VaultIndexError of it is logged."""
-        with self._wake:
-            self._calls.append(function)
-            self._wake.notify_all()
+    def call(self, function: Work) -> None:
+        """Have `function` called by the writer's thread, between two pieces of work; what it raises is logged."""
+        self._queue.put(Priority.INTERNAL, function)
 
     def state(self) -> WriterState:
-        texts = self._texts.state()
-        with self._wake:
-            waiting = texts.waiting + len(self._urgent) + len(self._jobs)
         return WriterState(
-            last_event=texts.last_event,
-            last_reconcile=texts.last_reconcile,
-            missed=texts.missed,
-            waiting=waiting,
+            watch=self._texts.watch(),
+            waiting=self._texts.waiting + self._queue.count(Priority.MEMORY, Priority.REQUEST),
             pending=self._vectors.pending,
-            problems=(*texts.problems, *self._vectors.problems),
-            work=self._pace.state(),
+            problems=(*self._texts.problems(), *self._vectors.problems),
+            work=self._rate.state(),
         )
 
     # --- the writer's thread -------------------------------------------------------------------------------
 
     def configure(self, settings: Settings) -> None:
         """Take new settings, and reconcile now. By way of `call`."""
+        self._settings = settings
         self._vectors.use(settings.stepper)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
-        self._reconciled = settings.reconciled
-        self._rested = settings.rested
 
     def _run(self) -> None:
         give_way()
-        while (step := self._next_step()) is not None:
+        while not self._queue.closed:
+            work = self._queue.take()
+            if work is None:
+                if not self._vectors.busy_apart:
+                    self._rate.over()
+                self._queue.wait()
+                continue
             self._rest_at = self._clock() + _REST_SECONDS
             try:
-                step()
-            except _Stop:
-                break
-            except Exception as error:  # noqa: BLE001 - one job must not end the daemon
-                say(log, logging.ERROR, "job failed", error=where(error))
-        self._fail_all()
-
-    def _next_step(self) -> Callable[[], object] | None:
-        """Waits until there is something to do; None when the daemon stops."""
-        with self._wake:
-            while not self._stopping:
-                now = self._clock()
-                if step := self._ready(now):
-                    self._wakes_at = 0.0
-                    return step
-                if not self._vectors.busy_apart:
-                    self._pace.over()
-                times = (self._texts.next_marked(), self._texts.reconcile_at, self._vectors.next_at, self._rest_at)
-                self._wakes_at = max(min((at for at in times if at is not None), default=float("inf")), now)
-                self._wake.wait(min(self._wakes_at - now, threading.TIMEOUT_MAX))
-        return None
-
-    def _ready(self, now: float) -> Callable[[], object] | None:
-        if self._urgent:
-            urgent = self._urgent.popleft()
-            return lambda: self._carry_out(urgent)
-        if paths := self._texts.due():
-            return lambda: self._texts.save(paths)
-        if self._calls:
-            return self._guarded(self._calls.popleft())
-        if self._jobs:
-            job = self._jobs.popleft()
-            return lambda: self._carry_out(job)
-        for work, at in (
-            (self._reconcile, self._texts.reconcile_at),
-            (self._vectors.step, self._vectors.next_at),
-            (self._rest, self._rest_at),
-        ):
-            if at is not None and at <= now:
-                return work
-        return None
+                work()
+            except VaultIndexError as error:
+                log_event(log, logging.ERROR, "failed", code=error.code, message=error.message, hint=error.hint)
+            except Exception as error:  # noqa: BLE001 - one piece of work must not end the daemon
+                log_event(log, logging.ERROR, "job failed", error=error_location(error))
+        with self._lock:
+            unanswered = [job for job in self._jobs if not job.answer.done()]
+        for job in unanswered:
+            job.answer.set_exception(stopping())
 
     def _reconcile(self) -> None:
-        if self._texts.reconcile() and self._reconciled is not None:
-            self.call(self._reconciled)
+        if self._texts.reconcile() and self._settings.reconciled is not None:
+            self.call(self._settings.reconciled)
 
     def _rest(self) -> None:
         self._rest_at = None
-        self._guarded(self._vectors.rest)()
-        if self._rested is not None:
-            self._guarded(self._rested)()
-
-    def _guarded(self, function: Callable[[], object]) -> Callable[[], object]:
-        def guarded() -> None:
-            try:
-                function()
-            except VaultIndexError as error:
-                say(log, logging.ERROR, "failed", code=error.code, message=error.message, hint=error.hint)
-
-        return guarded
+        self._vectors.rest()
+        if self._settings.rested is not None:
+            self._settings.rested()
 
     def _carry_out(self, job: Job) -> None:
         def progress(stage: str, done: int, total: int) -> None:
-            if self._stopping:
-                raise _Stop
-            if self._urgent and job.method in _INTERRUPTIBLE:
-                raise Interrupted
-            self._pace.report(stage, done, total)
+            self._rate.report(stage, done, total)
             job.report(stage, done, total)
+
+        def leave() -> bool:
+            return self._queue.closed or (job.method in _INTERRUPTIBLE and self._queue.is_due(Priority.MEMORY))
 
         text, fill = _split(job.method, job.params)
         try:
-            result = {} if text is None else self._dispatch(job.method, text, progress)
-            result = with_earlier(result, job.earlier)
-        except Interrupted as interrupted:
-            with self._wake:
-                self._jobs.appendleft(job.rest(interrupted.report))
-            return
+            answer = EmbedReport(0, 0, 0, 0.0)
+            if text is not None:
+                answer = self._call(job.method, text, progress, CancelToken(leave))
         except VaultIndexError as error:
-            job.fail(error)
-            return
-        except _Stop:
-            job.fail(stopping())
-            raise
+            job.answer.set_exception(error)
         except Exception as error:  # noqa: BLE001 - one request must not end the daemon
-            say(log, logging.ERROR, "request failed", method=job.method, error=where(error))
-            job.fail(VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where"))
-            return
-        if fill:
-            self._vectors.answer_when_full(job, result, renew=bool(job.params.get("rebuild")))
+            log_event(log, logging.ERROR, "request failed", method=job.method, error=error_location(error))
+            job.answer.set_exception(
+                VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where")
+            )
         else:
-            job.finish(result)
+            self._after(job, answer, fill=fill)
+
+    def _after(self, job: Job, answer: Any, *, fill: bool) -> None:
+        if not getattr(answer, "finished", True):
+            if not self._queue.closed:  # else it is told that the daemon stops
+                job.interrupted(answer)
+                self._queue.put(Priority.REQUEST, lambda: self._carry_out(job), first=True)
+        elif fill:
+            self._vectors.answer_when_full(job, job.whole(answer), renew=bool(job.params.get("rebuild")))
+        else:
+            job.answer.set_result(job.whole(answer))
             self._vectors.more()
 
-    def _others_wait(self) -> bool:
-        """Asked between two documents. Leaves the work when the daemon stops, or a memory is to be written."""
-        if self._stopping:
-            raise _Stop
-        if self._urgent:
-            raise Interrupted
-        return bool(self._jobs)
-
-    def _fail_all(self) -> None:
-        with self._wake:
-            self._stopping = True
-            jobs = [*self._urgent, *self._jobs]
-            self._urgent.clear()
-            self._jobs.clear()
-        for job in jobs:
-            job.fail(stopping())
-        self._vectors.fail_all(stopping())
+    def _others_wait(self, since: float) -> bool:
+        """Whether work on texts that began at `since` is to be left for what is more urgent."""
+        if self._queue.closed or self._queue.is_due(Priority.MEMORY):
+            return True
+        long = self._clock() - since > _SLICE_SECONDS
+        return long and self._queue.is_due(Priority.SAVED_FILES, Priority.REQUEST)
 
 
 def _split(method: str, params: dict[str, Any]) -> tuple[dict[str, Any] | None, bool]:
-    """A request as text work now (None: nothing) and whether vectors follow, in small steps between saves."""
+    """A request as work on texts (None: nothing), and whether vectors follow, in small steps between saved files."""
     wanted = {name for name, value in params.items() if value}
     if method == "embed" and wanted <= {"rebuild"}:
         return None, True

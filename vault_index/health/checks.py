@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeVar
 
+from vault_index.cancel import CancelToken
 from vault_index.config import Home
 from vault_index.errors import BusyError, IndexCorruptError, VaultIndexError
 from vault_index.health.environment import (
@@ -60,16 +61,16 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
     return DoctorReport(not problems, tuple(problems), _self_test(runtime) if recall else None)
 
 
-def repair_index(runtime: Runtime, *, deep: bool, progress: Progress) -> DoctorReport:
+def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None) -> DoctorReport:
     """Rebuild what is derived, and tighten permissions. While a source is missing nothing is built anew: its rows
     could not be read again."""
     before = run_doctor(runtime, recall=False, deep=deep).problems
     codes = {problem.code for problem in before}
     tighten(runtime.home)
     if codes & TO_BEGIN_ANEW and not any(source.missing() for source in runtime.sources):
-        runtime.write.sync(None, dry_run=False, embed=True, progress=progress, anew=True)
+        runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
     elif codes & TO_SYNC:
-        runtime.write.sync(None, dry_run=False, embed=True, progress=progress)
+        runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)
     elif codes & TO_REFILL:
         runtime.write.refill(progress=progress)
     after = run_doctor(runtime, recall=False, deep=deep)

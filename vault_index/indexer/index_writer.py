@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
 from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
 from vault_index.indexer.embedders import Embedders
@@ -70,12 +71,14 @@ class WriteSide:
         dry_run: bool,
         embed: bool,
         progress: Progress,
+        cancel: CancelToken | None = None,
         everything: bool = False,
         anew: bool = False,
     ) -> SyncReport:
         """Text first; then, with `embed`, the vectors. `everything` reads unchanged files again, too; `anew` forgets
         every row before that."""
         started = time.monotonic()
+        cancel = cancel or CancelToken()
 
         def text() -> SyncReport:
             if anew:
@@ -83,9 +86,13 @@ class WriteSide:
                 self._open_writer().remove_everything()
             if everything and not dry_run:
                 self._open_writer().mark_stale()
-            wanted = places if dry_run else self._with_mirror(places, progress)
-            report = self._synchroniser(progress).sync(self._sources, wanted, dry_run=dry_run)
-            if not dry_run:
+            wanted = places
+            if self._config.opencode.mirror and not dry_run:
+                wanted = self._with_mirror(places, progress, cancel)
+                if cancel.cancelled:
+                    return SyncReport(finished=False)
+            report = self._synchroniser(progress, cancel).sync(self._sources, wanted, dry_run=dry_run)
+            if report.finished and not dry_run:
                 write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
             return report
 
@@ -93,7 +100,7 @@ class WriteSide:
             report, repaired = self._repairing(text)
         if dry_run:
             return report
-        filled = self._fill(progress) if embed else self._without_filling()
+        filled = self._fill(progress, cancel) if embed and report.finished else self._without_filling()
         if report.chunks or filled.embedded:
             self._open_writer().checkpoint()
         return replace(
@@ -103,22 +110,23 @@ class WriteSide:
             pending=filled.pending,
             seconds=round(time.monotonic() - started, 3),
             problems=(*repaired, *report.problems, *filled.problems),
+            finished=report.finished and filled.finished,
         )
 
-    def embed(self, *, rebuild: bool, progress: Progress) -> EmbedReport:
+    def embed(self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None) -> EmbedReport:
         """Fill every vector that is missing; with `rebuild` compute all of them again beside the serving ones."""
-        return self._fill(progress, renew=rebuild)
+        return self._fill(progress, cancel or CancelToken(), renew=rebuild)
 
     def refill(self, *, progress: Progress) -> EmbedReport:
         """Forget every vector, and take them from the cache again as far as it has them."""
         with self._held("embed"):
             self._cursors.clear()
             drop_all_spaces(self._open_writer())
-        return self._fill(progress)
+        return self._fill(progress, CancelToken())
 
     def embed_step(self) -> EmbedReport:
-        """Fill the vectors of one small batch."""
-        return self._fill(no_progress, steps=1)
+        """Fill the vectors of one small batch, the next after that of the last step."""
+        return self._fill(no_progress, CancelToken(lambda: True), resume=True)
 
     @contextmanager
     def held(self, work: str) -> Iterator[None]:
@@ -144,10 +152,10 @@ class WriteSide:
         """Bring the text of these places up to date; the caller holds the lock."""
 
         def text() -> SyncReport:
-            return self._synchroniser(progress).sync(self._sources, places)
+            return self._synchroniser(progress, CancelToken()).sync(self._sources, places)
 
         report, rebuilt = self._repairing(text)
-        return self._synchroniser(no_progress).sync(self._sources) if rebuilt else report
+        return self._synchroniser(no_progress, CancelToken()).sync(self._sources) if rebuilt else report
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
@@ -172,29 +180,30 @@ class WriteSide:
             log.info("not embedded at once: %s", error.message)
 
     def _with_mirror(
-        self, places: Mapping[str, Sequence[str]] | None, progress: Progress
+        self, places: Mapping[str, Sequence[str]] | None, progress: Progress, cancel: CancelToken
     ) -> Mapping[str, Sequence[str]] | None:
         """Where sessions are kept as files, write these first: they are places to be read as well."""
-        if not self._config.opencode.mirror:
-            return places
         from vault_index.mirroring.mirror import MirroredSessions
 
         wanted = dict(places or {})
         for source in self._sources:
             if isinstance(source, MirroredSessions) and (places is None or source.config.name in places):
                 vault = source.vault.config.name
-                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._open_cache(), progress)]
+                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._open_cache(), progress, cancel)]
         return None if places is None else wanted
 
     # --- vectors -----------------------------------------------------------------------------------------------
 
-    def _fill(self, progress: Progress, *, renew: bool = False, steps: int | None = None) -> EmbedReport:
+    def _fill(
+        self, progress: Progress, cancel: CancelToken, *, renew: bool = False, resume: bool = False
+    ) -> EmbedReport:
+        """Batch by batch until nothing is left, from the first chunk or, with `resume`, behind the last one tried."""
         # Late: counting tokens is needed only where something is embedded.
         from vault_index.indexer.vectors import VectorBuilder, open_space
 
         started = time.monotonic()
-        embedded = cached = 0
-        pending = 0
+        embedded = cached = pending = 0
+        finished = True
         problems: list[Problem] = []
         try:
             embedder = self._embedders.configured()
@@ -210,23 +219,20 @@ class WriteSide:
                     space,
                     lambda: self._held("embed"),
                     now=self._now,
-                    after=self._cursors.pop(space.id, 0) if steps else 0,
+                    after=self._cursors.pop(space.id, 0) if resume else 0,
                 )
                 pending = total = builder.remaining()
-                while steps is None or steps > 0:
-                    step = builder.step()
+                while finished and not (step := builder.step()).finished:
                     embedded, cached = embedded + step.embedded, cached + step.cached
-                    if step.finished:
-                        break
                     progress("embed", embedded + cached, total)
-                    steps = None if steps is None else steps - 1
+                    finished = not cancel.cancelled
                 self._cursors[space.id] = builder.cursor
                 pending = builder.remaining()
         except EmbedderError as error:
             problems.append(Problem(error.code, error.message, error.hint))
             pending = self._count_pending()
         self._remember_problem(problems)
-        return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems))
+        return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems), finished)
 
     def _without_filling(self) -> EmbedReport:
         return EmbedReport(0, 0, self._count_pending(), 0.0)
@@ -264,9 +270,9 @@ class WriteSide:
             self._cache = Cache(self._home.cache_db)
         return self._cache
 
-    def _synchroniser(self, progress: Progress) -> Synchroniser:
+    def _synchroniser(self, progress: Progress, cancel: CancelToken) -> Synchroniser:
         settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
-        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress)
+        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress, cancel)
 
     def _repairing(self, work: Callable[[], SyncReport]) -> tuple[SyncReport, tuple[Problem, ...]]:
         """Do `work`; where the index turns out damaged, set it aside and do it again on a new one."""

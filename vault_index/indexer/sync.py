@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
+from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.reader_process import read_ahead
 from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
@@ -26,16 +27,6 @@ _COUNTED_TOGETHER = 100
 that reads ahead has to wait."""
 
 
-class Interrupted(BaseException):
-    """Raised inside a progress call to leave a sync between two documents: what was done stays done.
-
-    Not an Exception, so that nothing that guards one document swallows it.
-    """
-
-    report: SyncReport | None = None
-    """What was done until then."""
-
-
 @dataclass(slots=True)
 class _Tally:
     """Counts while a sync runs."""
@@ -50,6 +41,7 @@ class _Tally:
     cached: int = 0
     failed: list[Failure] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    finished: bool = True
 
     def report(self, seconds: float) -> SyncReport:
         return SyncReport(
@@ -64,6 +56,7 @@ class _Tally:
             cached=self.cached,
             seconds=round(seconds, 3),
             problems=tuple(self.problems),
+            finished=self.finished,
         )
 
 
@@ -92,11 +85,14 @@ class _Vanished:
 class Synchroniser:
     """Brings text up to date; vectors follow in `vectors`. Use it while holding the write lock."""
 
-    def __init__(self, writer: IndexWriter, cache: Cache, settings: RowSettings, progress: Progress) -> None:
+    def __init__(
+        self, writer: IndexWriter, cache: Cache, settings: RowSettings, progress: Progress, cancel: CancelToken
+    ) -> None:
         self._writer = writer
         self._cache = cache
         self._settings = settings
         self._progress = progress
+        self._cancel = cancel
 
     def sync(
         self,
@@ -105,23 +101,22 @@ class Synchroniser:
         *,
         dry_run: bool = False,
     ) -> SyncReport:
-        """Sync all of `sources`, or only the files and folders in `places` (paths by source name)."""
+        """Sync all of `sources`, or only the files and folders in `places` (paths by source name).
+
+        When it is cancelled, documents that vanished keep their rows, and the names and words of the index are brought
+        up to date by the sync that goes on.
+        """
         started = time.monotonic()
         tally = _Tally()
-        try:
-            for source in sources:
-                if places is None:
-                    self._sync_source(source, [""], tally, dry_run=dry_run)
-                elif source.config.name in places:
-                    self._sync_source(source, places[source.config.name], tally, dry_run=dry_run)
-            if places is None:
-                self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
-            if not dry_run:
-                refresh_names(self._writer)
-                count_words(self._writer)
-        except Interrupted as interrupted:
-            interrupted.report = tally.report(time.monotonic() - started)
-            raise
+        for source in sources:
+            wanted = [""] if places is None else places.get(source.config.name)
+            if wanted is not None and tally.finished:
+                self._sync_source(source, wanted, tally, dry_run=dry_run)
+        if places is None and tally.finished:
+            self._forget_other_sources({source.config.name for source in sources}, tally, dry_run=dry_run)
+        if tally.finished and not dry_run:
+            refresh_names(self._writer)
+            count_words(self._writer)
         return tally.report(time.monotonic() - started)
 
     def _sync_source(self, source: Source, places: Sequence[str], tally: _Tally, *, dry_run: bool) -> None:
@@ -142,6 +137,8 @@ class Synchroniser:
             tally.removed += len(plan.removed)
             return
         self._apply(source, plan, tally)
+        if not tally.finished:
+            return
         self._note_faults(name, scan.faults, [shown_name(place) for place in places], tally)
         asked = {shown_name(place) for place in places if not is_readable_name(place)}
         tally.failed += [Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked]
@@ -153,6 +150,9 @@ class Synchroniser:
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
         with closing(read_ahead(source, [ref for ref, _ in work], self._settings)) as ahead:
             for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
+                if done > 1 and self._cancel.cancelled:
+                    tally.finished = False
+                    return
                 with self._guarded(ref, tally):
                     read = read or self._read(source, ref, tally)
                     if read is not None and old is not None:

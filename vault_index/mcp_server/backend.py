@@ -9,7 +9,7 @@ from typing import Any
 
 from vault_index.api.methods import WRITING
 from vault_index.config.home import Home
-from vault_index.daemon.client import Client, connect
+from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of the index, which only a call without a daemon needs
@@ -50,7 +50,7 @@ class Backend:
         client = None
         try:
             client = self._daemon(_DAEMON_SECONDS)
-        except UsageError as error:  # it speaks another version of the protocol, or the configuration is wrong
+        except UsageError as error:  # the configuration is wrong
             log.warning("answering without the daemon: %s", error.message)
         if client is not None:
             with client:
@@ -58,6 +58,8 @@ class Backend:
                     answer = client.call(method, dict(params))
                     assert isinstance(answer, dict)  # no format was asked for
                     return answer
+                except (Unreachable, OtherProtocol) as error:
+                    log.warning("answering without the daemon: %s", error.message)
                 except BusyError:
                     if method in WRITING:
                         raise
@@ -81,7 +83,7 @@ class Backend:
     def _launch(self) -> float:
         """Start the daemon, unless this process did before, and return when it did (monotonic seconds). A daemon that
         does not come up, or that its user stopped, is not started again."""
-        from vault_index.daemon.launch import launch
+        from vault_index.daemon.system import launch
 
         with self._lock:
             if self._launched_at is None:

@@ -18,12 +18,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from vault_index.cancel import CancelToken
 from vault_index.config import OpencodeConfig
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mirroring.files import Files
-from vault_index.mirroring.naming import free_name, is_untitled, name_of
-from vault_index.mirroring.note import as_note, is_earlier, session_in, turns_of
+from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitled, name_of, session_in, turns_of
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
@@ -53,8 +53,8 @@ class MirroredSessions(OpenCodeSource):
         self._files = Files(vault, self._folder)
         self._scan = Scan(unreadable=("",))  # nobody knows, until they were followed
 
-    def follow(self, cache: Cache, progress: Progress) -> list[str]:
-        """Write what is new of every session, and tell the paths in the vault; the caller holds the lock."""
+    def follow(self, cache: Cache, progress: Progress, cancel: CancelToken) -> list[str]:
+        """Write what is new of every session; returns the paths in the vault. The caller holds the lock."""
         found = super().scan_places([""])
         if found.vanished or self.vault.missing():
             self._scan = found if found.vanished else Scan(unreadable=("",))
@@ -71,6 +71,9 @@ class MirroredSessions(OpenCodeSource):
         touched: set[str] = set()
         failed = []
         for done, (one, made_of) in enumerate(_changed(sessions, known, names, self.shape), start=1):
+            if done > 1 and cancel.cancelled:
+                self._scan = Scan(unreadable=("",))
+                return sorted(touched)
             row = known.get(one.session.id)
             try:
                 written = replace(self._write(one, row, names), made_of=made_of)

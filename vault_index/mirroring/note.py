@@ -1,12 +1,21 @@
-"""A session as a note: what is said otherwise than in the index, and what a file tells of itself."""
+"""A session as a note: its name and its text, and what a file of a vault tells of the session in it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+
+from vault_index.secrets.find import drop_private, redact
+from vault_index.sources.names import is_document_name
+from vault_index.sources.opencode.model import Session, moment_of
 
 _SESSION = re.compile(r'^session: *"?(ses_\w+)"? *$', re.MULTILINE)
 _LINK = re.compile(r"\[\[(ses_\w+)\]\]")
 _CHANGING = re.compile(r"^(agent|model|updated|opencode|turns):.*$", re.MULTILINE)
 _END = "\n---\n"
+_LONGEST = 80
+_LONGEST_BYTES = 200
+# What Obsidian, Windows or links cannot have in a name, and control characters.
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|#^\[\]\ud800-\udfff]+')
+_UNTITLED = re.compile(r"((?:New|Child) session) - \d{4}-.*")
 
 
 def as_note(text: str, session: str, names: Mapping[str, str]) -> str:
@@ -30,3 +39,28 @@ def is_earlier(old: str, new: str) -> bool:
     """Whether a text is that of the session some turns before, with nothing in it that anybody else wrote."""
     fronts = [_CHANGING.sub(r"\1:", text.partition(_END)[0]) for text in (old, new)]
     return fronts[0] == fronts[1] and turns_of(new).startswith(turns_of(old).rstrip("\n"))
+
+
+def is_untitled(session: Session) -> bool:
+    """Whether OpenCode has not found a title for it yet."""
+    return _UNTITLED.fullmatch(session.title) is not None
+
+
+def name_of(session: Session) -> str:
+    """`2026-11-21 Fix the login`, without the ending of a file. Titles are redacted as texts are."""
+    day = moment_of(session.created).astimezone().strftime("%Y-%m-%d")
+    title = _NOT_IN_NAMES.sub(" ", redact(drop_private(_UNTITLED.sub(r"\1", session.title))).text)
+    title = " ".join(title.split())[:_LONGEST]
+    while len(title.encode()) > _LONGEST_BYTES:
+        title = title[:-1]
+    name = f"{day} {title.strip(' .')}".strip()
+    return name if title and is_document_name(f"{name}.md") else f"{day} Session"
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, or with a number: `taken` are those in lower case that others have."""
+    number, free = 1, name
+    while free.lower() in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         Texts as Texts,
     )
 
-WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it is None
+WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it has its default
 
 _NAMES = {
     "changes": (

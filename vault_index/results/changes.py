@@ -1,10 +1,10 @@
 """What was changed in the index and among memories, and what filling the vectors would cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from vault_index.results import Failure, Problem
+from vault_index.results import WHEN_ASKED, Failure, Problem
 
 Outcome = Literal["created", "duplicate", "known", "kept", "trashed", "deleted", "would be created", "would be trashed"]
 
@@ -24,6 +24,8 @@ class SyncReport:
     pending: int = 0
     seconds: float = 0.0
     problems: tuple[Problem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled: the same call goes on from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class EmbedReport:
     pending: int
     seconds: float
     problems: tuple[Problem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,8 @@ class MemoryOutcomes:
 
     results: tuple[MemoryOutcome, ...]
     failed: tuple[FailedItem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)

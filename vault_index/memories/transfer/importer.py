@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vault_index.cancel import CancelToken
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import document_uid, last_moment, memory_identity
@@ -36,12 +37,13 @@ def import_memories(
     embed: bool,
     sources: Sequence[str],
     progress: Progress,
+    cancel: CancelToken,
 ) -> MemoryOutcomes:
     """Store the memories of a file or folder; with `embed` their vectors follow."""
     batch = read_path(Path(path).expanduser())
     with writing(runtime, "import", sources) as memories:
         importer = Importer(memories, force=force, dry_run=dry_run)
-        outcomes = importer.run(batch, progress)
+        outcomes = importer.run(batch, progress, cancel)
         memories.flush(progress)
     if dry_run:
         return outcomes
@@ -49,7 +51,7 @@ def import_memories(
         with runtime.pool.lend() as connections:
             connections.cache.raise_usage(importer.usage)
     if embed and any(outcome.outcome == "created" for outcome in outcomes.results):
-        runtime.write.embed(rebuild=False, progress=progress)
+        runtime.write.embed(rebuild=False, progress=progress, cancel=cancel)
     return outcomes
 
 
@@ -67,14 +69,18 @@ class Importer:
         """How often each memory was opened where it came from, and when last (seconds since the epoch)."""
         self._new: set[str] = set()
 
-    def run(self, batch: Batch, progress: Progress) -> MemoryOutcomes:
+    def run(self, batch: Batch, progress: Progress, cancel: CancelToken) -> MemoryOutcomes:
         """What became of each memory; the index does not know of it yet."""
         settled = [self._complete(memory) for memory in assign_ids(batch.memories, self._earlier_names())]
         settled = self._with_merged_references(settled)
         self._new = {memory.uid for memory in settled if memory.uid}
         results: list[MemoryOutcome] = []
         failed = list(batch.failed)
+        finished = True
         for done, memory in enumerate(settled, start=1):
+            if done > 1 and cancel.cancelled:
+                finished = False
+                break
             try:
                 outcome = self._import_own(memory) if memory.own else self._import_foreign(memory)
             except VaultIndexError as error:
@@ -83,7 +89,7 @@ class Importer:
                 results.append(outcome)
                 self._note_usage(memory, outcome)
             progress("import", done, len(settled))
-        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)))
+        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)), finished)
 
     # --- before ------------------------------------------------------------------------------------------------
 

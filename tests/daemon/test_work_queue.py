@@ -1,0 +1,93 @@
+"""What is due comes by its priority, of one priority in its order, and nobody waits for what is there."""
+
+import threading
+
+from tests.daemon.fake_index import until
+from vault_index.daemon.work_queue import Priority, Timer, Work, WorkQueue
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def work(name: str, done: list[str]) -> Work:
+    return lambda: done.append(name)
+
+
+def carry_out_all(queue: WorkQueue) -> None:
+    while (next_work := queue.take()) is not None:
+        next_work()
+
+
+def test_the_most_urgent_comes_first_and_one_priority_in_its_order() -> None:
+    queue, done = WorkQueue({}, Clock()), list[str]()
+    for priority, name in (
+        (Priority.REQUEST, "sync"),
+        (Priority.INTERNAL, "settings"),
+        (Priority.MEMORY, "add"),
+        (Priority.REQUEST, "embed"),
+        (Priority.MEMORY, "delete"),
+    ):
+        assert queue.put(priority, work(name, done))
+    queue.put(Priority.REQUEST, work("rest of a sync", done), first=True)
+    assert queue.count(Priority.REQUEST) == 3
+    carry_out_all(queue)
+    assert done == ["add", "delete", "settings", "rest of a sync", "sync", "embed"]
+
+
+def test_timers_have_their_place_among_what_was_put() -> None:
+    clock, done = Clock(), list[str]()
+    times: dict[Priority, float | None] = {Priority.SAVED_FILES: 100.5, Priority.VECTORS: 99.0}
+
+    def timer(priority: Priority) -> Timer:
+        def run() -> None:
+            times[priority] = None
+            done.append(priority.name)
+
+        return Timer(lambda: times[priority], run)
+
+    queue = WorkQueue({priority: timer(priority) for priority in times}, clock)
+    queue.put(Priority.REQUEST, work("sync", done))
+    assert queue.is_due(Priority.REQUEST)
+    assert not queue.is_due(Priority.SAVED_FILES, Priority.MEMORY)
+    carry_out_all(queue)
+    assert done == ["sync", "VECTORS"]
+    clock.now = 100.5
+    assert queue.is_due(Priority.SAVED_FILES)
+    queue.put(Priority.MEMORY, work("add", done))
+    carry_out_all(queue)
+    assert done[2:] == ["add", "SAVED_FILES"]
+
+
+def test_waiting_ends_with_work_a_sooner_timer_or_the_end() -> None:
+    clock, times = Clock(), [float("inf")]
+    queue = WorkQueue({Priority.SAVED_FILES: Timer(lambda: times[0], lambda: None)}, clock)
+    woken: list[str] = []
+
+    def wait_for(what: str) -> threading.Thread:
+        def wait() -> None:
+            queue.wait()
+            woken.append(what)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        until(lambda: queue._wakes_at)
+        return thread
+
+    thread = wait_for("work")
+    queue.put(Priority.REQUEST, lambda: None)
+    thread.join(10)
+    assert queue.take() is not None
+    thread = wait_for("timer")
+    times[0] = clock.now
+    queue.wake_by(clock.now)
+    thread.join(10)
+    times[0] = float("inf")
+    thread = wait_for("end")
+    queue.close()
+    thread.join(10)
+    assert woken == ["work", "timer", "end"]
+    assert not queue.put(Priority.MEMORY, lambda: None)
