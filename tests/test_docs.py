@@ -1,6 +1,7 @@
 """What the documents say is true: keys, links, and the commands and code of the README."""
 
 import ast
+import pkgutil
 import re
 import runpy
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import vault_index
 from tests.api.vaults import opened, write
 from vault_index.cli import main
 from vault_index.config import find_home, load_config
@@ -105,3 +107,34 @@ def _problem_codes() -> set[str]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Problem", "Fault"):
                 codes |= {a.value for a in node.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str)}
     return codes | TO_SYNC | TO_BEGIN_ANEW | TO_REFILL
+
+
+def _names_in_the_package(text: str) -> set[str]:
+    """The dotted names of modules, classes and functions below `vault_index`."""
+    inside = {module.name for module in pkgutil.iter_modules(vault_index.__path__)}
+    return {name for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", text) if name.partition(".")[0] in inside}
+
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_of_the_architecture_has_the_layers_of_the_contract() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = contract["contracts"][0]["layers"]
+    picture = re.search(r"```\n(.*?)```", ARCHITECTURE, re.DOTALL)
+    assert picture is not None
+    lines = [(line.startswith("|"), line.strip("| ").split()[0]) for line in picture[1].splitlines()]
+    assert lines == [("|" in layer, name) for layer in layers for name in layer.replace("|", " ").split()], (
+        "draw the picture in docs/architecture.md as pyproject.toml has the layers"
+    )
+
+
+@pytest.mark.parametrize("walk", re.findall(r"^### (.+)$", ARCHITECTURE.partition("## What was")[0], re.MULTILINE))
+def test_a_walk_through_the_architecture_names_functions(walk: str) -> None:
+    steps = ARCHITECTURE.partition(f"### {walk}\n")[2].partition("\n#")[0]
+    assert len(_names_in_the_package(steps)) > 10
+
+
+@pytest.mark.parametrize("name", sorted(_names_in_the_package(ARCHITECTURE)))
+def test_what_the_architecture_names_is_there(name: str) -> None:
+    assert pkgutil.resolve_name(f"vault_index.{name}")
