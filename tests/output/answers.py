@@ -119,7 +119,7 @@ def why(**changes: Any) -> dict[str, Any]:
         "degraded": (),
         "corrections": {},
         "reasons": (
-            results.Reason("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),
+            results.Problem("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),
         ),
         "hit": hit(explain=explanation("wal", "dokcer", "journal")),
         "reading": reading(),
@@ -243,7 +243,7 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("search", search(query=words, confidence="none")),
         ("search", search(hit(explain=explanation(words, words, words)), query=words, reading=reading(words))),
         ("why", why(query=words, path=words, title=words, degraded=(words,), corrections={words: words},
-                    reasons=(results.Reason("filtered", words, words),), reading=reading(words),
+                    reasons=(results.Problem("filtered", words, words),), reading=reading(words),
                     hit=hit(title=words, snippet=words, explain=explanation(words, words, words)))),
         ("why", why(id=None, title=None, lines=None, rank=None, hit=None, reading=None, path=words)),
         ("search", search(query=words)),

@@ -78,7 +78,7 @@ def test_why_for_agents(form: Format) -> None:
 
 
 def test_why_of_a_file_that_is_not_indexed() -> None:
-    reason = kinds.Reason("ignored", "It is not indexed.", "change the rule")
+    reason = kinds.Problem("ignored", "It is not indexed.", "change the rule")
     answer = answers.why(
         id=None, title=None, lines=None, rank=None, hit=None, reading=None, path="templates/day.md", reasons=(reason,)
     )

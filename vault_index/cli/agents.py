@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from vault_index.cli.arguments import Options, argument, flag, takes
+from vault_index.cli.arguments import Options, absolute, argument, flag, takes
 from vault_index.cli.client import call_here, home_of
 from vault_index.cli.present import remark, show_value, write
 from vault_index.daemon.client import OtherProtocol, ping
@@ -31,7 +31,8 @@ _PROJECT = "the project in this folder (default: this one) instead of every proj
 )
 def run_mcp(options: Options, args: dict[str, Any]) -> int:
     if "print_config" in args:
-        return _print_config(options, args)
+        _print_config(options, args)
+        return 0
     if sys.stdin.isatty():
         remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
     import gc
@@ -46,7 +47,7 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
     return serve(backend, read_only="read_only" in args, source=options.source)
 
 
-def _print_config(options: Options, args: dict[str, Any]) -> int:
+def _print_config(options: Options, args: dict[str, Any]) -> None:
     from vault_index.mcp_server.clients import setup
 
     flags = ["--read-only"] if "read_only" in args else []
@@ -55,7 +56,6 @@ def _print_config(options: Options, args: dict[str, Any]) -> int:
     text, place = setup(args["print_config"], [*_program(), *_home_options(options), "mcp", *flags])
     write(text)
     remark(options, f"vault-index: {place}")
-    return 0
 
 
 @takes(
@@ -63,12 +63,11 @@ def _print_config(options: Options, args: dict[str, Any]) -> int:
     description="Print a guide for agents, in less than 600 tokens: what to store and what not, how to ask, and how to "
     "read the answers at little cost.",
 )
-def run_agent_context(options: Options, args: dict[str, Any]) -> int:
+def run_agent_context(options: Options, args: dict[str, Any]) -> None:
     from vault_index.output.guide import guide, skill
 
     text = skill() if "skill" in args else guide()
     show_value(options, "agent_context", {"text": text}, text.rstrip("\n"))
-    return 0
 
 
 @takes(
@@ -77,7 +76,7 @@ def run_agent_context(options: Options, args: dict[str, Any]) -> int:
     description="Put the plugin where OpenCode finds it, for every project or for one. Run it again after an update. "
     "Files that it did not write are not touched.",
 )
-def run_opencode_install(options: Options, args: dict[str, Any]) -> int:
+def run_opencode_install(options: Options, args: dict[str, Any]) -> None:
     from vault_index.opencode_plugin.install import install
 
     target = _target(args)
@@ -92,14 +91,13 @@ def run_opencode_install(options: Options, args: dict[str, Any]) -> int:
         remark(options, "Start OpenCode anew to use it.")
     if not home_of(options).config_file.exists():
         remark(options, "There is no index yet: vault-index init ~/Vault")
-    return 0
 
 
 @takes(
     argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {_PROJECT}"),
     flag("--force", "remove files of the plugin that somebody changed, too"),
 )
-def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> int:
+def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> None:
     from vault_index.opencode_plugin.install import uninstall
 
     target = _target(args)
@@ -108,15 +106,14 @@ def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> int:
     show_value(
         options, "opencode_uninstall", {"path": str(target.folder), "removed": [str(path) for path in removed]}, told
     )
-    return 0
 
 
 @takes(argument("--project", metavar="DIR", default=".", help="look into this project (default: this folder)"))
-def run_opencode_status(options: Options, args: dict[str, Any]) -> int:
+def run_opencode_status(options: Options, args: dict[str, Any]) -> None:
     from vault_index.opencode_plugin.install import project_target, state_of, user_target
 
     link = link_of(options)
-    targets = (user_target(), project_target(_folder(args["project"])))
+    targets = (user_target(), project_target(Path(absolute(args["project"]))))
     states = [state_of(target, link) for target in targets]
     lines = []
     for state in states:
@@ -128,18 +125,17 @@ def run_opencode_status(options: Options, args: dict[str, Any]) -> int:
     show_value(options, "opencode_status", answer, "\n".join(lines))
     if any(state["state"] in ("outdated", "incomplete") for state in states):
         remark(options, "Renew it with: vault-index opencode install (with --project in a project)")
-    return 0
 
 
 @takes()
-def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
+def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config import load_config
 
     home = home_of(options)
     try:
         daemon = ping(home.socket_path)
     except OtherProtocol:  # its user restarts it
-        return 0
+        return
     if daemon is not None:
         answer: dict[str, Any] = {"daemon": "running"}
     elif load_config(home).agents.start_daemon:
@@ -151,7 +147,6 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
         answer = {"daemon": "off", "synced": True}
     told = {"running": "a daemon runs", "started": "a daemon was started", "off": "no daemon: the index was synced"}
     show_value(options, "opencode_wake", answer, told[answer["daemon"]])
-    return 0
 
 
 # --- inside --------------------------------------------------------------------------------------------------------
@@ -160,11 +155,7 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> int:
 def _target(args: dict[str, Any]) -> "Target":
     from vault_index.opencode_plugin.install import project_target, user_target
 
-    return project_target(_folder(args["project"])) if "project" in args else user_target()
-
-
-def _folder(name: str) -> Path:
-    return Path(os.path.abspath(os.path.expanduser(name)))
+    return project_target(Path(absolute(args["project"]))) if "project" in args else user_target()
 
 
 def link_of(options: Options) -> "Link":
@@ -188,4 +179,4 @@ def _home_options(options: Options) -> tuple[str, ...]:
     home = options.home or os.environ.get("VAULT_INDEX_HOME", "")
     config = options.config or ("" if options.home else os.environ.get("VAULT_INDEX_CONFIG", ""))
     given = (("--home", home), ("--config", config))
-    return tuple(word for name, value in given if value for word in (name, os.path.abspath(os.path.expanduser(value))))
+    return tuple(word for name, value in given if value for word in (name, absolute(value)))

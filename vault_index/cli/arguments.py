@@ -23,9 +23,9 @@ class Options(NamedTuple):
     verbose: bool = False
 
 
-Run = Callable[[Options, dict[str, Any]], int]
-"""Carries out a command and returns its exit code. The `dict` has the arguments that were given, under the names of the
-Python interface."""
+Run = Callable[[Options, dict[str, Any]], int | None]
+"""Carries out a command and returns its exit code, or None for 0. The `dict` has the arguments that were given, under
+the names of the Python interface."""
 
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
@@ -158,6 +158,8 @@ LIMIT_AND_OFFSET = (
     argument("--limit", metavar="N", type=positive, help="how many (default: 10)"),
     argument("--offset", metavar="N", type=natural, help="leave out the first N"),
 )
+
+NO_EMBED = argument("--no-embed", dest="embed", action="store_false", help="stop when the text is searchable")
 
 GLOBAL_OPTIONS = Group(
     "global options, before or after the command",

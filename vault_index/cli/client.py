@@ -18,28 +18,35 @@ def home_of(options: Options) -> Home:
     return find_home(options.home, options.config)
 
 
-def ask(options: Options, method: str, params: dict[str, Any]) -> int:
+def ask(options: Options, method: str, params: dict[str, Any]) -> None:
     """Call a method and show its answer; the daemon renders what is not for people, to spare the imports."""
     form = answer_format(options, method)
     format = None if form in ("human", "json") else form
-    show(options, method, call(options, method, _with_source(options, params), format=format))
-    return 0
+    show(options, method, _call(options, method, with_source(options, params), format=format))
 
 
 def ask_of_several(options: Options, method: str, params: dict[str, Any]) -> int:
     """The same for a method that reports on each of several; 1 where it failed for one of them."""
-    answer = answer_of_several(options, method, params)
+    answer = call(options, method, with_source(options, params))
     show(options, method, answer)
     return VaultIndexError.exit_code if answer["failed"] else 0
 
 
-def answer_of_several(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    answer = call(options, method, _with_source(options, params))
+def call(
+    options: Options, method: str, params: dict[str, Any], *, progress: "Progress | None" = None
+) -> dict[str, Any]:
+    """The answer of a method.
+
+    A reading method does not depend on the daemon: when that is busy, stopping or of another version, this process
+    answers, as it does for every method that the daemon does not get to. With `--config` it answers at once, for the
+    daemon may have been started with another configuration.
+    """
+    answer = _call(options, method, params, progress=progress)
     assert isinstance(answer, dict)  # no format was asked for
     return answer
 
 
-def call(
+def _call(
     options: Options,
     method: str,
     params: dict[str, Any],
@@ -47,12 +54,7 @@ def call(
     format: str | None = None,
     progress: "Progress | None" = None,
 ) -> dict[str, Any] | str:
-    """The answer as a dict; or, with a `format`, perhaps as a text in it.
-
-    A reading method does not depend on the daemon: when that is busy, stopping or of another version, this process
-    answers, as it does for every method that the daemon does not get to. With `--config` it answers at once, for the
-    daemon may have been started with another configuration.
-    """
+    """The same; with a `format`, perhaps as a text in it."""
     socket = home_of(options).socket_path
     here = not METHODS[method].remote or (method in READING and options.config)
     if here or not os.path.exists(socket):
@@ -73,7 +75,8 @@ def call(
     return call_here(options, method, params, progress=progress)
 
 
-def _with_source(options: Options, params: dict[str, Any]) -> dict[str, Any]:
+def with_source(options: Options, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters with the source that `--source` names."""
     return params if options.source is None else {**params, "source": options.source}
 
 

@@ -59,7 +59,7 @@ SECTIONS = {
         Command("service status", "service", "say whether the service runs, and what the daemon says"),
         Command("service restart", "service", "restart the daemon, as after an upgrade"),
         Command("service logs", "service", "print the daemon's log"),
-        Command("watch", "service", "keep the index up to date and answer queries (the daemon)"),
+        Command("watch", "indexing", "keep the index up to date and answer queries (the daemon)"),
         Command("sync", "indexing", "bring the index up to date once"),
         Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
         Command("rebuild", "indexing", "read every file again"),

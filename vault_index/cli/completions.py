@@ -24,9 +24,8 @@ class _Words(NamedTuple):
     "zsh: write them to a file _vault-index in a folder of $fpath. fish: write them to "
     "~/.config/fish/completions/vault-index.fish.",
 )
-def run_completions(options: Options, args: dict[str, Any]) -> int:
+def run_completions(options: Options, args: dict[str, Any]) -> None:
     write({"bash": _bash, "zsh": _zsh, "fish": _fish}[args["shell"]]())
-    return 0
 
 
 def _commands() -> Iterator[_Words]:

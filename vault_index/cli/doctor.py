@@ -16,7 +16,11 @@ from vault_index.cli.progress import progress_bar
 from vault_index.cli.service import definition_of
 from vault_index.config.home import Home, find_home
 from vault_index.errors import VaultIndexError
+from vault_index.opencode_plugin.install import state_of, user_target
 from vault_index.results import Problem
+from vault_index.service.definition import MARK
+from vault_index.service.detect import service_here
+from vault_index.service.systemd import user_unit
 
 _RESTART = "vault-index service restart, or end it and start it again"
 
@@ -33,7 +37,11 @@ _RESTART = "vault-index service restart, or end it and start it again"
 )
 def run_doctor(options: Options, args: dict[str, Any]) -> int:
     report = _report(options, args)
-    problems = [*report["problems"], *map(asdict, _installation_problems(options))]
+    home = home_of(options)
+    daemon = daemon_at(home)
+    # Of the daemon, service and plugin that belong to this home; those of other homes are not looked at.
+    installed = [*_daemon(daemon), *_service(options, home, daemon.get("pid")), *_plugin(options, home)]
+    problems = [*report["problems"], *map(asdict, installed)]
     report |= {"healthy": not problems, "problems": problems}
     show(options, "doctor", report)
     return VaultIndexError.exit_code if problems else 0
@@ -46,28 +54,17 @@ def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
             mended = call(
                 options, "repair", {name: value for name, value in params.items() if name == "deep"}, progress=progress
             )
-        assert isinstance(mended, dict)  # no format was asked for
         return mended if "recall" not in args else mended | {"recall": call_here(options, "doctor", params)["recall"]}
     if not params:
-        answer = call(options, "doctor", {})
-        assert isinstance(answer, dict)  # no format was asked for
-        return answer
+        return call(options, "doctor", {})
     # Hundreds of queries, or a full build: the daemon would take longer than a client waits.
     report = call_here(options, "doctor", params)
     status = call(options, "status", {})
-    assert isinstance(status, dict)  # no format was asked for
     known = {problem["code"] for problem in report["problems"]}
     own = [problem for problem in status["problems"] if problem["code"] not in known]
     gone = {"daemon_silent", "daemon_died"} if status["daemon"]["running"] else set[str]()
     kept = [problem for problem in report["problems"] if problem["code"] not in gone]
     return report | {"problems": [*kept, *own]}
-
-
-def _installation_problems(options: Options) -> list[Problem]:
-    """Problems of the daemon, service and plugin that belong to this home; those of other homes are not looked at."""
-    home = home_of(options)
-    daemon = daemon_at(home)
-    return [*_daemon(daemon), *_service(options, home, daemon.get("pid")), *_plugin(options, home)]
 
 
 def _daemon(daemon: dict[str, object]) -> Iterator[Problem]:
@@ -77,8 +74,6 @@ def _daemon(daemon: dict[str, object]) -> Iterator[Problem]:
 
 
 def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Problem]:
-    from vault_index.service.detect import service_here
-
     try:
         state = service_here().state()
         text = Path(state.file).read_text("utf-8", "replace") if state.installed else ""
@@ -108,9 +103,6 @@ def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Probl
 
 def _as_installed(options: Options, text: str) -> bool:
     """Whether a unit is what this version would write; a unit that we did not write counts as it is."""
-    from vault_index.service.definition import MARK
-    from vault_index.service.systemd import user_unit
-
     if MARK not in text or text.startswith("<?xml"):  # the file for launchd names no version
         return True
     return any(text == user_unit(definition_of(options, sandbox=sandbox)) for sandbox in (False, True))
@@ -123,8 +115,6 @@ def _is_of(text: str, home: Home) -> bool:
 
 
 def _plugin(options: Options, home: Home) -> Iterator[Problem]:
-    from vault_index.opencode_plugin.install import state_of, user_target
-
     target = user_target()
     try:
         state = state_of(target, link_of(options))["state"]

@@ -1,11 +1,11 @@
-"""`init`, `sync`, `rebuild`, `embed`: create the index and bring it up to date."""
+"""`init`, `sync`, `rebuild`, `embed`, `watch`: create the index, bring it up to date and keep it so."""
 
 import os
 import sys
 from typing import Any
 
-from vault_index.cli.arguments import Group, Options, absolute, argument, flag, takes
-from vault_index.cli.client import call, call_here, home_of
+from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
+from vault_index.cli.client import call, call_here, home_of, with_source
 from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.cli.progress import progress_bar
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
@@ -13,8 +13,6 @@ from vault_index.errors import EmbedderError, UsageError, VaultIndexError
 TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Home
-
-_NO_EMBED = flag("--no-embed", "stop when the text is searchable")
 
 
 @takes(
@@ -27,11 +25,11 @@ _NO_EMBED = flag("--no-embed", "stop when the text is searchable")
     argument("--memory-dir", metavar="DIR", help="the folder of the memories in the vault"),
     flag("--no-opencode", "leave the sessions of OpenCode out"),
     flag("--no-sync", "write the configuration only"),
-    _NO_EMBED,
+    NO_EMBED,
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
     from vault_index.cli.daemon import reload_daemon  # only here: `sync` is not to pay for a socket
-    from vault_index.config.edit import create_config
+    from vault_index.config.edit import create_config, set_value
 
     home = home_of(options)
     vault = args.get("vault") or _vault(home.config_file.exists())
@@ -40,7 +38,9 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
         done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"))
         answer |= {"source": done.source, "vault": absolute(vault), "created": done.created, "added": done.added}
     else:
-        _change(options, args)
+        for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
+            if option in args:
+                set_value(home, key, args[option])
     answer["opencode"] = _sessions(options, wanted="no_opencode" not in args)
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
@@ -48,7 +48,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     daemon = reload_daemon(options, answer["source"] or "")
     report: dict[str, Any] = {}
     if "no_sync" not in args:
-        report = _work(options, "sync", {"embed": False} if "no_embed" in args else {})
+        report = _work(options, "sync", {"embed": False} if "embed" in args else {})
     show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
     return _exit_code(options, "init", report)
 
@@ -94,33 +94,22 @@ def _vault(set_up: bool) -> str:
     raise UsageError("which folder holds the notes?", f"Name it: vault-index init {here or '~/Vault'}")
 
 
-def _change(options: Options, args: dict[str, Any]) -> None:
-    """Apply the options of `init` without a vault to a configuration that exists."""
-    from vault_index.config.edit import set_value
-
-    for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
-        if option in args:
-            set_value(home_of(options), key, args[option])
-
-
 @takes(
     argument("paths", nargs="*", metavar="PATH", help="only these files and folders of the sources"),
     flag("--dry-run", "say what would change, and change nothing"),
-    _NO_EMBED,
+    NO_EMBED,
 )
 def run_sync(options: Options, args: dict[str, Any]) -> int:
-    params = _embedding(args)
-    paths = params.pop("paths", ())
-    if paths:
-        params["paths"] = [absolute(path) for path in paths]
-    if "dry_run" in params:
+    if paths := args.pop("paths", ()):
+        args["paths"] = [absolute(path) for path in paths]
+    if "dry_run" in args:
         remark(options, "vault-index: a dry run: nothing is changed")
-    return _bring_up_to_date(options, "sync", params)
+    return _bring_up_to_date(options, "sync", args)
 
 
-@takes(_NO_EMBED)
+@takes(NO_EMBED)
 def run_rebuild(options: Options, args: dict[str, Any]) -> int:
-    return _bring_up_to_date(options, "rebuild", _embedding(args))
+    return _bring_up_to_date(options, "rebuild", args)
 
 
 @takes(
@@ -139,6 +128,18 @@ def run_embed(options: Options, args: dict[str, Any]) -> int:
     return _bring_up_to_date(options, "embed", args)
 
 
+@takes(
+    argument(
+        "--log-format", choices=("text", "json"), help="how a line of the log looks: key=value pairs, or a JSON object"
+    )
+)
+def run_watch(options: Options, args: dict[str, Any]) -> int:
+    from vault_index.daemon.run import run
+
+    level = "debug" if options.verbose else "warning" if options.quiet else "info"
+    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"))
+
+
 def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
     """Call a writing method with a progress bar and show its report; exit code 6 if the embedder failed."""
     report = _work(options, method, params)
@@ -148,12 +149,9 @@ def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> 
 
 def _work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The report of a writing method, which may take minutes."""
-    if options.source is not None and method == "sync":
-        params = {**params, "source": options.source}
+    params = with_source(options, params) if method == "sync" else params
     with progress_bar(quiet=options.quiet) as progress:
-        report = call(options, method, params, progress=progress)
-    assert isinstance(report, dict)  # no format was asked for
-    return report
+        return call(options, method, params, progress=progress)
 
 
 def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
@@ -166,8 +164,3 @@ def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
     if form != "human":  # the report for people shows the problem
         print_error(EmbedderError(failed["message"], failed["hint"]), as_json=form in ("json", "jsonl"))
     return EmbedderError.exit_code
-
-
-def _embedding(args: dict[str, Any]) -> dict[str, Any]:
-    params = {key: value for key, value in args.items() if key != "no_embed"}
-    return {**params, "embed": False} if "no_embed" in args else params

@@ -20,38 +20,39 @@ from vault_index.fields import KINDS
     argument("--offset", metavar="N", type=natural, help="leave out the first N"),
     FILTER_OPTIONS,
 )
-def run_list(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "list", args)
+def run_list(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "list", args)
 
 
 @takes(
     argument("--kind", choices=KINDS, help="of documents of this kind"),
     argument("--path", metavar="GLOB", help="of documents whose path matches"),
 )
-def run_tags(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "tags", args)
+def run_tags(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "tags", args)
 
 
 @takes(
     flag("--tags", "count the documents of each tag instead"),
     flag("--agents", "count the documents of each agent or person instead"),
 )
-def run_stats(options: Options, args: dict[str, Any]) -> int:
+def run_stats(options: Options, args: dict[str, Any]) -> None:
     if "tags" not in args:
-        return ask(options, "stats", args)
-    if "agents" not in args:
-        return ask(options, "tags", {})
-    answers = {"tags": call(options, "tags", {}), "agents": call(options, "stats", {"agents": True})}
-    show(options, "stats", {name: answer["results"] for name, answer in answers.items() if isinstance(answer, dict)})
-    return 0
+        ask(options, "stats", args)
+    elif "agents" not in args:
+        ask(options, "tags", {})
+    else:
+        tags, agents = call(options, "tags", {}), call(options, "stats", {"agents": True})
+        show(options, "stats", {"tags": tags["results"], "agents": agents["results"]})
 
 
 @takes(
     argument("file", nargs="?", metavar="FILE", help="say how this file or document is doing instead"),
     flag("--privacy", "list what was sent to which server, and when: paths and counts"),
 )
-def run_status(options: Options, args: dict[str, Any]) -> int:
-    if "file" not in args:
-        return ask(options, "status", args)
-    file = args["file"]
-    return ask(options, "file_status", {"ref": absolute(file) if os.path.exists(os.path.expanduser(file)) else file})
+def run_status(options: Options, args: dict[str, Any]) -> None:
+    file = args.get("file")
+    if file is None:
+        ask(options, "status", args)
+    else:
+        ask(options, "file_status", {"ref": absolute(file) if os.path.exists(os.path.expanduser(file)) else file})

@@ -5,8 +5,8 @@ import stat
 import sys
 from typing import Any
 
-from vault_index.cli.arguments import FIELD_OPTIONS, SEVERAL, Options, absolute, argument, flag, takes
-from vault_index.cli.client import answer_of_several, ask, ask_of_several, call, home_of
+from vault_index.cli.arguments import FIELD_OPTIONS, NO_EMBED, SEVERAL, Options, absolute, argument, flag, takes
+from vault_index.cli.client import ask, ask_of_several, call, home_of, with_source
 from vault_index.cli.present import remark, show, write
 from vault_index.cli.progress import progress_bar
 from vault_index.errors import NotFoundError, UsageError
@@ -31,11 +31,11 @@ _FORCE = flag("--force", "store it even where it looks like a credential")
     "command ends. What says the same already is not stored twice: it takes over new tags and dates. Frontmatter at "
     "the top of the text says what the options do not. Also called store.",
 )
-def run_add(options: Options, args: dict[str, Any]) -> int:
+def run_add(options: Options, args: dict[str, Any]) -> None:
     text = _given_text(args)
     if text is None and "title" not in args:
         raise UsageError("what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in')
-    return ask(options, "add", {**args, "text": text or ""})
+    ask(options, "add", {**args, "text": text or ""})
 
 
 @takes(
@@ -53,7 +53,7 @@ def run_add(options: Options, args: dict[str, Any]) -> int:
     description="Change what is named of one memory, and nothing else of its file. An empty value takes a field away. "
     "Exit code 5 when the file changed meanwhile: it stays, and the new text is kept beside it.",
 )
-def run_update(options: Options, args: dict[str, Any]) -> int:
+def run_update(options: Options, args: dict[str, Any]) -> None:
     words, content, file = args.pop("text", None), args.pop("content", None), args.pop("file", None)
     if sum(one is not None for one in (words or None, content, file)) > 1:
         raise UsageError("the text is given twice", "give it as words, as --content or as --file")
@@ -64,7 +64,7 @@ def run_update(options: Options, args: dict[str, Any]) -> int:
         content = _stdin_text()
     elif file is not None:
         content = _read_text(file)
-    return ask(options, "update", args if content is None else {**args, "content": content})
+    ask(options, "update", args if content is None else {**args, "content": content})
 
 
 @takes(
@@ -121,7 +121,7 @@ def _confirmed(options: Options, args: dict[str, Any]) -> bool:
             "prune asks before it moves memories, and here is nobody to ask",
             "look first with --dry-run, then add --force",
         )
-    plan = answer_of_several(options, "prune", {**args, "dry_run": True})
+    plan = call(options, "prune", with_source(options, {**args, "dry_run": True}))
     show(options, "prune", plan)
     if not plan["results"]:
         return False
@@ -139,40 +139,33 @@ def _confirmed(options: Options, args: dict[str, Any]) -> bool:
     "the name is that of a folder or ends with /, or with --markdown. `import` brings them back as they were. Only you "
     "can read what is written.",
 )
-def run_export(options: Options, args: dict[str, Any]) -> int:
-    source = {"source": options.source} if options.source is not None else {}
+def run_export(options: Options, args: dict[str, Any]) -> None:
+    source = with_source(options, {})
     if args["file"] == _STDIO:
         from vault_index.api import VaultIndex
 
         with VaultIndex.open(home_of(options)) as index:
             write(index.export_json(**source).rstrip("\n"))
-        return 0
+        return
     place = absolute(args["file"])
     folder = options.format == "markdown" or args["file"].endswith("/") or os.path.isdir(place)
     params = {**source, "path": place, "folder": folder, "force": "force" in args}
     show(options, "export", call(options, "export", params))
-    return 0
 
 
 @takes(
     argument("path", metavar="FILE|DIR", help="what to import"),
     flag("--force", "store even what looks like a credential"),
     flag("--dry-run", "say what would be stored, and store nothing"),
-    flag("--no-embed", "stop when the text is searchable"),
+    NO_EMBED,
     description="Store the memories of an export, or of another program: a JSON array (LLMemory, agmem, mem0), a "
     "folder of markdown, or the .opencode/memory of OpenCodeKit. What is here already stays as it is, so that "
     "importing twice changes nothing. A memory that cannot be read is named, and the others are stored.",
 )
 def run_import(options: Options, args: dict[str, Any]) -> int:
-    params = {key: value for key, value in args.items() if key != "no_embed"}
-    params["path"] = absolute(args["path"])
-    if "no_embed" in args:
-        params["embed"] = False
-    if options.source is not None:
-        params["source"] = options.source
+    params = with_source(options, {**args, "path": absolute(args["path"])})
     with progress_bar(quiet=options.quiet) as progress:
         answer = call(options, "import", params, progress=progress)
-    assert isinstance(answer, dict)  # no format was asked for
     show(options, "import", answer)
     return 1 if answer["failed"] else 0
 

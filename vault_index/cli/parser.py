@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from vault_index.cli.arguments import GLOBAL_OPTIONS, WITH_VALUE, Options, Run, Runner, add_arguments
 from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, SECTIONS, Command
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, nearest
 
 PROGRAM = "vault-index"
 
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         unknown = message.removeprefix("unrecognized arguments: ")
         if unknown != message:
             word = unknown.split()[0].split("=")[0]
-            near = nearest(word, list(self._option_string_actions))
+            near = nearest(word, self._option_string_actions)
             if near and word.startswith("--"):
                 return f"Did you mean {near}?"
             if self._command.name in ("search", "add") and word.startswith("-"):
@@ -118,12 +118,6 @@ def unknown_command(word: str) -> UsageError:
         return UsageError(f"no command {word!r}", f"Did you mean {group} {near}?" if near else f"{choices}.")
     near = nearest(word, [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS])
     return UsageError(f"no command {word!r}", f"Did you mean {near}?" if near else f"See: {PROGRAM} --help")
-
-
-def nearest(word: str, names: Sequence[str]) -> str:
-    from difflib import get_close_matches  # 3 ms, and only mistakes need it
-
-    return next(iter(get_close_matches(word.lower(), names, n=1, cutoff=0.6)), "")
 
 
 def overview() -> str:

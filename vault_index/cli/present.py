@@ -28,7 +28,8 @@ def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
     if not isinstance(answer, str):
         from vault_index.output import render
 
-        answer = render(method, answer, form, width=_width(), color=_color(), terminal=terminal)
+        color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        answer = render(method, answer, form, width=_width(), color=color, terminal=terminal)
     if terminal and form not in ("human", "json"):
         from vault_index.output.clean import clean
 
@@ -85,7 +86,3 @@ def _width() -> int:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except (OSError, ValueError):  # no terminal, or no file at all
         return 80
-
-
-def _color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,16 +1,11 @@
 """A progress bar on stderr where that is a terminal; otherwise nothing is printed."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
-
-class Progress(Protocol):
-    """The callback of long work."""
-
-    def __call__(self, stage: str, done: int, total: int) -> None: ...
-
+Progress = Callable[[str, int, int], None]
+"""The callback of long work: it is told the stage, how many are done, and of how many."""
 
 _LABELS = {
     "read": "reading",

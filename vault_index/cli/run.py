@@ -23,15 +23,9 @@ INTERRUPTED = 130
 
 def run(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
-    as_json = _wants_json(arguments)
     try:
         code = _command(arguments)
         sys.stdout.flush()
-    except VaultIndexError as error:
-        if "--verbose" in arguments:
-            _print_traceback()
-        print_error(error, as_json=as_json)
-        return error.exit_code
     except KeyboardInterrupt:
         print(f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
@@ -41,9 +35,12 @@ def run(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort before a traceback
         if "--verbose" in arguments:
-            _print_traceback()
-        print_error(_unforeseen(error), as_json=as_json)
-        return VaultIndexError.exit_code
+            import traceback
+
+            traceback.print_exc()
+        told = error if isinstance(error, VaultIndexError) else _unforeseen(error)
+        print_error(told, as_json=_wants_json(arguments))
+        return told.exit_code
     return code
 
 
@@ -74,7 +71,7 @@ def _command(arguments: list[str]) -> int:
         write(parser.format_help().rstrip("\n"))
         return 0
     options, args = parse(parser, found.rest)
-    return command(options, args)
+    return command(options, args) or 0
 
 
 def _versions() -> str:
@@ -110,9 +107,3 @@ def _wants_json(arguments: Sequence[str]) -> bool:
         elif word == "--format" and position + 1 < len(arguments):
             last = arguments[position + 1]
     return last in ("json", "jsonl")
-
-
-def _print_traceback() -> None:
-    import traceback
-
-    traceback.print_exc()

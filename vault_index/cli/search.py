@@ -60,8 +60,8 @@ _RANKING = (
     *_RANKING,
     FILTER_OPTIONS,
 )
-def run_search(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "search", {**args, "query": " ".join(args["query"])})
+def run_search(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "search", {**args, "query": " ".join(args["query"])})
 
 
 @takes(
@@ -73,8 +73,8 @@ def run_search(options: Options, args: dict[str, Any]) -> int:
     description="Say why a search finds the passage at a place, or why not: its number and what its score is made of, "
     "or what leaves it out. Takes the options of search.",
 )
-def run_why(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "why", args)
+def run_why(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "why", args)
 
 
 @takes(
@@ -90,8 +90,8 @@ def run_why(options: Options, args: dict[str, Any]) -> int:
     description="Print documents or parts of them. In a pipe each text stands as it is under one comment line, "
     "`<!-- id path:lines (tokens) -->`; --toon and --json wrap it.",
 )
-def run_get(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "get", args)
+def run_get(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "get", args)
 
 
 @takes(
@@ -106,8 +106,8 @@ def run_get(options: Options, args: dict[str, Any]) -> int:
     description="Find the documents that one links to (link), that link to it (backlink), and that are near it in "
     "meaning (near): linked both ways first, then one way, then the nearest. The filters concern what is found.",
 )
-def run_related(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "related", _one_ref(args))
+def run_related(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "related", _one_ref(args))
 
 
 @takes(
@@ -120,8 +120,8 @@ def run_related(options: Options, args: dict[str, Any]) -> int:
     FILTER["project"],
     description="List the documents created before and after one, oldest first. The filters concern its neighbours.",
 )
-def run_timeline(options: Options, args: dict[str, Any]) -> int:
-    return ask(options, "timeline", _one_ref(args))
+def run_timeline(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "timeline", _one_ref(args))
 
 
 def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
@@ -141,9 +141,9 @@ def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
     "for a project, what answers the query, and recent sessions, quoted as data with the places they stand at. "
     "Nothing is printed where there is nothing to know.",
 )
-def run_recall(options: Options, args: dict[str, Any]) -> int:
+def run_recall(options: Options, args: dict[str, Any]) -> None:
     params = {**args, "query": " ".join(args.get("query", ()))}
     project = args.get("project", "")
     if os.sep in project or project.startswith("~") or project in (".", ".."):
         params["project"] = absolute(project)
-    return ask(options, "recall", params)
+    ask(options, "recall", params)

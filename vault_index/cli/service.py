@@ -1,7 +1,8 @@
-"""`service`, `watch`, `logs`: the daemon in the foreground or as a service, and what it wrote."""
+"""`service`, `logs`: the daemon as a service, and what it wrote."""
 
 import os
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +12,17 @@ from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home, private_folder
 from vault_index.errors import BusyError, NotFoundError, VaultIndexError
+from vault_index.service.definition import Definition, daemon_command, environment
+from vault_index.service.detect import service_here
 
-TYPE_CHECKING = False  # spares the imports; type checkers know the name
+TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
 if TYPE_CHECKING:
     from vault_index.config import Config
-    from vault_index.service.definition import Definition
 
 _LOGS = (
     argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)"),
     argument("--follow", "-f", action="store_true", help="go on with what is written from now on"),
 )
-
-
-@takes(
-    argument(
-        "--log-format", choices=("text", "json"), help="how a line of the log looks: key=value pairs, or a JSON object"
-    )
-)
-def run_watch(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.daemon.run import run
-
-    level = "debug" if options.verbose else "warning" if options.quiet else "info"
-    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"))
 
 
 @takes(*_LOGS, description="Print the daemon's log: the journal where it is a service, else its own file.")
@@ -48,8 +38,6 @@ def run_logs(options: Options, args: dict[str, Any]) -> int:
 
 def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
     """The command that prints the log of the service; None if the service is not the daemon of this home."""
-    from vault_index.service.detect import service_here
-
     try:
         service = service_here()
         state = service.state()
@@ -61,9 +49,7 @@ def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
 
 
 @takes(flag("--sandbox", "let it write to the index and the vaults only (systemd; needs user namespaces)"))
-def run_service_install(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.detect import service_here
-
+def run_service_install(options: Options, args: dict[str, Any]) -> None:
     definition = definition_of(options, sandbox="sandbox" in args)
     service = service_here()
     home = home_of(options)
@@ -77,41 +63,29 @@ def run_service_install(options: Options, args: dict[str, Any]) -> int:
     if note := service.lifetime_note():
         remark(options, note)
     remark(options, "See: vault-index service status, vault-index service logs")
-    return 0
 
 
 @takes()
-def run_service_uninstall(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.detect import service_here
-
+def run_service_uninstall(options: Options, args: dict[str, Any]) -> None:
     removed = service_here().uninstall()
     text = "removed; the index and the configuration stay" if removed else "there is no service to remove"
     show_value(options, "service_uninstall", {"removed": removed}, text)
-    return 0
 
 
 @takes()
-def run_service_restart(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.detect import service_here
-
+def run_service_restart(options: Options, args: dict[str, Any]) -> None:
     service = service_here()
     service.restart()
     state = service.state()
     answer = {"active": state.active, "pid": state.pid}
     show_value(options, "service_restart", answer, f"restarted: {state.active} (pid {state.pid})")
-    return 0
 
 
 @takes()
-def run_service_status(options: Options, args: dict[str, Any]) -> int:
-    from dataclasses import asdict
-
-    from vault_index.service.detect import service_here
-
+def run_service_status(options: Options, args: dict[str, Any]) -> None:
     answer = asdict(service_here().state()) | {"daemon": daemon_at(home_of(options))}
     people = answer_format(options, "service_status") == "human"
     show(options, "service_status", _for_people(answer) if people else answer)
-    return 0
 
 
 def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
@@ -130,16 +104,13 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
 
 @takes(*_LOGS)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.service.detect import service_here
-
     command = service_here().logs_command(args.get("lines", 50), follow="follow" in args)
     return subprocess.run(command, check=False).returncode
 
 
-def definition_of(options: Options, *, sandbox: bool) -> "Definition":
+def definition_of(options: Options, *, sandbox: bool) -> Definition:
     """What `service install` would write. Raises NotSetUpError and ConfigError if the daemon could not start."""
     from vault_index.config import load_config
-    from vault_index.service.definition import Definition, daemon_command, environment
 
     home = home_of(options)
     config = load_config(home)

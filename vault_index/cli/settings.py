@@ -19,17 +19,16 @@ _KEY = argument(
 
 
 @takes(_KEY)
-def run_config_get(options: Options, args: dict[str, Any]) -> int:
+def run_config_get(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value
 
     value = get_value(home_of(options), args["key"], options.source or "")
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     show_value(options, "config_get", {"key": args["key"], "value": value}, text)
-    return 0
 
 
 @takes(_KEY, argument("value", metavar="VALUE", help='a text, a number, true or false, or a list as "a, b"'))
-def run_config_set(options: Options, args: dict[str, Any]) -> int:
+def run_config_set(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value, set_value
 
     home = home_of(options)
@@ -40,22 +39,20 @@ def run_config_set(options: Options, args: dict[str, Any]) -> int:
     show_value(options, "config_set", {"key": args["key"], "value": value}, f"{args['key']} = {shown}")
     if args["key"].startswith("embedding."):
         remark(options, "Vectors of another model are made by: vault-index embed (--plan tells what it costs)")
-    return 0
 
 
 @takes()
-def run_config_list(options: Options, args: dict[str, Any]) -> int:
+def run_config_list(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import list_values
 
     prefix = f"sources.{options.source}." if options.source else ""
     settings = [setting for setting in list_values(home_of(options)) if setting.key.startswith(prefix)]
     rows = [{"key": setting.key, "value": setting.value, "origin": setting.origin} for setting in settings]
     show(options, "config_list", {"results": rows, "total": len(rows)})
-    return 0
 
 
 @takes(_KEY)
-def run_config_delete(options: Options, args: dict[str, Any]) -> int:
+def run_config_delete(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import delete_value
 
     deleted = delete_value(home_of(options), args["key"], options.source or "")
@@ -63,18 +60,16 @@ def run_config_delete(options: Options, args: dict[str, Any]) -> int:
         reload_daemon(options)
     text = f"{args['key']} has its default again" if deleted else f"{args['key']} was not set"
     show_value(options, "config_delete", {"key": args["key"], "deleted": deleted}, text)
-    return 0
 
 
 @takes()
-def run_config_path(options: Options, args: dict[str, Any]) -> int:
+def run_config_path(options: Options, args: dict[str, Any]) -> None:
     file = home_of(options).config_file
     show_value(options, "config_path", {"path": str(file), "exists": file.exists()}, str(file))
-    return 0
 
 
 @takes()
-def run_source_list(options: Options, args: dict[str, Any]) -> int:
+def run_source_list(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config import load_config
 
     config = load_config(home_of(options))
@@ -92,7 +87,6 @@ def run_source_list(options: Options, args: dict[str, Any]) -> int:
         if options.source in (None, source.name)
     ]
     show(options, "source_list", {"results": rows, "total": len(rows)})
-    return 0
 
 
 def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
@@ -108,7 +102,7 @@ def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
     argument("--exclude", help="not what these globs match", **SEVERAL),
     argument("--local-only", help="folders and globs that stay on this machine", **SEVERAL),
 )
-def run_source_add(options: Options, args: dict[str, Any]) -> int:
+def run_source_add(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import add_source
 
     settings: dict[str, Any] = {key: args[key] for key in ("include", "exclude", "local_only") if key in args}
@@ -118,11 +112,10 @@ def run_source_add(options: Options, args: dict[str, Any]) -> int:
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
     show_value(options, "source_add", answer, f"added {source.name}: {source.path}")
     remark(options, "Index it with: vault-index sync")
-    return 0
 
 
 @takes(argument("name", metavar="NAME", help="the source to forget; its files stay"))
-def run_source_remove(options: Options, args: dict[str, Any]) -> int:
+def run_source_remove(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config import load_config
     from vault_index.config.edit import remove_source
 
@@ -136,4 +129,3 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> int:
         options, "source_remove", {"name": args["name"], "removed": True}, f"removed {args['name']}; its files stay"
     )
     remark(options, "The next sync takes its notes out of the index: vault-index sync")
-    return 0

@@ -109,8 +109,7 @@ def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus
         if os.path.isabs(ref) and os.path.exists(ref):
             raise NotFoundError(f"{ref} lies in no source", "add its vault: vault-index source add DIR") from error
         raise error
-    problems = tuple(Problem(reason.code, reason.message, reason.hint) for reason in why.reasons)
-    return FileStatus("not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, problems)
+    return FileStatus("not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, why.reasons)
 
 
 def _file_state(

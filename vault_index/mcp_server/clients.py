@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from shlex import join
-from typing import Any, NamedTuple
+from typing import Any
 
 _NAME = "vault-index"
 _PLACES = {
@@ -18,20 +18,13 @@ _PLACES = {
 }
 
 
-class Setup(NamedTuple):
-    """The text to paste or run, and where."""
-
-    text: str
-    place: str
-
-
-def setup(client: str, command: Sequence[str]) -> Setup:
-    """The setup of one client; `command` starts the server."""
+def setup(client: str, command: Sequence[str]) -> tuple[str, str]:
+    """The text to paste or run to set up a client, and where; `command` starts the server."""
     if client == "claude-code":
         text = join(["claude", "mcp", "add", "--scope", "user", _NAME, "--", *command])
     else:
         text = json.dumps(_settings(client, command), indent=2, ensure_ascii=False)
-    return Setup(text, _PLACES[client])
+    return text, _PLACES[client]
 
 
 def _settings(client: str, command: Sequence[str]) -> dict[str, Any]:

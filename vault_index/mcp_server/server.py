@@ -111,18 +111,14 @@ def _listed(tool: Tool) -> types.Tool:
 def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:
     try:
         shown = toolbox().call(asked.name, asked.arguments or {}, client)
-    except VaultIndexError as error:
-        return _failed(error)
     except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
-        hint = "this is a defect of vault-index; other calls may work"
-        return _failed(VaultIndexError(f"{type(error).__name__}: {error}", hint))
+        if not isinstance(error, VaultIndexError):
+            hint = "this is a defect of vault-index; other calls may work"
+            error = VaultIndexError(f"{type(error).__name__}: {error}", hint)
+        told = f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
+        parts = {"code": error.code, "message": error.message, "hint": error.hint}
+        return types.CallToolResult(content=[_text(told)], structuredContent={"error": parts}, isError=True)
     return types.CallToolResult(content=[_text(shown.text)], structuredContent=shown.structured)
-
-
-def _failed(error: VaultIndexError) -> types.CallToolResult:
-    told = f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
-    parts = {"code": error.code, "message": error.message, "hint": error.hint}
-    return types.CallToolResult(content=[_text(told)], structuredContent={"error": parts}, isError=True)
 
 
 def _text(text: str) -> types.TextContent:

@@ -154,11 +154,12 @@ def _refuse_outside(place: str) -> None:
     if _WIKILINK.match(place.strip()):
         return
     parts = re.split(r"[/\\]", place.strip())
-    if "\0" in place:
-        raise UsageError(f"{place!r} is no path", _HINT)
-    if _ABSOLUTE.match(place.strip()):
-        raise UsageError(f"{place!r} is an absolute path, and only what is inside a vault can be asked for", _HINT)
-    if ".." in parts:
-        raise UsageError(f"{place!r} leads out of the vault", _HINT)
-    if any(part.startswith(".") for part in parts[:-1]) or (len(parts) > 1 and parts[-1].startswith(".")):
-        raise UsageError(f"{place!r} is hidden: files and folders that begin with a dot are not indexed", _HINT)
+    hidden = any(part.startswith(".") for part in parts[:-1]) or (len(parts) > 1 and parts[-1].startswith("."))
+    for refused, why in (
+        ("\0" in place, "is no path"),
+        (_ABSOLUTE.match(place.strip()), "is an absolute path, and only what is inside a vault can be asked for"),
+        (".." in parts, "leads out of the vault"),
+        (hidden, "is hidden: files and folders that begin with a dot are not indexed"),
+    ):
+        if refused:
+            raise UsageError(f"{place!r} {why}", _HINT)

@@ -59,7 +59,7 @@ def _of_field(declared: Field) -> Argument:
     return Argument(kind, declared.brief, declared.choices, declared.other_names)
 
 
-_TEXT, _NAMES, _WHOLE, _FLAG = Argument(), Argument("names"), Argument("whole"), Argument("flag")
+_NAMES, _WHOLE, _FLAG = Argument("names"), Argument("whole"), Argument("flag")
 _PLACE = "id, path, path:10-42 or [[Note#Heading]]"
 _BUDGET = {
     "max_tokens": Argument("whole", "bounds the answer (5000)"),

@@ -150,9 +150,8 @@ def get_texts(
         counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
         text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
         if full:
-            accesses = cache.accesses([document.uid]).get(document.uid, 0)
-            metadata = full_metadata(reader, document, source.link(document.path), accesses)
-            text = replace(text, metadata=metadata)
+            [record] = Records(reader, cache, {document.source: source.link}).of([document])
+            text = replace(text, metadata=full_metadata(reader, document, record))
         with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
             cache.record_access(document.uid, time.time())
         texts.append(text)
@@ -205,13 +204,11 @@ def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens:
     )
 
 
-def full_metadata(reader: IndexReader, document: StoredDocument, link: str, accesses: int) -> dict[str, object]:
+def full_metadata(reader: IndexReader, document: StoredDocument, record: results.DocumentRecord) -> dict[str, object]:
     """Everything that is known of a document besides its text."""
-    tags = tags_of(reader, [document.id]).get(document.id, ())
-    record = asdict(to_record(document, tags=tags, link=link, accesses={document.uid: accesses}))
     session = document.frontmatter.get("session") if document.kind == "session" else None
     return {
-        **record,
+        **asdict(record),
         **({"resume": f"opencode -s {session}"} if session else {}),
         "aliases": aliases_of(reader, document.id),
         "links": [asdict(link) for link in links_of(reader, document.id)],

@@ -4,32 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from vault_index import results
-from vault_index.models import FileStamp
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, TermMatcher, snippet
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results import Explanation, Hit
+from vault_index.sources.source import Source
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time, iso_time_or_none
 
 _GAP = 2  # lines between passages that stand together: with a blank one between
 _ONE_WORD = re.compile(r'"(\w+)"')
-
-
-class Source(Protocol):
-    """What a source is asked about the file of a hit."""
-
-    def stamp(self, path: str) -> FileStamp | None: ...
-
-    def link(self, path: str) -> str: ...
-
-    def missing(self) -> str: ...
 
 
 class DiskState:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from vault_index.models import Filters, Vector
 from vault_index.query.documents import Records
 from vault_index.query.references import Place, linked_from, linking_to
-from vault_index.results import DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
+from vault_index.results import RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.store.documents import chunks_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
@@ -60,7 +60,11 @@ def related_documents(
         shown = ranked[offset : offset + limit]
         anchor, *listed = records.of([place.document, *shown])
     results = [
-        _to_related(record, found.of(document.id), found.cosines.get(document.id))
+        RelatedRecord(
+            **asdict(record),
+            relations=found.of(document.id),
+            cosine=None if (cosine := found.cosines.get(document.id)) is None else round(cosine, 4),
+        )
         for document, record in zip(shown, listed, strict=True)
     ]
     return RelatedList(anchor, tuple(results), len(ranked), found.degraded)
@@ -107,11 +111,6 @@ def mean(vectors: Sequence[Vector]) -> Vector | None:
     sums = [sum(column) for column in zip(*(struct.unpack(f"<{len(v) // 4}f", v) for v in vectors), strict=True)]
     length = math.sqrt(sum(value * value for value in sums))
     return struct.pack(f"<{len(sums)}f", *(value / length for value in sums)) if length else None
-
-
-def _to_related(record: DocumentRecord, relations: tuple[Relation, ...], cosine: float | None) -> RelatedRecord:
-    rounded = None if cosine is None else round(cosine, 4)
-    return RelatedRecord(**asdict(record), relations=relations, cosine=rounded)
 
 
 def timeline_around(

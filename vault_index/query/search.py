@@ -9,7 +9,7 @@ from typing import Literal
 from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
-from vault_index.query.hits import DiskState, SelectedHit, Source, explanation, query_reading, select_hits, to_hit
+from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence
 from vault_index.query.ranking.passages import TermMatcher, focus
@@ -24,6 +24,7 @@ from vault_index.query.ranking.retrieval import (
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results import Hit, SearchResult
+from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.documents import documents_of, tags_of
 from vault_index.store.reader import IndexReader

@@ -50,7 +50,7 @@ def known_items(documents: Sequence[DocumentNames], sample: int = _DOCUMENTS) ->
     for named_by in _CLASSES:
         alike = mentioned if named_by == "heading" else called
         for document in chosen:
-            for query in map(plain_words, _few(_names(document, named_by))):
+            for query in map(plain_words, sorted(_names(document, named_by), key=_digest)[:_NAMES_EACH]):
                 folded = query.casefold()
                 if query and folded not in items:
                     items[folded] = KnownItem(query, named_by, document.path, frozenset(alike[folded]))
@@ -111,10 +111,6 @@ def _names(document: DocumentNames, named_by: str) -> tuple[str, ...]:
         "link": document.links,
         "heading": document.headings,
     }[named_by]
-
-
-def _few(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=_digest)[:_NAMES_EACH]
 
 
 def _digest(text: str) -> bytes:

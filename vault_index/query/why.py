@@ -4,16 +4,15 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
-from vault_index.config.schema import SourceConfig
-from vault_index.models import DocumentRef, Fault, FileStamp, Vector
+from vault_index.models import Fault, Vector
 from vault_index.query.hits import SelectedHit, as_words, in_file, query_reading
 from vault_index.query.language.filters import single_filters
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Searcher, SearchOptions
-from vault_index.results import Reason, Why
+from vault_index.results import Problem as Reason, Why
+from vault_index.sources.vault import VaultSource
 from vault_index.store.documents import allows, chunks_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import cosines
@@ -22,24 +21,12 @@ from vault_index.times import iso_time
 _DAY = 86_400.0
 
 
-class Examined(Protocol):
-    """What is asked of a source about a file that is not in the index."""
-
-    config: SourceConfig
-
-    def relative(self, absolute_path: str) -> str | None: ...
-
-    def examine(self, path: str) -> DocumentRef | Fault | None: ...
-
-    def stamp(self, path: str) -> FileStamp | None: ...
-
-
 def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions) -> Why:
     """What `search` does with the passage at `place`, and why. Raises UsageError as `search` does."""
     with reader.snapshot():
         answer = searcher.ask(text, options)
-        verdict = _Examination(reader, options, place, searcher.everything(answer, options)).verdict()
-        hits = searcher.to_hits(answer, [verdict.hit] if verdict.hit else [], explain=True)
+        hit, rank, reasons = _Examination(reader, options, place, searcher.everything(answer, options)).verdict()
+        hits = searcher.to_hits(answer, [hit] if hit else [], explain=True)
         document = place.document
         confidence = searcher.confidence(answer)
         return Why(
@@ -50,13 +37,13 @@ def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, option
             path=document.path,
             title=document.title,
             lines=None if place.is_whole else (place.first, max(place.last or document.line_count, place.first)),
-            found=verdict.rank is not None and verdict.rank <= options.limit,
-            rank=verdict.rank,
+            found=rank is not None and rank <= options.limit,
+            rank=rank,
             limit=options.limit,
             confidence=confidence,
             degraded=answer.degraded,
             corrections=answer.query.spelling.corrections,
-            reasons=(*verdict.reasons, *([_NO_CONFIDENCE] if hits and confidence == "none" else ())),
+            reasons=(*reasons, *([_NO_CONFIDENCE] if hits and confidence == "none" else ())),
             hit=next(iter(hits), None),
             reading=query_reading(reader, answer.query),
         )
@@ -74,13 +61,6 @@ def _first_line(hit: RankedPassage) -> int:
     return in_file(hit.chunk, hit.passage.first, hit.passage.last)[0]
 
 
-class _Verdict(NamedTuple):
-    hit: SelectedHit | None
-    rank: int | None
-    """The number of the hit in the answer without a limit; None where it is not shown."""
-    reasons: Sequence[Reason]
-
-
 @dataclass(frozen=True, slots=True)
 class _Examination:
     """Why a place is found or not. `answer` has no limit."""
@@ -90,16 +70,17 @@ class _Examination:
     place: Place
     answer: Answer
 
-    def verdict(self) -> _Verdict:
+    def verdict(self) -> tuple[SelectedHit | None, int | None, Sequence[Reason]]:
+        """The hit, its number in the answer without a limit (None where it is not shown), and why."""
         for rank, selected in enumerate(self.answer.selected, start=1):
             if self._is_inside(selected.hit):
-                return _Verdict(selected, rank, [self._shown(rank)])
+                return selected, rank, [self._shown(rank)]
         own = next((hit for hit in self.answer.ranking.hits if self._is_inside(hit)), None)
         if own is None:
-            return _Verdict(None, None, self._not_found())
+            return None, None, self._not_found()
         changed = self.answer.disk.changed(own.chunk.document)
         reason = self._not_shown(own) if changed is not None else _GONE
-        return _Verdict(SelectedHit(own, bool(changed), []), None, [reason])
+        return SelectedHit(own, bool(changed), []), None, [reason]
 
     def _is_inside(self, hit: RankedPassage) -> bool:
         first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)
@@ -234,7 +215,7 @@ class _Examination:
             )
 
 
-def why_not_indexed(sources: Iterable[Examined], query: str, reference: str, options: SearchOptions) -> Why | None:
+def why_not_indexed(sources: Iterable[VaultSource], query: str, reference: str, options: SearchOptions) -> Why | None:
     """The answer for a file that is in a source but not in the index; None where there is no such file."""
     path = re.sub(r":\d+(-\d*)?$", "", reference.strip())
     for source in sources:
@@ -262,7 +243,7 @@ def why_not_indexed(sources: Iterable[Examined], query: str, reference: str, opt
     return None
 
 
-def _left_out(source: Examined, path: str) -> Reason | None:
+def _left_out(source: VaultSource, path: str) -> Reason | None:
     found = source.examine(path)
     if isinstance(found, Fault):
         return Reason(found.code, f"It is not indexed: {found.message}", "see vault-index status")

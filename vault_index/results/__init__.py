@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         ChannelEvidence as ChannelEvidence,
         Explanation as Explanation,
         QueryReading as QueryReading,
-        Reason as Reason,
         Why as Why,
         WordReading as WordReading,
     )
@@ -84,7 +83,7 @@ _NAMES = {
     ),
     "counts": ("AgentCount", "AgentList", "Stats", "TagCount", "TagList"),
     "documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Relation", "Timeline"),
-    "explain": ("ChannelEvidence", "Explanation", "QueryReading", "Reason", "Why", "WordReading"),
+    "explain": ("ChannelEvidence", "Explanation", "QueryReading", "Why", "WordReading"),
     "search": ("Hit", "SearchResult"),
     "status": (
         "DaemonStatus",
@@ -117,7 +116,7 @@ class Failure:
 class Problem:
     code: str
     message: str
-    hint: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from vault_index.results import Problem
 from vault_index.results.search import Hit
 
 
@@ -61,15 +62,6 @@ class QueryReading:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """One thing that has a passage found or not found."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Why:
     """Why the passage at one place was found or not."""
 
@@ -91,7 +83,8 @@ class Why:
     """Of the answer."""
     degraded: tuple[str, ...]
     corrections: Mapping[str, str]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Problem, ...]
+    """What has the passage found or not found."""
     hit: Hit | None
     """The best passage of the place, with its explanation, if the question finds any."""
     reading: QueryReading | None

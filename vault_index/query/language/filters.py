@@ -1,7 +1,7 @@
 """How the values of filters are read and written: the same in a query (`tag:x`) and as options (`--tags x`)."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -44,19 +44,7 @@ def parse_day(text: str) -> float:
 
 
 def _read(declared: Filter, value: str) -> str | float | tuple[str, str | None]:
-    match declared.kind:
-        case "tag":
-            return _tag(value)
-        case "lower":
-            return value.lower()
-        case "choice":
-            return _choice(declared, value)
-        case "moment":
-            return parse_time(value)
-        case "property":
-            return _property(value)
-        case "text":
-            return value
+    return _choice(declared, value) if declared.kind == "choice" else _READ[declared.kind](value)
 
 
 def _choice(declared: Filter, value: str) -> str:
@@ -81,6 +69,15 @@ def _property(value: str) -> tuple[str, str | None]:
     if not key.strip():
         raise UsageError(f"not a property: {value!r}", "write it like status, or status:done")
     return key.strip(), wanted.strip() or None
+
+
+_READ: dict[str, Callable[[str], str | float | tuple[str, str | None]]] = {
+    "tag": _tag,
+    "lower": str.lower,
+    "moment": parse_time,
+    "property": _property,
+    "text": str,
+}
 
 
 def _query_keys(declared: Filter) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     if not query.match and query.vector is None:
         return "high"  # filters alone: what they let through is what was asked for
     terms = len(query.terms)
-    if any(_matches_all(hit, terms) for hit in top):
-        return "high"
+    if terms and any(sum(weight >= 1.0 for weight in hit.matched.values()) == terms for hit in top):
+        return "high"  # a passage itself matches every term as it was typed
     chunks = count_rows(reader, "chunk")
     if query.vector is None:
         margin = above_chance_by_words(top, terms, chunks)
@@ -69,11 +69,6 @@ def above_chance_by_words(hits: Sequence[RankedPassage], terms: int, chunks: int
 
 def _chance(chunks: int) -> float:
     return _CHANCE * math.log(max(chunks, 1))
-
-
-def _matches_all(hit: RankedPassage, terms: int) -> bool:
-    """Whether the passage itself matches every term as it was typed."""
-    return terms > 0 and sum(weight >= 1.0 for weight in hit.matched.values()) == terms
 
 
 def _holds_all(reader: IndexReader, query: Query) -> bool:

@@ -81,7 +81,10 @@ def read_query_terms(
     forms = {word: {word: 1.0} | _single_words(corrections.get(word, {})) for word, _ in words}
     all_forms = {form for weights in forms.values() for form in weights}
     stems = reader.stems(all_forms)
-    frequencies = _document_frequencies(reader, all_forms)
+    frequencies = document_frequencies(reader, all_forms)
+    # The full-text index is asked about forms that the vocabulary does not count.
+    for form in all_forms - frequencies.keys():
+        frequencies[form] = reader.count_matches(term_expression(Term(form, "word", 0)))
     chunks = count_rows(reader, "chunk")
     found = []
     for word, prefix in words:
@@ -97,13 +100,6 @@ def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
     return {
         word: weight / len(words) for text, weight in corrections.items() for words in [text.split()] for word in words
     }
-
-
-def _document_frequencies(reader: IndexReader, forms: Collection[str]) -> dict[str, int]:
-    """How many texts hold each form. The full-text index is asked about forms that the vocabulary does not count."""
-    counted = document_frequencies(reader, forms)
-    others = {form: reader.count_matches(term_expression(Term(form, "word", 0))) for form in forms - counted.keys()}
-    return counted | others
 
 
 def _idf(documents: int, total: int) -> float:
