@@ -48,13 +48,11 @@ class Rules:
         rules = []
         for number, line in enumerate(lines, start=1):
             text = _without_trailing_spaces(_composed(line))
-            if not text or text.startswith("#"):
-                continue
-            rule = _rule(text)
-            if rule is None:
-                self.bad_lines.append(number)
-            else:
-                rules.append(rule)
+            if text and not text.startswith("#"):
+                if rule := _rule(text):
+                    rules.append(rule)
+                else:
+                    self.bad_lines.append(number)
         self._last_first = tuple(reversed(rules))
 
     def verdict(self, path: str) -> bool | None:
@@ -78,8 +76,7 @@ class Rules:
         while end < len(path):
             end = path.find("/", end) + 1 or len(path)
             verdict = self.verdict(path[:end])
-            if verdict is not None:
-                covered = verdict
+            covered = covered if verdict is None else verdict
         return covered
 
 
