@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from vault_index.markdown.normalize import split_lines
+from vault_index.markdown.obsidian import without_suffix
 from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
 from vault_index.surrogates import mended
@@ -38,7 +39,9 @@ def parse_canvas(text: str, name: str) -> ParsedDocument:
             links += [replace(link, line=line) for link in inline.links]
         line, file = node.get("file", (0, None))
         if isinstance(file, str) and file:
-            links.append(_file_link(file, node.get("subpath", (0, None))[1], line))
+            subpath = node.get("subpath", (0, None))[1]
+            heading = subpath.lstrip("#") if isinstance(subpath, str) else ""
+            links.append(Link(without_suffix(file), heading, "", line, embed=True))
     return ParsedDocument(
         title=name,
         title_in_text=False,
@@ -106,8 +109,3 @@ def _next(text: str, position: int) -> int:
 def _skip(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
-
-
-def _file_link(file: str, subpath: Any, line: int) -> Link:
-    target = file[:-3] if file.lower().endswith(".md") else file
-    return Link(target, subpath.lstrip("#") if isinstance(subpath, str) else "", "", line, embed=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, time
 from typing import Any
 
-from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import fenced_lines, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import identity, split_lines
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
@@ -40,10 +40,6 @@ def as_uuid(value: object) -> str | None:
         except ValueError:
             pass
     return None
-
-
-def plain_text(value: Any) -> str | None:
-    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
 def first_time(*values: Any) -> float | None:

@@ -61,22 +61,15 @@ def _united(found: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]
         yield current
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
-    text: str
-    count: int
-    """The number of credentials that were removed."""
-
-
-def redact(text: str) -> Redacted:
-    """The text with `[redacted: KIND]` for each credential, in as many lines as before."""
+def redact(text: str) -> tuple[str, int]:
+    """The text with `[redacted: KIND]` for each credential, in as many lines as before, and the number of them."""
     secrets = find_secrets(text)
     pieces, end = [], 0
     for secret in secrets:
         breaks = _LINE_BREAKS.sub("", text[secret.start : secret.end])
         pieces += [text[end : secret.start], f"[redacted: {secret.kind}]", breaks]
         end = secret.end
-    return Redacted("".join((*pieces, text[end:])), len(secrets))
+    return "".join((*pieces, text[end:])), len(secrets)
 
 
 def drop_private(text: str) -> str:

@@ -70,15 +70,11 @@ def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> t
     copied = False
     for one in mine:
         other = next(theirs, None)
-        if other is None or not same(one, other):
+        # A fork gives new ids and leaves the rest.
+        if other is None or replace(one, id="", answers="") != replace(other, id="", answers=""):
             return copied, chain([one], mine)
         copied = True
     return copied, iter(())
-
-
-def same(one: Message, other: Message) -> bool:
-    """Whether one message is a copy of the other: a fork gives new ids and leaves the rest."""
-    return replace(one, id="", answers="") == replace(other, id="", answers="")
 
 
 class _Renderer:
@@ -97,8 +93,10 @@ class _Renderer:
                 agent, model = message.agent or agent, message.model or model
             this = (message.speaker, message.answers or message.id)
             if this != turn:
-                self._begin_turn(message)
                 turn = this
+                self._end_turn()
+                time = moment_of(message.created).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+                self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {time}")
             self._body(message)
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
@@ -123,10 +121,6 @@ class _Renderer:
         }
         # Every key is there, whatever is known yet: the lines of the turns must not move.
         return "\n".join(["---", *(f"{key}: {_yaml(value)}".rstrip() for key, value in values.items()), "---"])
-
-    def _begin_turn(self, message: Message) -> None:
-        self._end_turn()
-        self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {self._local(message.created)}")
 
     def _end_turn(self) -> None:
         self._end_list()
@@ -184,12 +178,9 @@ class _Renderer:
         return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
     def _clean(self, text: str) -> str:
-        found = redact(drop_private(drop_recalled(text)))
-        self._redacted += found.count
-        return found.text.strip()
-
-    def _local(self, millis: int) -> str:
-        return moment_of(millis).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+        clean, count = redact(drop_private(drop_recalled(text)))
+        self._redacted += count
+        return clean.strip()
 
 
 def _utc(millis: int) -> str:

@@ -71,9 +71,6 @@ class Tree:
         """Empty: forks are not looked for in trees, whose messages would all have to be read for it."""
         return []
 
-    def close(self) -> None:
-        pass
-
     def _parts(self, session: str, message: str, problems: list[str]) -> Iterator[RawPart]:
         folder = self._root / "part" / (f"{session}/{message}" if self._old else message)
         for file in sorted(folder.glob("*.json")):
