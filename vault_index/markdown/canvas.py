@@ -71,39 +71,27 @@ def _read_nodes(text: str) -> tuple[list[_Node], tuple[Fault, ...]]:
 
 def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
     """Walks the outer levels of valid JSON by hand: `json.loads` does not tell where a value stood."""
-    for key, start, nodes in _members(text, _skip(text, 0)):
+    for key, start, nodes in _values(text, _skip(text, 0)):
         if key == "nodes" and isinstance(nodes, list):
-            for place, node in _elements(text, start):
+            for _, place, node in _values(text, start):
                 if isinstance(node, dict):
-                    fields = _members(text, place)
+                    fields = _values(text, place)
                     yield {name: (bisect(line_ends, at) + 1, mended(value)) for name, at, value in fields}
 
 
-def _members(text: str, start: int) -> Iterator[tuple[str, int, Any]]:
-    """Key, offset of the value, and value, of the object that begins at `start`."""
+def _values(text: str, start: int) -> Iterator[tuple[str, int, Any]]:
+    """Key, offset of the value, and value, in the object that begins at `start`; in a list the keys are empty."""
     decode = json.JSONDecoder().raw_decode
+    key, keyed = "", text[start] == "{"
     position = _skip(text, start + 1)
-    while text[position] != "}":
-        key, position = decode(text, position)
-        begin = _skip(text, _skip(text, position) + 1)
-        value, position = decode(text, begin)
-        yield key, begin, value
-        position = _next(text, position)
-
-
-def _elements(text: str, start: int) -> Iterator[tuple[int, Any]]:
-    decode = json.JSONDecoder().raw_decode
-    position = _skip(text, start + 1)
-    while text[position] != "]":
+    while text[position] not in "}]":
+        if keyed:
+            key, position = decode(text, position)
+            position = _skip(text, _skip(text, position) + 1)
         value, end = decode(text, position)
-        yield position, value
-        position = _next(text, end)
-
-
-def _next(text: str, position: int) -> int:
-    """Past the comma, or at the closing bracket."""
-    position = _skip(text, position)
-    return _skip(text, position + 1) if text[position] == "," else position
+        yield key, position, value
+        end = _skip(text, end)
+        position = _skip(text, end + 1) if text[end] == "," else end
 
 
 def _skip(text: str, position: int) -> int:

@@ -157,9 +157,8 @@ def _bracket(rest: str) -> tuple[str, int]:
     negated = rest[1:2] in ("!", "^")
     position += negated
     parts = []
-    first = True
-    while first or rest[position : position + 1] != "]":
-        first = False
+    begin = position
+    while position == begin or rest[position : position + 1] != "]":
         if rest.startswith("[:", position) and (end := rest.find(":]", position)) > 0:
             name = rest[position + 2 : end]
             parts.append(f"[{_CLASSES[name]}]" if name in _CLASSES else _fail(f"no class {name}"))

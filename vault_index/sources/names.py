@@ -35,9 +35,7 @@ def is_readable_name(name: str) -> bool:
 
 def placeholder_of(name: str) -> str:
     """The document for which iCloud keeps this file while it is not on the machine (`.note.md.icloud`); or nothing."""
-    if not (name.startswith(".") and name.endswith(_ICLOUD)):
-        return ""
-    document = name[1 : -len(_ICLOUD)]
+    document = name[1 : -len(_ICLOUD)] if name.startswith(".") and name.endswith(_ICLOUD) else ""
     return document if document and is_document_name(document) else ""
 
 

@@ -83,9 +83,8 @@ class RuleBook:
 
     def ignores(self, chain: Chain, path: str) -> bool:
         """Whether a file, or a folder whose path ends with `/`, is left out."""
-        if self._exclude is not None and self._exclude.verdict(path):
-            return True
-        if self._include is not None and not path.endswith("/") and not self._include.covers(path):
+        excluded = self._exclude is not None and self._exclude.verdict(path)
+        if excluded or (self._include is not None and not path.endswith("/") and not self._include.covers(path)):
             return True
         for skip, rules in reversed(chain):
             verdict = rules.verdict(path[skip:])

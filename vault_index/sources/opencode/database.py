@@ -140,7 +140,7 @@ class Database:
         try:
             with self._translated():
                 for id_, data in self._connection.execute(sql, (message,)):
-                    yield RawPart(str(id_), _blob(data))
+                    yield str(id_), _blob(data)
         except _DamagedError as error:
             problems.append(f"message {message}: {error.message}; parts of it are missing")
 

@@ -64,10 +64,8 @@ class Listed:
     """When its first message was written; that of a fork is older than the fork itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawPart:
-    id: str
-    data: bytes
+RawPart = tuple[str, bytes]
+"""The id of a part, and its JSON as stored."""
 
 
 @dataclass(frozen=True, slots=True)

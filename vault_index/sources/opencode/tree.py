@@ -77,7 +77,7 @@ class Tree:
         for file in sorted(folder.glob("*.json")):
             data = _bytes(file, problems)
             if data is not None:
-                yield RawPart(file.stem, data)
+                yield file.stem, data
 
     def _listed(self, file: Path, info: Json, worktree: str) -> Listed:
         id_ = file.stem
