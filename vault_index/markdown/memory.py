@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, time
 from typing import Any
 
@@ -35,10 +36,8 @@ def document_uid(own: Any, source: str, path: str) -> str:
 def as_uuid(value: object) -> str | None:
     """The UUID that a text is, in its usual spelling; None for any other value."""
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return str(uuid.UUID(value.strip()))
-        except ValueError:
-            pass
     return None
 
 
@@ -46,8 +45,6 @@ def first_time(*values: Any) -> float | None:
     """The first value that is a date, in seconds since the epoch; local time unless it names a zone."""
     for value in values:
         if isinstance(value, str):
-            try:
+            with suppress(ValueError, OverflowError):
                 return datetime.fromisoformat(value.strip()).timestamp()
-            except (ValueError, OverflowError):
-                continue
     return None

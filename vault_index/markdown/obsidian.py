@@ -80,7 +80,6 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
     """
     waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
     for match in _TOKEN.finditer(plain):
-        kind = match.lastgroup
         if match["wiki"] is not None:
             span = match.span("wiki")
             yield match.span(), _wikilink(text[span[0] : span[1]], bool(match["embed"]))
@@ -92,7 +91,7 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
             start, words, embed = waiting.pop()
             address = match["angled"] if match["angled"] is not None else match["bare"]
             yield (start, match.end()), _relative(address, text[words : match.start()], embed)
-        elif kind == "close" and waiting:
+        elif match["close"] is not None and waiting:
             waiting.pop()
 
 
@@ -121,14 +120,9 @@ def without_suffix(target: str) -> str:
 
 
 def _tags(plain: str, links: Sequence[Span]) -> Iterator[str]:
-    if not _TAG.search(plain):
-        return
-    plain = masked(plain, sorted(links))
-    if "<" in plain or "$" in plain:
-        plain = _HTML_OR_MATH.sub("`", plain)
-    for tag in _TAG.findall(plain):
-        if _A_WORD.search(tag) and _NOT_A_RULE.search(tag):
-            yield tag
+    if _TAG.search(plain):
+        plain = _HTML_OR_MATH.sub("`", masked(plain, sorted(links)))
+        yield from (tag for tag in _TAG.findall(plain) if _A_WORD.search(tag) and _NOT_A_RULE.search(tag))
 
 
 def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from vault_index.config import SourceConfig
-from vault_index.disk import is_under
+from vault_index.disk import is_under, os_errors_as
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.names import (
@@ -110,12 +110,11 @@ class VaultSource:
         NotFoundError when the file is gone, VaultIndexError when it cannot be read or became too large.
         """
         path = str(self.absolute(ref.path))
-        try:
-            data, status = read_regular(path, self.config.max_file_bytes)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
-        except OSError as error:
-            raise VaultIndexError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
+        with os_errors_as(f"cannot read {path}", "check its permissions"):
+            try:
+                data, status = read_regular(path, self.config.max_file_bytes)
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         text, bad_line = decode(data)
         message = "not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}"
         faults = (Fault("encoding", message, ref.path, bad_line),) if bad_line is not None else ()
@@ -223,10 +222,9 @@ class VaultSource:
         return whole().result(place) if stat.S_ISLNK(status.st_mode) else _scan_of(self.examine(place))
 
     def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
-        if not all(is_folder_name(part) and is_readable_name(part) for part in parts):
-            return Scan()
         walk = Walk(self.config, self._root, self._rules)
-        chain = self._rules.around(parts, file=False)
+        named = all(is_folder_name(part) and is_readable_name(part) for part in parts)
+        chain = self._rules.around(parts, file=False) if named else None
         if chain is None:
             return Scan()
         walk.folder(f"{place}/", chain)

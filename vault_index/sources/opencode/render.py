@@ -31,6 +31,7 @@ _TURN = "## "  # what is said inside a turn has smaller headings
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "summary": "Compaction summary"}
 _LONGEST_TARGET = 200
 _LONGEST_ERROR = 120
+_NOT_IN_TOOLS = re.compile(r"[^\w.-]")
 _BACKTICKS = re.compile(r"`+")
 _UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
@@ -156,7 +157,8 @@ class _Renderer:
             return f"- file: {_code(self._line(part.name) or 'unnamed')}"
         target = self._line(part.target)
         child = f" → [[{part.child}]]" if part.child else ""
-        return f"- {_plain(part.tool) or 'tool'}:{' ' + _code(target) if target else ''}{child} ({self._outcome(part)})"
+        tool = _NOT_IN_TOOLS.sub("", part.tool) or "tool"
+        return f"- {tool}:{' ' + _code(target) if target else ''}{child} ({self._outcome(part)})"
 
     def _outcome(self, call: ToolCall) -> str:
         if call.exit is not None:
@@ -193,10 +195,6 @@ def _yaml(value: str | int) -> str:
         return ""
     quoted = json.dumps(value, ensure_ascii=False)
     return _UNSAFE_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]", "", name)
 
 
 def _code(text: str) -> str:
