@@ -24,7 +24,7 @@ def parse(text: str, **environ: str) -> Config:
 
 def test_a_vault_is_enough() -> None:
     config = parse(VAULT)
-    assert config == Config.default(Path("/home/ann/Vault"))
+    assert config == Config(sources=(SourceConfig(name="vault", path=Path("/home/ann/Vault")),))
     assert config.source("vault").max_file_bytes == 10 * 1024 * 1024
     assert config.chunk.tokens == 400
     with pytest.raises(NotFoundError):

@@ -68,8 +68,7 @@ def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str]
 
 def set_value(home: Home, key: str, text: str, source: str = "") -> None:
     """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`."""
-    before = read_text(home)
-    document = _parse(before, home)
+    document = _document(home)
     section, field = _address(key, source, _names_only(document))
     try:
         value = from_text(field, text)
@@ -77,18 +76,16 @@ def set_value(home: Home, key: str, text: str, source: str = "") -> None:
     except BadValueError as error:
         reason = "is not valid" if field.metadata["secret"] else str(error)
         raise UsageError(f"{'.'.join((*section, field.name))} {reason}", field.metadata["doc"]) from error
-    table = document
+    table: Any = document
     for name in section:
-        if name not in table:
-            table[name] = tomlkit.table()
-        table = table[name]
+        table = table.setdefault(name, tomlkit.table())
     table[field.name] = value
     _write(home, document)
 
 
 def delete_value(home: Home, key: str, source: str = "") -> bool:
     """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
-    document = _parse(read_text(home), home)
+    document = _document(home)
     parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
     table: Any = document
     for name in parts[:-1]:
@@ -108,7 +105,7 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
 def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any] | None = None) -> SourceConfig:
     """Write a new source; `settings` are more keys of its section. An empty name is made from the folder's."""
     root = _existing_folder(path)
-    document = _parse(read_text(home), home)
+    document = _document(home)
     sources = document.get("sources", {})
     if name in sources:
         raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
@@ -118,15 +115,13 @@ def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, A
     for key, value in (settings or {}).items():
         table[key] = plain(value)
     table.add(tomlkit.nl())
-    if "sources" not in document:
-        document["sources"] = tomlkit.table(is_super_table=True)
-    document["sources"][name] = table
+    document.setdefault("sources", tomlkit.table(is_super_table=True))[name] = table
     return _write(home, document).source(name)
 
 
 def remove_source(home: Home, name: str) -> None:
     """Take a source out of the file; its notes are not touched."""
-    document = _parse(read_text(home), home)
+    document = _document(home)
     _names_only(document).source(name)
     del document["sources"][name]
     if document.get("memory", {}).get("vault") == name:
@@ -204,7 +199,8 @@ def _names_only(document: tomlkit.TOMLDocument) -> Config:
     return Config(sources=tuple(SourceConfig(name=name, path=Path()) for name in names))
 
 
-def _parse(text: str, home: Home) -> tomlkit.TOMLDocument:
+def _document(home: Home) -> tomlkit.TOMLDocument:
+    text = read_text(home)
     try:
         return tomlkit.parse(text)
     except tomlkit.exceptions.ParseError as error:

@@ -64,7 +64,8 @@ def find_home(
     config_file = str(config) if config else "" if flag else environ.get("VAULT_INDEX_CONFIG", "")
     if folder:
         one = _absolute(folder, user)
-        return _reachable(Home(_file(config_file, user, one / "config.toml"), one, one), environ)
+        config_path = _absolute(config_file or str(one / "config.toml"), user)
+        return _reachable(Home(config_path, one, one), environ)
     data_dir = _xdg(environ, "XDG_DATA_HOME", user, ".local/share") / "vault-index"
     config_home = _xdg(environ, "XDG_CONFIG_HOME", user, ".config")
     runtime = environ.get("XDG_RUNTIME_DIR", "")
@@ -72,7 +73,7 @@ def find_home(
     runtime_dir = Path(runtime, "vault-index") if os.path.isabs(runtime) else data_dir / "run"
     # The runtime folder is one per user, so an index in an unusual place needs a socket name of its own.
     name = "daemon.sock" if data_dir == usual or not os.path.isabs(runtime) else f"{_digest(data_dir)}.sock"
-    config_path = _file(config_file, user, config_home / "vault-index" / "config.toml")
+    config_path = _absolute(config_file, user) if config_file else config_home / "vault-index" / "config.toml"
     return _reachable(Home(config_path, data_dir, runtime_dir, name), environ)
 
 
@@ -93,10 +94,6 @@ def private_folder(path: Path) -> Path:
             f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"
         )
     return path
-
-
-def _file(given: str, user: str, usual: Path) -> Path:
-    return _absolute(given, user) if given else usual
 
 
 def _absolute(path: str, user: str) -> Path:

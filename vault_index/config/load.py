@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +139,9 @@ def _section(file: _File, kind: type[Any], table: object, where: tuple[str, ...]
     return values
 
 
-def _sources(file: _File, tables: object) -> list[SourceConfig]:
+def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
     if not isinstance(tables, dict):
         raise file.error("sources must be sections, as [sources.vault]", ("sources",))
-    found = []
     for name, table in tables.items():
         where = ("sources", name)
         if not _SOURCE_NAME.fullmatch(name):
@@ -151,8 +150,7 @@ def _sources(file: _File, tables: object) -> list[SourceConfig]:
         values = _section(file, SourceConfig, table, where)
         if "path" not in values:
             raise file.error(f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"')
-        found.append(SourceConfig(name=name, **values))
-    return found
+        yield SourceConfig(name=name, **values)
 
 
 def _refuse_misspelt(variable: str, word: str, key: str) -> None:

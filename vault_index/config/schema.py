@@ -215,11 +215,6 @@ class Config:
     opencode: OpencodeConfig = field(default_factory=OpencodeConfig)
     agents: AgentsConfig = field(default_factory=AgentsConfig)
 
-    @classmethod
-    def default(cls, path: Path, name: str = "vault") -> "Config":
-        """Every default, and one vault."""
-        return cls(sources=(SourceConfig(name=name, path=path),))
-
     def memory_source(self) -> SourceConfig | None:
         """The vault that is written to; None where there is no vault."""
         return self.source(self.memory.vault) if self.memory.vault else next(iter(self.sources), None)

@@ -11,42 +11,7 @@ from vault_index.errors import ConfigError, did_you_mean
 
 def check_together(config: Config, home: Home) -> None:
     """Raise a ConfigError for the first contradiction."""
-    _check_numbers(config)
-    _check_texts(config)
-    _check_folders(config, home)
-
-
-def _check_numbers(config: Config) -> None:
-    chunk, watch = config.chunk, config.watch
-    if chunk.overlap * 2 >= chunk.tokens:
-        raise ConfigError(
-            f"chunk.overlap ({chunk.overlap}) must be less than half of chunk.tokens ({chunk.tokens})",
-            f"set chunk.overlap to {chunk.tokens // 5}",
-        )
-    if watch.longest < watch.quiet:
-        raise ConfigError(
-            f"watch.longest ({watch.longest}) must not be less than watch.quiet ({watch.quiet})",
-            "raise watch.longest or lower watch.quiet",
-        )
-
-
-def _check_texts(config: Config) -> None:
-    url = config.embedding.base_url
-    if url and not url.startswith(("http://", "https://")):
-        raise ConfigError(
-            "embedding.base_url must begin with http:// or https://", "for Ollama: http://localhost:11434/v1"
-        )
-    folder = PurePosixPath(config.memory.dir)
-    if not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in config.memory.dir:
-        raise ConfigError(
-            f"memory.dir must be a folder inside the vault, not {config.memory.dir!r}", 'the default is "80-memory"'
-        )
-    for entry in config.memory.capture_tags:
-        tag, colon, _ = entry.partition(":")
-        if not colon or not tag.strip("# "):
-            raise ConfigError(
-                f"memory.capture_tags: {entry!r} names no tag", 'write a list as ["billing: invoice, stripe api"]'
-            )
+    _check_values(config)
     _check_opencode(config)
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault not in names:
@@ -54,39 +19,75 @@ def _check_texts(config: Config) -> None:
             f"memory.vault names {config.memory.vault!r}, which is no source",
             did_you_mean(config.memory.vault, names, f"sources: {', '.join(names) or 'none yet'}"),
         )
+    _check_folders(config, home)
+
+
+def _refuse(wrong: bool, problem: str, hint: str) -> None:
+    if wrong:
+        raise ConfigError(problem, hint)
+
+
+def _check_values(config: Config) -> None:
+    chunk, watch, url, folder = config.chunk, config.watch, config.embedding.base_url, config.memory.dir
+    _refuse(
+        chunk.overlap * 2 >= chunk.tokens,
+        f"chunk.overlap ({chunk.overlap}) must be less than half of chunk.tokens ({chunk.tokens})",
+        f"set chunk.overlap to {chunk.tokens // 5}",
+    )
+    _refuse(
+        watch.longest < watch.quiet,
+        f"watch.longest ({watch.longest}) must not be less than watch.quiet ({watch.quiet})",
+        "raise watch.longest or lower watch.quiet",
+    )
+    _refuse(
+        bool(url) and not url.startswith(("http://", "https://")),
+        "embedding.base_url must begin with http:// or https://",
+        "for Ollama: http://localhost:11434/v1",
+    )
+    _refuse(
+        _leaves(folder),
+        f"memory.dir must be a folder inside the vault, not {folder!r}",
+        'the default is "80-memory"',
+    )
+    for entry in config.memory.capture_tags:
+        tag, colon, _ = entry.partition(":")
+        _refuse(
+            not colon or not tag.strip("# "),
+            f"memory.capture_tags: {entry!r} names no tag",
+            'write a list as ["billing: invoice, stripe api"]',
+        )
+
+
+def _leaves(text: str) -> bool:
+    """Whether a setting is no folder inside the vault."""
+    folder = PurePosixPath(text)
+    return not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in text
 
 
 def _check_opencode(config: Config) -> None:
-    known = ("reasoning", "output", "diffs")
-    wrong = next((word for word in config.opencode.include if word not in known), None)
+    known, opencode = ("reasoning", "output", "diffs"), config.opencode
+    wrong = next((word for word in opencode.include if word not in known), None)
     if wrong is not None:
         raise ConfigError(
             f"opencode.include names {wrong!r}, which is no part of a session",
             did_you_mean(wrong, known, f"it may name {', '.join(known)}"),
         )
-    _check_mirror(config)
-    if config.opencode.enabled and any(source.name == "opencode" for source in config.sources):
-        raise ConfigError(
-            "a source is named 'opencode', as the sessions of OpenCode are",
-            "rename its section, or set opencode.enabled to false",
-        )
-
-
-def _check_mirror(config: Config) -> None:
-    if not config.opencode.mirror:
-        return
-    folder, memories = PurePosixPath(config.opencode.mirror), PurePosixPath(config.memory.dir)
-    outside = not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in config.opencode.mirror
-    if outside or any(part.startswith(".") for part in folder.parts):
-        raise ConfigError(
-            f"opencode.mirror must be a folder inside the vault that is not hidden, not {config.opencode.mirror!r}",
-            'for example "sessions"',
-        )
-    if folder.is_relative_to(memories) or memories.is_relative_to(folder):
-        raise ConfigError(
-            f"opencode.mirror ({folder}) and memory.dir ({memories}) must not lie in each other",
-            "every note in memory.dir is a memory: give sessions a folder of their own",
-        )
+    folder, memories = PurePosixPath(opencode.mirror), PurePosixPath(config.memory.dir)
+    _refuse(
+        bool(opencode.mirror) and (_leaves(opencode.mirror) or any(part.startswith(".") for part in folder.parts)),
+        f"opencode.mirror must be a folder inside the vault that is not hidden, not {opencode.mirror!r}",
+        'for example "sessions"',
+    )
+    _refuse(
+        bool(opencode.mirror) and (folder.is_relative_to(memories) or memories.is_relative_to(folder)),
+        f"opencode.mirror ({folder}) and memory.dir ({memories}) must not lie in each other",
+        "every note in memory.dir is a memory: give sessions a folder of their own",
+    )
+    _refuse(
+        opencode.enabled and any(source.name == "opencode" for source in config.sources),
+        "a source is named 'opencode', as the sessions of OpenCode are",
+        "rename its section, or set opencode.enabled to false",
+    )
 
 
 def _check_folders(config: Config, home: Home) -> None:
@@ -94,22 +95,22 @@ def _check_folders(config: Config, home: Home) -> None:
     roots: list[tuple[str, str]] = []
     for source in config.sources:
         root = os.path.realpath(source.path)
-        if is_under(data, root):
-            raise ConfigError(
-                f"the vault {source.path} lies in the data folder of the index, {home.data_dir}",
-                "move one of them: --home DIR chooses another data folder",
-            )
-        if is_under(root, data) and not _hidden(data, root):
-            raise ConfigError(
-                f"the data folder {home.data_dir} lies inside the vault {source.path}",
-                "choose a data folder outside the vault, or a hidden one in it, with --home DIR",
-            )
+        _refuse(
+            is_under(data, root),
+            f"the vault {source.path} lies in the data folder of the index, {home.data_dir}",
+            "move one of them: --home DIR chooses another data folder",
+        )
+        _refuse(
+            is_under(root, data) and not _hidden(data, root),
+            f"the data folder {home.data_dir} lies inside the vault {source.path}",
+            "choose a data folder outside the vault, or a hidden one in it, with --home DIR",
+        )
         for other, name in roots:
-            if is_under(other, root) or is_under(root, other):
-                raise ConfigError(
-                    f"the sources {name!r} and {source.name!r} share the folder {max(root, other, key=len)}",
-                    "every note must belong to one source: remove one, or move it out of the other",
-                )
+            _refuse(
+                is_under(other, root) or is_under(root, other),
+                f"the sources {name!r} and {source.name!r} share the folder {max(root, other, key=len)}",
+                "every note must belong to one source: remove one, or move it out of the other",
+            )
         roots.append((root, source.name))
 
 

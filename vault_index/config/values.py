@@ -40,15 +40,13 @@ def from_text(field: dataclasses.Field[Any], text: str) -> object:
     """Convert a text of the environment or the command line to the type of the field, to be checked by `check`."""
     if field.type in (str, Path):
         return text
-    if field.type is bool:
+    if field.type is bool or (field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false")):
         return _truth(text)
     if field.type in (int, float):
         try:
             return int(text) if field.type is int else float(text)
         except ValueError:
             raise BadValueError(f"must be {_NAMES[field.type]}, not {text!r}") from None
-    if field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false"):
-        return _truth(text)
     return _list(text)
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from vault_index.fields import FILTERS
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity, plain_text
+from vault_index.markdown.frontmatter import plain_text, string_list
+from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from vault_index.markdown.normalize import split_lines
+from vault_index.markdown.obsidian import without_suffix
 from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
 from vault_index.surrogates import mended
@@ -38,7 +39,9 @@ def parse_canvas(text: str, name: str) -> ParsedDocument:
             links += [replace(link, line=line) for link in inline.links]
         line, file = node.get("file", (0, None))
         if isinstance(file, str) and file:
-            links.append(_file_link(file, node.get("subpath", (0, None))[1], line))
+            subpath = node.get("subpath", (0, None))[1]
+            heading = subpath.lstrip("#") if isinstance(subpath, str) else ""
+            links.append(Link(without_suffix(file), heading, "", line, embed=True))
     return ParsedDocument(
         title=name,
         title_in_text=False,
@@ -68,46 +71,29 @@ def _read_nodes(text: str) -> tuple[list[_Node], tuple[Fault, ...]]:
 
 def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
     """Walks the outer levels of valid JSON by hand: `json.loads` does not tell where a value stood."""
-    for key, start, nodes in _members(text, _skip(text, 0)):
+    for key, start, nodes in _values(text, _skip(text, 0)):
         if key == "nodes" and isinstance(nodes, list):
-            for place, node in _elements(text, start):
+            for _, place, node in _values(text, start):
                 if isinstance(node, dict):
-                    fields = _members(text, place)
+                    fields = _values(text, place)
                     yield {name: (bisect(line_ends, at) + 1, mended(value)) for name, at, value in fields}
 
 
-def _members(text: str, start: int) -> Iterator[tuple[str, int, Any]]:
-    """Key, offset of the value, and value, of the object that begins at `start`."""
+def _values(text: str, start: int) -> Iterator[tuple[str, int, Any]]:
+    """Key, offset of the value, and value, in the object that begins at `start`; in a list the keys are empty."""
     decode = json.JSONDecoder().raw_decode
+    key, keyed = "", text[start] == "{"
     position = _skip(text, start + 1)
-    while text[position] != "}":
-        key, position = decode(text, position)
-        begin = _skip(text, _skip(text, position) + 1)
-        value, position = decode(text, begin)
-        yield key, begin, value
-        position = _next(text, position)
-
-
-def _elements(text: str, start: int) -> Iterator[tuple[int, Any]]:
-    decode = json.JSONDecoder().raw_decode
-    position = _skip(text, start + 1)
-    while text[position] != "]":
+    while text[position] not in "}]":
+        if keyed:
+            key, position = decode(text, position)
+            position = _skip(text, _skip(text, position) + 1)
         value, end = decode(text, position)
-        yield position, value
-        position = _next(text, end)
-
-
-def _next(text: str, position: int) -> int:
-    """Past the comma, or at the closing bracket."""
-    position = _skip(text, position)
-    return _skip(text, position + 1) if text[position] == "," else position
+        yield key, position, value
+        end = _skip(text, end)
+        position = _skip(text, end + 1) if text[end] == "," else end
 
 
 def _skip(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
-
-
-def _file_link(file: str, subpath: Any, line: int) -> Link:
-    target = file[:-3] if file.lower().endswith(".md") else file
-    return Link(target, subpath.lstrip("#") if isinstance(subpath, str) else "", "", line, embed=True)

@@ -40,10 +40,6 @@ class _NotAMapping(yaml.YAMLError):
     pass
 
 
-class _OutOfBounds(yaml.YAMLError):
-    pass
-
-
 def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
     """Read the frontmatter of a document given as lines. Values are JSON values.
 
@@ -84,6 +80,11 @@ def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
     return _single(value)
 
 
+def plain_text(value: Any) -> str | None:
+    """A frontmatter value that is one text or number, as text; None for any other, and for an empty one."""
+    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+
+
 def _single(item: Any) -> list[str]:
     if item is None or isinstance(item, Mapping):
         return []
@@ -93,7 +94,7 @@ def _single(item: Any) -> list[str]:
 
 def _load(text: str) -> dict[str, Any]:
     if len(text) > _MAX_CHARACTERS:
-        raise _OutOfBounds(f"longer than {_MAX_CHARACTERS:,} characters")
+        raise yaml.YAMLError(f"longer than {_MAX_CHARACTERS:,} characters")
     _refuse_bombs(text)
     values = YAMLHandler().load(text, Loader=_LOADER)
     if values is None:
@@ -114,13 +115,13 @@ def _refuse_bombs(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, _LOADER):
         if isinstance(event, yaml.AliasEvent):
-            raise _OutOfBounds("aliases (*name) are not read")
+            raise yaml.YAMLError("aliases (*name) are not read")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > _MAX_DEPTH:
-            raise _OutOfBounds("nested too deeply")
+            raise yaml.YAMLError("nested too deeply")
 
 
 def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], int | None]:

@@ -2,10 +2,11 @@
 
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, time
 from typing import Any
 
-from vault_index.markdown.frontmatter import fenced_lines, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import fenced_lines, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import identity, split_lines
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
@@ -35,23 +36,15 @@ def document_uid(own: Any, source: str, path: str) -> str:
 def as_uuid(value: object) -> str | None:
     """The UUID that a text is, in its usual spelling; None for any other value."""
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return str(uuid.UUID(value.strip()))
-        except ValueError:
-            pass
     return None
-
-
-def plain_text(value: Any) -> str | None:
-    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
 def first_time(*values: Any) -> float | None:
     """The first value that is a date, in seconds since the epoch; local time unless it names a zone."""
     for value in values:
         if isinstance(value, str):
-            try:
+            with suppress(ValueError, OverflowError):
                 return datetime.fromisoformat(value.strip()).timestamp()
-            except (ValueError, OverflowError):
-                continue
     return None

@@ -80,12 +80,10 @@ class _Nested:
         first = self._lines[start].strip()
         if len(first) > len("$$") and first.endswith("$$"):
             return start
-        if self._math_closes:
-            for number in range(start + 1, len(self._lines)):
-                if self._lines[number].rstrip().endswith("$$"):
-                    return number
-            self._math_closes = False
-        return None
+        below = range(start + 1, len(self._lines)) if self._math_closes else ()
+        closing = next((number for number in below if self._lines[number].rstrip().endswith("$$")), None)
+        self._math_closes = closing is not None
+        return closing
 
 
 def _closes(line: str, fence: str) -> bool:

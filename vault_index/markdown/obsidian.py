@@ -4,12 +4,12 @@ import re
 from bisect import bisect
 from collections import deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from urllib.parse import unquote
 
 from vault_index.markdown.code import BREAK, Span, code_spans, masked
-from vault_index.markdown.words import plain_words
+from vault_index.markdown.words import ESCAPE, plain_words
 from vault_index.models import Link
 
 _OPEN_BRACKETS = 64  # open brackets that are kept at a time; nobody nests deeper
@@ -26,7 +26,6 @@ _TOKEN = re.compile(
 )
 _WIKILINK = re.compile(rf"(?P<embed>!?){_WIKI}")
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 _HTML_OR_MATH = re.compile(r"<[a-z/!][^<>\n]*>|\$(?![\s$])[^$\n]*(?<!\s)\$(?!\d)", re.IGNORECASE)
 # Obsidian's own rule, and the punctuation of Chinese and Japanese besides, which ends a word as ours does.
@@ -61,31 +60,26 @@ def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
         for span, link in _links(plain, text):
             spans.append(span)
             if link:
-                target, heading, words, embed = link
-                links.append(Link(target, heading, words, bisect(ends, span[0]) + 1, embed))
+                links.append(replace(link, line=bisect(ends, span[0]) + 1))
     return Inline(tuple(_tags(plain, spans)) if hashes else (), tuple(links))
 
 
-def wikilinks(line: str, number: int) -> Iterator[Link]:
-    """The wikilinks of a line that is no markdown, as of the frontmatter."""
-    for match in _WIKILINK.finditer(line):
-        if parts := _wikilink(match["wiki"], bool(match["embed"])):
-            target, heading, text, embed = parts
-            yield Link(target, heading, text, number, embed)
+def wikilinks(lines: Sequence[str]) -> Iterator[Link]:
+    """The wikilinks of lines that are no markdown, as of the frontmatter: Obsidian counts those of properties too."""
+    for number, line in enumerate(lines, start=1):
+        for match in _WIKILINK.finditer(line):
+            if link := _wikilink(match["wiki"], bool(match["embed"])):
+                yield replace(link, line=number)
 
 
-_Parts = tuple[str, str, str, bool]
-
-
-def _links(plain: str, text: str) -> Iterator[tuple[Span, _Parts | None]]:
-    """The span of each link, and its parts; None for a link that leads out of the vault.
+def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
+    """The span of each link, and the link without its line; None for one that leads out of the vault.
 
     One pass with a stack of open brackets: links nest (an image that is a link), and a regular expression for both
     ends would look for the second one again from every bracket.
     """
     waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
     for match in _TOKEN.finditer(plain):
-        kind = match.lastgroup
         if match["wiki"] is not None:
             span = match.span("wiki")
             yield match.span(), _wikilink(text[span[0] : span[1]], bool(match["embed"]))
@@ -97,42 +91,38 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, _Parts | None]]:
             start, words, embed = waiting.pop()
             address = match["angled"] if match["angled"] is not None else match["bare"]
             yield (start, match.end()), _relative(address, text[words : match.start()], embed)
-        elif kind == "close" and waiting:
+        elif match["close"] is not None and waiting:
             waiting.pop()
 
 
-def _wikilink(inner: str, embed: bool) -> _Parts | None:
+def _wikilink(inner: str, embed: bool) -> Link | None:
     place, _, text = inner.partition("|")
     target, _, heading = place.rstrip("\\").partition("#")  # in a table the bar is written \|
-    target, heading, text = _without_suffix(target.strip()), heading.strip(), text.strip()
+    target, heading, text = without_suffix(target.strip()), heading.strip(), text.strip()
     if not target and not heading:
         return None
-    return target, heading, "" if embed and _SIZE.fullmatch(text) else text, embed
+    return Link(target, heading, "" if embed and _SIZE.fullmatch(text) else text, 0, embed)
 
 
-def _relative(address: str, text: str, embed: bool) -> _Parts | None:
+def _relative(address: str, text: str, embed: bool) -> Link | None:
     if not address or _SCHEME.match(address):
         return None
-    path, _, heading = _ESCAPE.sub(r"\1", address).partition("#")
+    path, _, heading = ESCAPE.sub(r"\1", address).partition("#")
     path = path.partition("?")[0]
     if not path and not heading:
         return None
-    return _without_suffix(unquote(path)), unquote(heading), plain_words(text), embed
+    return Link(without_suffix(unquote(path)), unquote(heading), plain_words(text), 0, embed)
 
 
-def _without_suffix(target: str) -> str:
+def without_suffix(target: str) -> str:
+    """What a link calls a note: its path without `.md`."""
     return target[:-3] if target.lower().endswith(".md") else target
 
 
 def _tags(plain: str, links: Sequence[Span]) -> Iterator[str]:
-    if not _TAG.search(plain):
-        return
-    plain = masked(plain, sorted(links))
-    if "<" in plain or "$" in plain:
-        plain = _HTML_OR_MATH.sub("`", plain)
-    for tag in _TAG.findall(plain):
-        if _A_WORD.search(tag) and _NOT_A_RULE.search(tag):
-            yield tag
+    if _TAG.search(plain):
+        plain = _HTML_OR_MATH.sub("`", masked(plain, sorted(links)))
+        yield from (tag for tag in _TAG.findall(plain) if _A_WORD.search(tag) and _NOT_A_RULE.search(tag))
 
 
 def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[str]:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.markdown.blocks import Structure, read_lines, read_structure
-from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
-from vault_index.models import Block, Link, ParsedDocument
+from vault_index.models import Block, ParsedDocument
 
 _NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
 """Keys whose values are not part of the text: the title stands at its head, ids and times have filters of their own."""
@@ -33,13 +33,13 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
 def _document(
     lines: list[str], front: Frontmatter, structure: Structure, inline: Inline, heading: str, name: str
 ) -> ParsedDocument:
-    title = _title(front.values) or heading
+    title = plain_text(front.values.get("title")) or heading
     return ParsedDocument(
         title=title or name,
         title_in_text=bool(title),
         aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
         tags=normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags)),
-        links=(*_frontmatter_links(lines[: front.lines]), *inline.links),
+        links=(*wikilinks(lines[: front.lines]), *inline.links),
         frontmatter=front.values,
         line_count=len(lines),
         blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
@@ -71,20 +71,8 @@ def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for text in tags if (tag := normalize_tag(text))))
 
 
-def _title(values: Mapping[str, Any]) -> str:
-    title = values.get("title")
-    return str(title).strip() if isinstance(title, str | int | float) and not isinstance(title, bool) else ""
-
-
 def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -> list[str]:
     return [text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)]
-
-
-def _frontmatter_links(lines: Sequence[str]) -> Iterator[Link]:
-    """Obsidian counts the links of properties too."""
-    for number, line in enumerate(lines, start=1):
-        if "[[" in line:
-            yield from wikilinks(line, number)
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:

@@ -66,11 +66,9 @@ def drop_recalled(text: str) -> str:
     parts = []
     position = 0
     for match in _BEGIN.finditer(text):
-        if match.start() < position:
-            continue
         closing = ends.get(match[1], [])
         following = bisect(closing, (match.end(), 0))
-        if following < len(closing):
+        if match.start() >= position and following < len(closing):
             parts.append(text[position : match.start()])
             position = closing[following][1]
     parts.append(text[position:])

@@ -13,7 +13,7 @@ _SHORT = 200
 
 _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
 _BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s[^()]*)?\)|\[[^\[\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]")
@@ -34,7 +34,7 @@ def plain_words(text: str) -> str:
     if not _MARKS.search(text):
         return text
     kept: list[str] = []
-    text = _ESCAPE.sub(lambda match: _keep(match[1], kept), _without_code(text, kept))
+    text = ESCAPE.sub(lambda match: _keep(match[1], kept), _without_code(text, kept))
     text = _LINK.sub(r"\1", _WIKILINK.sub(_shown, _FOOTNOTE.sub("", text)))
     text = _LINK.sub(r"\1", text)  # an image that is a link
     text = html.unescape(_HTML.sub("", text))
@@ -57,7 +57,5 @@ def _keep(words: str, kept: list[str]) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    target, text = match[1].rstrip("\\"), match[2]
-    if text:
-        return text
-    return " > ".join(part for part in target.split("#") if part)
+    text: str | None = match[2]
+    return text or " > ".join(part for part in match[1].rstrip("\\").split("#") if part)

@@ -14,7 +14,7 @@ The transcript is ours, its file is its reader's as well:
 import hashlib
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,13 +77,13 @@ class MirroredSessions(OpenCodeSource):
             row = known.get(one.session.id)
             try:
                 written = replace(self._write(one, row, names), made_of=made_of)
-            except VaultIndexError as error:
-                failed.append(Fault("not_mirrored", error.message, row.path if row else ""))
-                continue
             except Exception as error:  # one session that nobody foresaw must not keep the others out
-                log.exception("a defect of vault-index session=%s", one.session.id)
-                reason = f"a defect of vault-index: {type(error).__name__}"
-                failed.append(Fault("not_mirrored", f"{one.ref.path}: {reason}", row.path if row else ""))
+                if isinstance(error, VaultIndexError):
+                    message = error.message
+                else:
+                    log.exception("a defect of vault-index session=%s", one.session.id)
+                    message = f"{one.ref.path}: a defect of vault-index: {type(error).__name__}"
+                failed.append(Fault("not_mirrored", message, row.path if row else ""))
                 continue
             cache.put_mirrored(one.session.id, written)
             known[one.session.id] = written
@@ -191,16 +191,14 @@ class MirroredSessions(OpenCodeSource):
 
 def _changed(
     sessions: dict[str, _Live], known: dict[str, MirroredSession], names: dict[str, str], shape: str
-) -> list[tuple[_Live, str]]:
+) -> Iterator[tuple[_Live, str]]:
     """The sessions to be written, with what their files are made of; what they link to may be called otherwise."""
     families = _families(sessions)
-    changed = []
     for id_, one in sessions.items():
         kin = sorted(names[other] for other in families.get(id_, ()) if other in names)
         made_of, row = f"{one.ref.stamp} {shape} {kin}", known.get(id_)
         if row is None or (row.path and row.made_of != made_of):
-            changed.append((one, made_of))
-    return changed
+            yield one, made_of
 
 
 def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:

@@ -49,7 +49,7 @@ def is_untitled(session: Session) -> bool:
 def name_of(session: Session) -> str:
     """`2026-11-21 Fix the login`, without the ending of a file. Titles are redacted as texts are."""
     day = moment_of(session.created).astimezone().strftime("%Y-%m-%d")
-    title = _NOT_IN_NAMES.sub(" ", redact(drop_private(_UNTITLED.sub(r"\1", session.title))).text)
+    title = _NOT_IN_NAMES.sub(" ", redact(drop_private(_UNTITLED.sub(r"\1", session.title)))[0])
     title = " ".join(title.split())[:_LONGEST]
     while len(title.encode()) > _LONGEST_BYTES:
         title = title[:-1]

@@ -1,8 +1,6 @@
 """The vault that sessions are written into: among its notes, the files in one folder are sessions."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from vault_index.config import OpencodeConfig, SourceConfig
 from vault_index.disk import is_under
@@ -22,11 +20,6 @@ class VaultWithSessions(VaultSource):
 
     def read(self, ref: DocumentRef) -> RawDocument:
         raw = super().read(ref)
-        return replace(raw, kind="session") if self._front(ref.path, raw.text) else raw
-
-    def _front(self, path: str, text: str) -> Mapping[str, Any]:
-        """The frontmatter of a session; nothing for other files."""
-        if not is_under(self._folder, path) or not path.endswith(".md"):
-            return {}
-        front = read_frontmatter(split_lines(text)).values
-        return front if front.get("session") else {}
+        may_be = is_under(self._folder, ref.path) and ref.path.endswith(".md")
+        is_session = may_be and read_frontmatter(split_lines(raw.text)).values.get("session")
+        return replace(raw, kind="session") if is_session else raw

@@ -76,7 +76,8 @@ def assignments(text: str, folded: str) -> Iterator[tuple[str, int, int]]:
             match = _assigned(name, position, text, folded) if position >= done else None
             if match:
                 start, value = match.start(match.lastindex or 0), _trimmed(match)
-                if _is_secret(name, value, bare=not match["quoted"], sign=text[position:start]):
+                likely = _is_password(value, text[position:start]) if name.kind == _PASSWORD else _is_key(value)
+                if likely and not _is_code(value, bare=not match["quoted"]):
                     aws = compiled(_AWS_SECRET).search(folded[max(position - _NEAR, 0) : start])
                     yield "an AWS secret key" if aws else name.kind, start, start + len(value)
                 # What stands in a long value is not read again for every name in it.
@@ -111,11 +112,6 @@ def _trimmed(match: re.Match[str]) -> str:
     """The value, without what closes the sentence or the brackets around it."""
     quoted: str | None = match["quoted"]
     return quoted or match["bare"].rstrip(")]}*_").removesuffix(".")
-
-
-def _is_secret(name: Name, value: str, *, bare: bool, sign: str) -> bool:
-    likely = _is_password(value, sign) if name.kind == _PASSWORD else _is_key(value)
-    return likely and not _is_code(value, bare=bare)
 
 
 def _is_password(value: str, sign: str) -> bool:

@@ -6,7 +6,6 @@ keyword detector 0.7. This reads 20 to 35. docs/privacy.md says what is found, d
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_index.secrets.assignments import assignments
@@ -38,45 +37,34 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     found = [*private_keys(plain), *tokens(plain), *assignments(text, plain.lower())]
     secrets: list[Secret] = []
     line, counted = 1, 0
-    for kind, start, end in _united(found):
+    for _, kind, start, end in _united(found):
         line += text.count("\n", counted, start)
         counted = start
         secrets.append(Secret(kind, line, start, end))
     return tuple(secrets)
 
 
-def _united(found: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
-    """Those that overlap as one, under the kind of the one that was found first: a form says more than a name."""
-    current: tuple[str, int, int] | None = None
-    rank = 0
+def _united(found: list[tuple[str, int, int]]) -> list[tuple[int, str, int, int]]:
+    """Those that overlap as one, with the number and kind of the one found first: a form says more than a name."""
+    united: list[tuple[int, str, int, int]] = []
     for order, (kind, start, end) in sorted(enumerate(found), key=lambda item: item[1][1]):
-        if current and start < current[2]:
-            current = (kind if order < rank else current[0], current[1], max(current[2], end))
-            rank = min(rank, order)
-            continue
-        if current:
-            yield current
-        current, rank = (kind, start, end), order
-    if current:
-        yield current
+        if united and start < united[-1][3]:
+            rank, known, start, until = united.pop()
+            end = max(end, until)
+            order, kind = min((order, kind), (rank, known))
+        united.append((order, kind, start, end))
+    return united
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
-    text: str
-    count: int
-    """The number of credentials that were removed."""
-
-
-def redact(text: str) -> Redacted:
-    """The text with `[redacted: KIND]` for each credential, in as many lines as before."""
+def redact(text: str) -> tuple[str, int]:
+    """The text with `[redacted: KIND]` for each credential, in as many lines as before, and the number of them."""
     secrets = find_secrets(text)
     pieces, end = [], 0
     for secret in secrets:
         breaks = _LINE_BREAKS.sub("", text[secret.start : secret.end])
         pieces += [text[end : secret.start], f"[redacted: {secret.kind}]", breaks]
         end = secret.end
-    return Redacted("".join((*pieces, text[end:])), len(secrets))
+    return "".join((*pieces, text[end:])), len(secrets)
 
 
 def drop_private(text: str) -> str:

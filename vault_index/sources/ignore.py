@@ -48,13 +48,11 @@ class Rules:
         rules = []
         for number, line in enumerate(lines, start=1):
             text = _without_trailing_spaces(_composed(line))
-            if not text or text.startswith("#"):
-                continue
-            rule = _rule(text)
-            if rule is None:
-                self.bad_lines.append(number)
-            else:
-                rules.append(rule)
+            if text and not text.startswith("#"):
+                if rule := _rule(text):
+                    rules.append(rule)
+                else:
+                    self.bad_lines.append(number)
         self._last_first = tuple(reversed(rules))
 
     def verdict(self, path: str) -> bool | None:
@@ -78,8 +76,7 @@ class Rules:
         while end < len(path):
             end = path.find("/", end) + 1 or len(path)
             verdict = self.verdict(path[:end])
-            if verdict is not None:
-                covered = verdict
+            covered = covered if verdict is None else verdict
         return covered
 
 
@@ -160,9 +157,8 @@ def _bracket(rest: str) -> tuple[str, int]:
     negated = rest[1:2] in ("!", "^")
     position += negated
     parts = []
-    first = True
-    while first or rest[position : position + 1] != "]":
-        first = False
+    begin = position
+    while position == begin or rest[position : position + 1] != "]":
         if rest.startswith("[:", position) and (end := rest.find(":]", position)) > 0:
             name = rest[position + 2 : end]
             parts.append(f"[{_CLASSES[name]}]" if name in _CLASSES else _fail(f"no class {name}"))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 DOCUMENT_ENDINGS = (".md", ".markdown", ".canvas")
 """In any case of letters. Obsidian knows `.md` and `.canvas`; folders of documentation hold `.markdown` as well."""
 
+_HALF = re.compile("[\ud800-\udfff]")
 _ICLOUD = ".icloud"
 _IGNORED_FOLDERS = frozenset({"node_modules", "@eadir", "#recycle", "$recycle.bin", "__macosx"})
 # Syncthing; Dropbox ("(Ann's conflicted copy 2026-01-02)") and Nextcloud ("(conflicted copy 2026-01-02 101112)").
@@ -18,9 +19,7 @@ def is_document_name(name: str) -> bool:
     # The plain test first: it decides nearly every name and runs for every file of a vault.
     if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
         return False
-    if name[0] in ".~" and (name[0] == "." or name.startswith("~$")):
-        return False
-    return not ("onflict" in name.lower() and _CONFLICT.search(name))
+    return not (name.startswith((".", "~$")) or ("onflict" in name.lower() and _CONFLICT.search(name)))
 
 
 def is_folder_name(name: str) -> bool:
@@ -30,20 +29,13 @@ def is_folder_name(name: str) -> bool:
 
 def is_readable_name(name: str) -> bool:
     """Whether the name is valid UTF-8; others cannot be stored, shown or asked for."""
-    if name.isascii():
-        return True
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    # Only lone halves of characters, as Python reads bytes of a name that are not UTF-8, cannot be encoded.
+    return name.isascii() or not _HALF.search(name)
 
 
 def placeholder_of(name: str) -> str:
     """The document for which iCloud keeps this file while it is not on the machine (`.note.md.icloud`); or nothing."""
-    if not (name.startswith(".") and name.endswith(_ICLOUD)):
-        return ""
-    document = name[1 : -len(_ICLOUD)]
+    document = name[1 : -len(_ICLOUD)] if name.startswith(".") and name.endswith(_ICLOUD) else ""
     return document if document and is_document_name(document) else ""
 
 
@@ -82,6 +74,4 @@ def readable_part(path: str) -> str:
 def parts_of(path: str) -> list[str] | None:
     """The names in a relative path with `/`; None if it is not one (absolute, `..`, empty names)."""
     parts = path.split("/")
-    if "\0" in path or not all(part not in ("", ".", "..") for part in parts):
-        return None
-    return parts
+    return None if "\0" in path or any(part in ("", ".", "..") for part in parts) else parts

@@ -72,10 +72,9 @@ class RuleBook:
         """
         path = f"{self._root}/{prefix}{IGNORE_FILE}"
         state = _state(path)
-        if state is None:
-            self._files.pop(prefix, None)
-            return chain, ()
         known = self._files.pop(prefix, None)
+        if state is None:
+            return chain, ()
         if known is None or known[0] != state:
             known = (state, *_read_rules(path, f"{prefix}{IGNORE_FILE}"))
         if _settled(state):
@@ -84,9 +83,8 @@ class RuleBook:
 
     def ignores(self, chain: Chain, path: str) -> bool:
         """Whether a file, or a folder whose path ends with `/`, is left out."""
-        if self._exclude is not None and self._exclude.verdict(path):
-            return True
-        if self._include is not None and not path.endswith("/") and not self._include.covers(path):
+        excluded = self._exclude is not None and self._exclude.verdict(path)
+        if excluded or (self._include is not None and not path.endswith("/") and not self._include.covers(path)):
             return True
         for skip, rules in reversed(chain):
             verdict = rules.verdict(path[skip:])
@@ -94,8 +92,8 @@ class RuleBook:
                 return verdict
         return self._obsidian.ignores(path)
 
-    def ignores_somewhere(self, parts: list[str], *, file: bool) -> bool:
-        """Whether a path or one of the folders it lies in is left out."""
+    def around(self, parts: list[str], *, file: bool) -> Chain | None:
+        """The rules around a path, without a folder's own; None where it or a folder it lies in is left out."""
         chain: Chain = ()
         prefix = ""
         for position, part in enumerate(parts):
@@ -104,14 +102,7 @@ class RuleBook:
             if not file or position < len(parts) - 1:
                 prefix += "/"
             if self.ignores(chain, prefix):
-                return True
-        return False
-
-    def around(self, parts: list[str]) -> Chain:
-        """The rules around a folder, without its own."""
-        chain: Chain = ()
-        for depth in range(len(parts)):
-            chain, _ = self.enter(chain, "".join(f"{part}/" for part in parts[:depth]))
+                return None
         return chain
 
 
@@ -143,9 +134,7 @@ def _state(path: str) -> _State:
         return None
     except OSError:
         return (0, 0, 0)
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    return (status.st_size, status.st_mtime_ns, status.st_ino)
+    return (status.st_size, status.st_mtime_ns, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def _settled(state: _State) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from vault_index.config import SourceConfig
-from vault_index.disk import is_under
+from vault_index.disk import is_under, os_errors_as
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.names import (
@@ -84,32 +84,25 @@ class VaultSource:
             return None
         try:
             status = self._status(parts)
+            if status is None:
+                if reason := self.missing():
+                    return Fault("unreadable", f"the vault is gone: {reason}", path)
+                return self._deferred(parts)
+            if stat.S_ISLNK(status.st_mode):
+                scan = self._walk().result(path)
+                seen: tuple[DocumentRef | Fault, ...] = (*scan.refs, *scan.faults)
+                return next((found for found in seen if found.path == path), None)
+            self._rules.refresh()
+            return judge(self.config, path, status) if self._rules.around(parts, file=True) is not None else None
         except OSError as error:
             return unreadable_fault(path, error)
-        if status is None:
-            if reason := self.missing():
-                return Fault("unreadable", f"the vault is gone: {reason}", path)
-            return self._deferred(parts)
-        if stat.S_ISLNK(status.st_mode):
-            scan = self._walk().result(path)
-            seen: tuple[DocumentRef | Fault, ...] = (*scan.refs, *scan.faults)
-            return next((found for found in seen if found.path == path), None)
-        self._rules.refresh()
-        try:
-            if self._rules.ignores_somewhere(parts, file=True):
-                return None
-        except OSError as error:
-            return unreadable_fault(path, error)
-        return judge(self.config, path, status)
 
     def look(self, path: str) -> DocumentRef | None:
         """One path again, by the same rules as `scan`. VaultIndexError when it exists but cannot be read."""
         found = self.examine(path)
-        if isinstance(found, Fault):
-            if found.code in KEPT:
-                raise VaultIndexError(f"{path}: {found.message}", KEPT[found.code])
-            return None
-        return found
+        if isinstance(found, Fault) and found.code in KEPT:
+            raise VaultIndexError(f"{path}: {found.message}", KEPT[found.code])
+        return found if isinstance(found, DocumentRef) else None
 
     def read(self, ref: DocumentRef) -> RawDocument:
         """The text and the state it was read in, which `ref` of the result carries.
@@ -117,12 +110,11 @@ class VaultSource:
         NotFoundError when the file is gone, VaultIndexError when it cannot be read or became too large.
         """
         path = str(self.absolute(ref.path))
-        try:
-            data, status = read_regular(path, self.config.max_file_bytes)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
-        except OSError as error:
-            raise VaultIndexError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
+        with os_errors_as(f"cannot read {path}", "check its permissions"):
+            try:
+                data, status = read_regular(path, self.config.max_file_bytes)
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         text, bad_line = decode(data)
         message = "not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}"
         faults = (Fault("encoding", message, ref.path, bad_line),) if bad_line is not None else ()
@@ -159,7 +151,7 @@ class VaultSource:
             return False
         self._rules.refresh()
         try:
-            return not self._rules.ignores_somewhere(parts, file=False)
+            return self._rules.around(parts, file=False) is not None
         except OSError:  # its rules cannot be read: nobody knows
             return True
 
@@ -230,12 +222,12 @@ class VaultSource:
         return whole().result(place) if stat.S_ISLNK(status.st_mode) else _scan_of(self.examine(place))
 
     def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
-        if not all(is_folder_name(part) and is_readable_name(part) for part in parts):
-            return Scan()
         walk = Walk(self.config, self._root, self._rules)
-        if self._rules.ignores_somewhere(parts, file=False):
+        named = all(is_folder_name(part) and is_readable_name(part) for part in parts)
+        chain = self._rules.around(parts, file=False) if named else None
+        if chain is None:
             return Scan()
-        walk.folder(f"{place}/", self._rules.around(parts))
+        walk.folder(f"{place}/", chain)
         # What links lead to may have been found in another way already: only a whole walk knows.
         return whole().result(place) if walk.links else walk.result(place)
 
@@ -263,9 +255,8 @@ class VaultSource:
             status = self._status(path.split("/"))
         except OSError:
             return True  # whoever opens it meets the same error, and can say which
-        if self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode):
-            return True
-        return is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
+        free = self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode)
+        return free or is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
 
     def _status(self, parts: list[str]) -> os.stat_result | None:
         """The state of a path, of the first link on the way to it, or None where there is nothing."""

@@ -5,7 +5,6 @@ import errno
 import heapq
 import os
 import stat
-from collections.abc import Iterable
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
@@ -52,7 +51,7 @@ class Walk:
             except (FileNotFoundError, NotADirectoryError):
                 continue  # deleted since its parent was read
             except OSError as error:
-                self._cannot_read(prefix.rstrip("/"), error)
+                self._note(unreadable_fault(prefix.rstrip("/"), error))
                 continue
             self._folders.append(prefix)
             self._entries(entries, prefix, chain, waiting)
@@ -72,18 +71,16 @@ class Walk:
                 self._link(path, chain)
             except OSError as error:
                 if error.errno != errno.ELOOP:  # a link to itself leads nowhere
-                    self._cannot_read(path, error)
+                    self._note(unreadable_fault(path, error))
 
     def result(self, place: str = "") -> Scan:
         """What was found, or the part of it at one file or in one folder."""
-        refs: Iterable[DocumentRef] = self.refs
-        faults: Iterable[Fault] = self.faults
-        unreadable: Iterable[str] = self.unreadable
-        if place:
-            refs = (ref for ref in refs if is_under(place, ref.path))
-            faults = (fault for fault in faults if is_under(place, fault.path))
-            unreadable = (path for path in unreadable if is_under(place, path))
-        return Scan(tuple(sorted(refs, key=attrgetter("path"))), tuple(faults), unreadable=tuple(unreadable))
+        refs = sorted(self.refs, key=attrgetter("path"))
+        return Scan(
+            tuple(ref for ref in refs if is_under(place, ref.path)),
+            tuple(fault for fault in self.faults if is_under(place, fault.path)),
+            unreadable=tuple(path for path in self.unreadable if is_under(place, path)),
+        )
 
     def _entries(
         self, entries: list["os.DirEntry[str]"], prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]
@@ -97,7 +94,8 @@ class Walk:
             path = prefix + name
             try:
                 if entry.is_symlink():
-                    self._note_link(name, path, chain)
+                    if is_folder_name(name) and self._readable(name, path):
+                        self.links.append((path, chain))
                 elif entry.is_dir(follow_symlinks=False):
                     if is_folder_name(name) and self._readable(name, path) and self._enters(path, chain):
                         waiting.append((f"{path}/", chain))
@@ -106,7 +104,7 @@ class Walk:
             except FileNotFoundError:
                 continue  # deleted since its folder was read
             except OSError as error:
-                self._cannot_read(path, error)
+                self._note(unreadable_fault(path, error))
 
     def _enters(self, path: str, chain: Chain) -> bool:
         return not self._ignored(f"{path}/", chain) and (self._seen_folders is None or self._seen(f"{path}/"))
@@ -142,19 +140,11 @@ class Walk:
         self.faults.append(Fault("name", "the name is not valid UTF-8; rename it to have it indexed", shown_name(path)))
         return False
 
-    def _cannot_read(self, path: str, error: OSError) -> None:
-        self.unreadable.append(path)
-        self.faults.append(unreadable_fault(path, error))
-
     # --- links -----------------------------------------------------------------------------------------------
-
-    def _note_link(self, name: str, path: str, chain: Chain) -> None:
-        if is_folder_name(name) and self._readable(name, path):
-            self.links.append((path, chain))
 
     def _link(self, path: str, chain: Chain) -> None:
         absolute = f"{self._root}/{path}"
-        if not may_follow(self._source, self._root, self._rules, absolute):
+        if not self._may_follow(absolute):
             return
         try:
             status = os.stat(absolute)
@@ -170,6 +160,14 @@ class Walk:
         elif is_document_name(path.rpartition("/")[2]):
             self._remember_files()
             self._file(path, chain, status)
+
+    def _may_follow(self, absolute: str) -> bool:
+        """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
+        real, root = os.path.realpath(absolute), os.path.realpath(self._root)
+        if not is_under(root, real):
+            return self._source.follow_outside_links
+        inside = real[len(root) :].strip("/")
+        return bool(inside) and self._rules.around(inside.split("/"), file=False) is not None
 
     def _seen(self, prefix: str) -> bool:
         assert self._seen_folders is not None
@@ -202,17 +200,6 @@ def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRe
     if size > limit:
         return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source", path)
     return DocumentRef(source.name, path, stamp_of(status))
-
-
-def may_follow(source: SourceConfig, root: str, rules: RuleBook, absolute: str) -> bool:
-    """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
-    real = os.path.realpath(absolute)
-    real_root = os.path.realpath(root)
-    if not is_under(real_root, real):
-        return source.follow_outside_links
-    if real == real_root:
-        return False
-    return not rules.ignores_somewhere(real[len(real_root) :].strip("/").split("/"), file=False)
 
 
 KEPT = {

@@ -11,8 +11,9 @@ import apsw
 
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.entries import read_messages
-from vault_index.sources.opencode.model import Include, Message, Store
+from vault_index.sources.opencode.model import Include, Message
 from vault_index.sources.opencode.render import Transcript, render
+from vault_index.sources.opencode.stores import Store
 from vault_index.sources.opencode.tree import Tree
 
 FIXTURES = Path(__file__).parents[3] / "fixtures/opencode"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.sources.opencode.stores import copied, transcripts
 from vault_index.sources.opencode.database import Database
-from vault_index.sources.opencode.model import Store
+from vault_index.sources.opencode.stores import Store
 from vault_index.sources.opencode.tree import Tree
 
 FIXED = """\
@@ -199,7 +199,8 @@ def test_more_is_shown_when_asked_for(tmp_path: Path, name: str) -> None:
     place = copied(name, tmp_path)
     store: Store = Database(place) if name.endswith(".db") else Tree(place / "storage")
     text = transcripts(store, [], ("reasoning", "output", "diffs"))[TITLES[0]].text
-    store.close()
+    if isinstance(store, Database):
+        store.close()
     assert (
         "> *Reasoning*\n> The comparison is inverted: != should be ==. Prüfe auch Umlaute: äöü ß — 日本語 🙂." in text
     )

@@ -13,8 +13,8 @@ from typing import Any
 import apsw
 
 from vault_index.errors import BusyError, VaultIndexError
-from vault_index.sources.opencode.entries import read_revert
-from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Revert, Session
+from vault_index.sources.opencode.entries import read_object, read_revert
+from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Session
 
 _BUSY_MS = 2000
 _LIVELY = 100
@@ -65,18 +65,24 @@ class Database:
             return int(self._connection.pragma("data_version"))
 
     def sessions(self, problems: list[str]) -> list[Listed]:
+        """Every session; what could not be read is added to `problems`."""
         return self._listed("", (), problems)
 
     def session(self, id_: str) -> Listed | None:
+        """One session; None where it is not in this database."""
         return next(iter(self._listed("WHERE session.id = ?", (id_,), [])), None)
 
     def times(self, session: str) -> list[int]:
+        """When its messages were written; a fork has those of its original."""
+        sql = "SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created"
         with self._translated():
-            rows = self._all("SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created", (session,))
-        return [time for (time,) in rows]
+            return [time for (time,) in self._all(sql, (session,))]
 
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
-        """Row by row: a session may be larger than the memory that is meant for it."""
+        """The messages of a session in the order of (time, id), each to be used up before the next.
+
+        Row by row: a session may be larger than the memory that is meant for it.
+        """
         try:
             with self._translated():
                 known: set[str] = set()
@@ -134,7 +140,7 @@ class Database:
         try:
             with self._translated():
                 for id_, data in self._connection.execute(sql, (message,)):
-                    yield RawPart(str(id_), _blob(data))
+                    yield str(id_), _blob(data)
         except _DamagedError as error:
             problems.append(f"message {message}: {error.message}; parts of it are missing")
 
@@ -165,16 +171,13 @@ class Database:
     def _has_v2(self) -> bool:
         return set(_V2_NEEDED) <= self._columns["session_message"]
 
-    def _table_info(self, table: str) -> set[str]:
-        return {str(row[1]) for row in self._all(f"PRAGMA table_info({table})")}
-
     def _check(self) -> None:
         """Learn the columns; again when a newer OpenCode has changed them since."""
         schema = int(self._connection.pragma("schema_version"))
         if schema == self._schema:
             return
         tables = (*_NEEDED, "project", "session_message", "migration")
-        self._columns = {table: self._table_info(table) for table in tables}
+        self._columns = {table: {str(row[1]) for row in self._all(f"PRAGMA table_info({table})")} for table in tables}
         lacking = [
             f"{table}.{name}" for table, names in _NEEDED.items() for name in names if name not in self._columns[table]
         ]
@@ -252,18 +255,8 @@ def _session(row: tuple[Any, ...], problems: list[str]) -> Session | None:
         version=_text(version),
         created=created,
         updated=updated,
-        revert=_revert(revert),
+        revert=read_revert(read_object(_blob(revert), "the revert", []) or {}),
     )
-
-
-def _revert(data: Any) -> Revert | None:
-    if not data:
-        return None
-    try:
-        value = json.loads(data)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return read_revert(value) if isinstance(value, dict) else None
 
 
 def _text(data: Any) -> str:

@@ -116,10 +116,10 @@ def _message(
         return None
     speaker: Speaker = "summary" if data.get("summary") is True else role
     parts: list[Part] = []
-    for part in raw_parts:
-        if revert and raw.id == revert.message and part.id == revert.part:
+    for part_id, content in raw_parts:
+        if revert and raw.id == revert.message and part_id == revert.part:
             break
-        value = read_object(part.data, f"part {part.id} of message {raw.id}", problems)
+        value = read_object(content, f"part {part_id} of message {raw.id}", problems)
         if value is not None and (entry := _part(value, include)) is not None:
             parts.append(entry)
     return Message(
@@ -211,15 +211,13 @@ def _v2_tool_call(data: Json, include: Collection[Include]) -> ToolCall:
 
 
 def _v2_shell(raw: RawMessage, data: Json, include: Collection[Include]) -> Message:
-    exit_code = data.get("exit")
-    call = ToolCall(
-        tool="shell",
-        status="completed" if millis_of(data, "time", "completed") is not None else "running",
-        target=text_of(data, "command"),
-        exit=exit_code if isinstance(exit_code, int) else None,
-        output=text_of(data, "output") if "output" in include else "",
-    )
-    return _v2_message(raw, data, "user", (call,))
+    state = {
+        "status": "completed" if millis_of(data, "time", "completed") is not None else "running",
+        "input": {"command": data.get("command")},
+        "metadata": {"exit": data.get("exit")},
+        "output": data.get("output"),
+    }
+    return _v2_message(raw, data, "user", (_tool_call({"tool": "shell", "state": state}, include),))
 
 
 def _v2_compaction(raw: RawMessage, data: Json, _: Collection[Include]) -> Message | None:

@@ -3,10 +3,10 @@
 row or file -> RawMessage -> Message -> markdown
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 Include = Literal["reasoning", "output", "diffs"]
 INCLUDES: tuple[Include, ...] = ("reasoning", "output", "diffs")
@@ -64,10 +64,8 @@ class Listed:
     """When its first message was written; that of a fork is older than the fork itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawPart:
-    id: str
-    data: bytes
+RawPart = tuple[str, bytes]
+"""The id of a part, and its JSON as stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +78,6 @@ class RawMessage:
     parts: Iterable[RawPart] = ()
     kind: str = ""
     """The type of a row of the v2 API, which carries its parts inside."""
-
-
-class Store(Protocol):
-    """One database or one tree of files."""
-
-    def sessions(self, problems: list[str]) -> list[Listed]:
-        """Every session; what could not be read is added to `problems`."""
-
-    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
-        """The messages of a session in the order of (time, id), each to be used up before the next."""
-
-    def session(self, id_: str) -> Listed | None:
-        """One session; None where it is not in this store."""
-
-    def times(self, session: str) -> list[int]:
-        """When its messages were written; a fork has those of its original."""
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

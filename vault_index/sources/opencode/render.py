@@ -31,6 +31,7 @@ _TURN = "## "  # what is said inside a turn has smaller headings
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "summary": "Compaction summary"}
 _LONGEST_TARGET = 200
 _LONGEST_ERROR = 120
+_NOT_IN_TOOLS = re.compile(r"[^\w.-]")
 _BACKTICKS = re.compile(r"`+")
 _UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
@@ -70,15 +71,11 @@ def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> t
     copied = False
     for one in mine:
         other = next(theirs, None)
-        if other is None or not same(one, other):
+        # A fork gives new ids and leaves the rest.
+        if other is None or replace(one, id="", answers="") != replace(other, id="", answers=""):
             return copied, chain([one], mine)
         copied = True
     return copied, iter(())
-
-
-def same(one: Message, other: Message) -> bool:
-    """Whether one message is a copy of the other: a fork gives new ids and leaves the rest."""
-    return replace(one, id="", answers="") == replace(other, id="", answers="")
 
 
 class _Renderer:
@@ -97,8 +94,10 @@ class _Renderer:
                 agent, model = message.agent or agent, message.model or model
             this = (message.speaker, message.answers or message.id)
             if this != turn:
-                self._begin_turn(message)
                 turn = this
+                self._end_turn()
+                time = moment_of(message.created).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+                self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {time}")
             self._body(message)
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
@@ -123,10 +122,6 @@ class _Renderer:
         }
         # Every key is there, whatever is known yet: the lines of the turns must not move.
         return "\n".join(["---", *(f"{key}: {_yaml(value)}".rstrip() for key, value in values.items()), "---"])
-
-    def _begin_turn(self, message: Message) -> None:
-        self._end_turn()
-        self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {self._local(message.created)}")
 
     def _end_turn(self) -> None:
         self._end_list()
@@ -162,7 +157,8 @@ class _Renderer:
             return f"- file: {_code(self._line(part.name) or 'unnamed')}"
         target = self._line(part.target)
         child = f" → [[{part.child}]]" if part.child else ""
-        return f"- {_plain(part.tool) or 'tool'}:{' ' + _code(target) if target else ''}{child} ({self._outcome(part)})"
+        tool = _NOT_IN_TOOLS.sub("", part.tool) or "tool"
+        return f"- {tool}:{' ' + _code(target) if target else ''}{child} ({self._outcome(part)})"
 
     def _outcome(self, call: ToolCall) -> str:
         if call.exit is not None:
@@ -184,12 +180,9 @@ class _Renderer:
         return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
     def _clean(self, text: str) -> str:
-        found = redact(drop_private(drop_recalled(text)))
-        self._redacted += found.count
-        return found.text.strip()
-
-    def _local(self, millis: int) -> str:
-        return moment_of(millis).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+        clean, count = redact(drop_private(drop_recalled(text)))
+        self._redacted += count
+        return clean.strip()
 
 
 def _utc(millis: int) -> str:
@@ -202,10 +195,6 @@ def _yaml(value: str | int) -> str:
         return ""
     quoted = json.dumps(value, ensure_ascii=False)
     return _UNSAFE_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]", "", name)
 
 
 def _code(text: str) -> str:

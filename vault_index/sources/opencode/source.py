@@ -77,7 +77,9 @@ class OpenCodeSource:
         refs = [
             self._ref(held)
             for held in listing.sessions.values()
-            if self._wanted(held.listed) and not wanted.isdisjoint(_places_of(path_of(held.listed.session)))
+            for path in (path_of(held.listed.session),)
+            # A place may be everything, a project, or one session.
+            if self._wanted(held.listed) and not wanted.isdisjoint(("", path.partition("/")[0], path))
         ]
         faults = [Fault(fault.code, fault.message) for fault in listing.faults]
         return Scan(
@@ -230,11 +232,6 @@ def _covers(projects: Projects, session: Session) -> bool:
 def path_of(session: Session) -> str:
     project = _NOT_IN_NAMES.sub("-", project_of(session)).strip(". ") or "elsewhere"
     return f"{project}/{session.id}.md"
-
-
-def _places_of(path: str) -> tuple[str, str, str]:
-    """All, its project, itself."""
-    return "", path.partition("/")[0], path
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:

@@ -10,9 +10,11 @@ from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.results import Problem
 from vault_index.sources.opencode.database import Database
-from vault_index.sources.opencode.model import Listed, Store
+from vault_index.sources.opencode.model import Listed
 from vault_index.sources.opencode.tree import Tree
 from vault_index.sources.walk import identity_of
+
+Store = Database | Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,17 @@ class Tree:
         return sorted(times)
 
     def sessions(self, problems: list[str]) -> list[Listed]:
+        """Every session; what could not be read is added to `problems`."""
+        return self._found("*", problems)
+
+    def session(self, id_: str) -> Listed | None:
+        """One session; None where it is not in this tree."""
+        return next(iter(self._found(id_, [])), None)
+
+    def _found(self, id_: str, problems: list[str]) -> list[Listed]:
         worktrees: dict[str, str] = {}
         found = []
-        for file in sorted(self._root.glob("info/*.json" if self._old else "session/*/*.json")):
+        for file in sorted(self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json")):
             info = _read(file, problems)
             if info is None:
                 continue
@@ -60,26 +68,16 @@ class Tree:
             if data is not None:
                 yield RawMessage(id_, created, data, self._parts(session, id_, problems))
 
-    def session(self, id_: str) -> Listed | None:
-        for file in self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json"):
-            if (info := _read(file, [])) is not None:
-                project = text_of(info, "projectID") or file.parent.name
-                return self._listed(file, info, "" if self._old else self._worktree(project, []))
-        return None
-
     def times(self, session: str) -> list[int]:
         """Empty: forks are not looked for in trees, whose messages would all have to be read for it."""
         return []
-
-    def close(self) -> None:
-        pass
 
     def _parts(self, session: str, message: str, problems: list[str]) -> Iterator[RawPart]:
         folder = self._root / "part" / (f"{session}/{message}" if self._old else message)
         for file in sorted(folder.glob("*.json")):
             data = _bytes(file, problems)
             if data is not None:
-                yield RawPart(file.stem, data)
+                yield file.stem, data
 
     def _listed(self, file: Path, info: Json, worktree: str) -> Listed:
         id_ = file.stem
