@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.test_sessions import open_index
 from tests.api.vaults import write
+from tests.indexer.test_sessions import open_index
 from tests.sources.opencode.stores import FIXTURES, Client
 from vault_index import VaultIndex
 from vault_index.cancel import CancelToken

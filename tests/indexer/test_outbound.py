@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.test_sessions import open_index
-from tests.api.test_vectors import codes, server as server, use
 from tests.api.vaults import opened, write
 from tests.embeddings.failures import server_error
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
+from tests.indexer.test_sessions import open_index
+from tests.indexer.test_vectors import codes, server as server, use
 from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.test_sessions import open_index
-from tests.api.test_sync import documents_in
 from tests.api.vaults import rows
+from tests.indexer.test_sessions import open_index
+from tests.indexer.test_sync import documents_in
 from tests.sources.opencode.stores import Client, copied
 from vault_index import VaultIndex
 from vault_index.mirroring.note import as_note

@@ -11,8 +11,8 @@ from shutil import copytree
 
 import pytest
 
-from tests.api.test_upgrade import NOTES
 from tests.api.vaults import fresh_rows, opened, rows, write
+from tests.store.test_upgrade import NOTES
 
 ROOT = Path(__file__).parents[2]
 
