@@ -1,7 +1,6 @@
 """`update`: what is named of one memory is changed, and nothing else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,20 +15,6 @@ from vault_index.memories.store import MemoryStore, marked_superseded, supersede
 from vault_index.results import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What `update` was asked for."""
-
-    keys: Mapping[str, Any]
-    """Frontmatter keys to set, and with None those to take away."""
-    content: str | None
-    """The new text; None leaves it as it is."""
-    append: bool
-    section: str | None
-    add_tags: tuple[str, ...]
-    remove_tags: tuple[str, ...]
 
 
 def update_memory(
@@ -58,26 +43,51 @@ def update_memory(
     check_given(content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force)
     keys = changes_of(read_fields(given, today=now.date()))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
-    more, fewer = (read_fields({"tags": tags or None}, today=now.date()).tags or () for tags in (add_tags, remove_tags))
-    change = Change(keys=keys, content=content, append=append, section=section, add_tags=more, remove_tags=fewer)
+    more, fewer = (
+        read_fields({"tags": tags or None}, today=now.date()).get("tags", ()) for tags in (add_tags, remove_tags)
+    )
     with writing(runtime, "update", sources, now) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
-        stored = _apply(memories, document, change, replaced)
+        file = memories.read(document)
+        text = _with_content(file.text, content, section, append=append)
+        stored = _apply(memories, document, file, text, keys, more, fewer, replaced)
     if content is None and not given.get("title"):
         return stored
     return with_near(runtime, stored, document.source, replaced)
 
 
 def _apply(
-    memories: MemoryStore, document: StoredDocument, change: Change, replaced: Sequence[StoredDocument]
+    memories: MemoryStore,
+    document: StoredDocument,
+    file: MemoryFile,
+    text: str,
+    keys: dict[str, Any],
+    more: Sequence[str],
+    fewer: Sequence[str],
+    replaced: Sequence[StoredDocument],
 ) -> StoredMemory:
-    file = memories.read(document)
+    """Write `text` into the file of a memory, with these keys of the frontmatter, more tags and fewer."""
     old = [memories.read(other) for other in replaced]
     if any((other.source, other.path) == (file.source, file.path) for other in old):
         raise UsageError(f"{document.path} cannot supersede itself", "name the memory that it replaces")
-    text, left = changed(file, change, old)
-    warnings = [f"the tag {tag} stands in the text: take it out there" for tag in left]
+    written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
+    kept = [tag for tag in keys.pop("tags", written) or () if not set(fewer) & set(normal_tags([tag]))]
+    has = set(normal_tags(kept))
+    tags = [*kept, *(tag for tag in more if tag not in has)]
+    if tags != written:
+        keys["tags"] = tags or None
+    if old:
+        keys["supersedes"] = superseding(file, old)
+    text = with_changes(text, keys)
+    body = body_of(text)
+    if not body.strip() and not read_text(text).front.get("title"):
+        raise UsageError(
+            f"{file.path} would have neither text nor title",
+            "delete it instead: vault-index delete, or give it a title",
+        )
+    in_body = parse(body, "").tags if fewer else ()
+    warnings = [f"the tag {tag} stands in the text: take it out there" for tag in fewer if tag in in_body]
     marked = marked_superseded(old, document.uid)
     if text == file.text and not marked:
         warnings.append("nothing was changed by this")
@@ -88,36 +98,9 @@ def _apply(
     return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
 
 
-def changed(file: MemoryFile, change: Change, replaced: Sequence[MemoryFile]) -> tuple[str, list[str]]:
-    """The text of a memory after a change, and the tags that only its body could lose.
-
-    Raises UsageError where it would have neither text nor title.
-    """
-    text = _with_content(file.text, change)
-    keys = dict(change.keys)
-    written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
-    gone = set(change.remove_tags)
-    kept = [tag for tag in keys.get("tags", written) or () if not gone & set(normal_tags([tag]))]
-    has = set(normal_tags(kept))
-    tags = [*kept, *(tag for tag in change.add_tags if tag not in has)]
-    keys.pop("tags", None)
-    if tags != written:
-        keys["tags"] = tags or None
-    if replaced:
-        keys["supersedes"] = superseding(file, replaced)
-    text = with_changes(text, keys)
-    if not body_of(text).strip() and not read_text(text).front.get("title"):
-        raise UsageError(
-            f"{file.path} would have neither text nor title",
-            "delete it instead: vault-index delete, or give it a title",
-        )
-    in_body = parse(body_of(text), "").tags if gone else ()
-    return text, [tag for tag in change.remove_tags if tag in in_body]
-
-
-def _with_content(text: str, change: Change) -> str:
-    if change.content is None:
+def _with_content(text: str, content: str | None, section: str | None, *, append: bool) -> str:
+    if content is None:
         return text
-    if change.section is not None:
-        return with_section(text, change.section, change.content, append=change.append)
-    return appended(text, change.content) if change.append else with_body(text, change.content)
+    if section is not None:
+        return with_section(text, section, content, append=append)
+    return appended(text, content) if append else with_body(text, content)
