@@ -1,18 +1,21 @@
-"""`update`: what is named of one memory is changed, and nothing else."""
+"""`update` changes what is named of one memory; `delete` and `prune` take memories out of a vault."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.memory import last_moment
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.create import check_given, replaced_by, with_near
+from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
-from vault_index.results import StoredMemory
+from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
 
@@ -104,3 +107,52 @@ def _with_content(text: str, content: str | None, section: str | None, *, append
     if section is not None:
         return with_section(text, section, content, append=append)
     return appended(text, content) if append else with_body(text, content)
+
+
+def delete_memories(
+    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str]
+) -> MemoryOutcomes:
+    if not refs:
+        raise UsageError("which memory?", "name it by its id or its path")
+    done, failed = [], []
+    with writing(runtime, "delete", sources) as memories:
+        for ref in refs:
+            try:
+                document = memories.find(runtime.inside(ref), sources)
+                done.append(_removed(memories, document, permanent=permanent))
+            except VaultIndexError as error:
+                if len(refs) == 1:
+                    raise
+                failed.append(FailedItem(ref, error.in_one_line))
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sources: Sequence[str]) -> MemoryOutcomes:
+    """Move what expired before now, and before that day, to the trash. The file decides, not the index."""
+    now = datetime.now().astimezone()
+    until = now.timestamp()
+    if before is not None:
+        day = datetime.fromisoformat(read_date(before, now.date(), option="before"))
+        until = min(until, day.timestamp() - 0.001)
+    done, failed = [], []
+    with writing(runtime, "prune", sources, now) as memories:
+        for document in memories.expired(until, sources):
+            try:
+                expires = memories.read(document).front.get("expires")
+                if (last_moment(expires) or until + 1) <= until:
+                    outcome = _removed(memories, document, dry_run=dry_run)
+                    done.append(replace(outcome, details={**outcome.details, "expires": str(expires)}))
+            except VaultIndexError as error:
+                failed.append(FailedItem(document.path, error.message))
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def _removed(
+    memories: MemoryStore, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
+) -> MemoryOutcome:
+    if dry_run:
+        return MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
+    trashed = memories.remove(document, permanent=permanent)
+    if permanent:
+        return MemoryOutcome(document.uid, document.path, document.title, "deleted", {})
+    return MemoryOutcome(document.uid, document.path, document.title, "trashed", {"trash": trashed})

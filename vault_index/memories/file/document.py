@@ -56,10 +56,6 @@ class MemoryFile:
         """Its id, or the one that its place gives it."""
         return document_uid(self.front.get("id"), self.source, self.path)
 
-    def is_over(self, now: float) -> bool:
-        """Whether it has expired, or another memory has replaced it."""
-        return is_over(self.front, now)
-
 
 def is_over(front: Mapping[str, Any], now: float) -> bool:
     """Whether a memory with this frontmatter has expired, or another one has replaced it."""

@@ -10,8 +10,11 @@ from vault_index.errors import UsageError
 from vault_index.markdown.memory import as_uuid
 from vault_index.memories.file.document import OLD_ID, read_text, without_blank_edges
 from vault_index.memories.file.frontmatter_edit import entry
-from vault_index.memories.transfer.coerce import (
+from vault_index.memories.transfer.import_record import (
+    Batch,
+    ImportRecord,
     confidence_of,
+    gather,
     in_order,
     sentences,
     strings,
@@ -20,7 +23,6 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.surrogates import has_surrogates, mended
 
 _PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED = "path", "content", "raw", "accesses", "accessed"

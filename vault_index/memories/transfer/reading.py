@@ -18,8 +18,11 @@ from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.files import MAX_BYTES
 from vault_index.memories.file.frontmatter_edit import KEYS
-from vault_index.memories.transfer.coerce import (
+from vault_index.memories.transfer.import_record import (
+    Batch,
+    ImportRecord,
     confidence_of,
+    gather,
     in_order,
     is_nothing,
     sentences,
@@ -29,7 +32,6 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.memories.transfer.json_records import from_file, read_json
 from vault_index.results import FailedItem
 from vault_index.sources.reading import read_regular
