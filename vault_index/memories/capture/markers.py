@@ -151,10 +151,11 @@ def captures(text: str, *, today: date, tag_words: TagWords) -> tuple[Captured, 
         return ()
     shown, fenced = without_code(lines)
     found: dict[str, Captured] = {}
-    for number, match in _markers(shown):
-        body = _body(lines, shown, fenced, number, match)
-        if not _PLACEHOLDER.fullmatch(body):
-            found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
+    for number, line in enumerate(shown):
+        for match in _MARKER.finditer(line):
+            body = _body(lines, shown, fenced, number, match)
+            if not _PLACEHOLDER.fullmatch(body):
+                found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
     return tuple(inferred(each, today=today, tag_words=tag_words) for each in found.values())
 
 
@@ -190,12 +191,6 @@ def _fenced(lines: Sequence[str]) -> Iterator[int]:
             fence = ""
 
 
-def _markers(shown: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
-    for number, line in enumerate(shown):
-        for match in _MARKER.finditer(line):
-            yield number, match
-
-
 def _body(
     lines: Sequence[str], shown: Sequence[str], fenced: frozenset[int], number: int, marker: re.Match[str]
 ) -> str:
@@ -217,10 +212,12 @@ def _body(
             break
         start = _MARKER.search(shown[later]) if later not in fenced else None
         if start:
-            body.append(_before(lines[later], start))
+            before = _unquoted(lines[later][: start.start()])
+            body.append("" if _ITEM.fullmatch(before) else before)
             break
         body.append(line)
-    return "\n".join([body[0].strip(), *_dedented(body[1:])]).strip()
+    margin = min((len(line) - len(line.lstrip()) for line in body[1:] if line.strip()), default=0)
+    return "\n".join([body[0].strip(), *(line[margin:].rstrip() for line in body[1:])]).strip()
 
 
 def _ends(line: str, indent: int | None) -> bool:
@@ -231,11 +228,6 @@ def _ends(line: str, indent: int | None) -> bool:
     return indent is not None and item is not None and len(item[1]) <= indent
 
 
-def _before(line: str, marker: re.Match[str]) -> str:
-    before = _unquoted(line[: marker.start()])
-    return "" if _ITEM.fullmatch(before) else before
-
-
 def _quote(line: str) -> int:
     """How deep in block quotes a line stands."""
     match = _QUOTE.match(line)
@@ -244,11 +236,6 @@ def _quote(line: str) -> int:
 
 def _unquoted(line: str) -> str:
     return _QUOTE.sub("", line, count=1) if _quote(line) else line
-
-
-def _dedented(lines: Sequence[str]) -> list[str]:
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return [line[margin:].rstrip() for line in lines]
 
 
 def _labelled(captured: Captured) -> Captured:
