@@ -48,7 +48,15 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
     """Every problem; with `recall` also how well notes are found by their names, with `deep` also where the index
     differs from one that is built anew in a temporary folder."""
     shared, synced_at = _indexed(runtime)
-    problems = [*index_status(runtime).problems, *_shared_ids(shared)]
+    problems = list(index_status(runtime).problems)
+    problems += [
+        Problem(
+            "shared_id",
+            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
+            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
+        )
+        for uid, paths in shared.items()
+    ]
     known = {problem.code for problem in problems}
     problems += [problem for problem in _outside(runtime, synced_at) if problem.code not in known]
     if not known & {"index_corrupt", "index_too_new", "not_set_up"}:
@@ -100,18 +108,6 @@ def _indexed(runtime: Runtime) -> tuple[Mapping[str, list[str]], str | None]:
             return paths_by_shared_id(connections.reader), read_meta(connections.reader, SYNCED_AT)
     except VaultIndexError:  # which the status reports
         return {}, None
-
-
-def _shared_ids(shared: Mapping[str, list[str]]) -> list[Problem]:
-    """Memories that have one id, as a copy and its original have."""
-    return [
-        Problem(
-            "shared_id",
-            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
-            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
-        )
-        for uid, paths in shared.items()
-    ]
 
 
 def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:

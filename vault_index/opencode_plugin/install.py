@@ -55,15 +55,6 @@ class Link:
     command: tuple[str, ...]
     home: Home
 
-    def as_json(self) -> str:
-        return json.dumps(
-            {
-                "command": list(self.command),
-                "socket": str(self.home.socket_path),
-                "state": str(self.home.data_dir / "opencode"),
-            }
-        )
-
 
 def user_target(environ: Mapping[str, str] = os.environ) -> Target:
     """Where OpenCode looks for the plugins of every project."""
@@ -142,12 +133,13 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
 
 def _texts(link: Link) -> dict[str, str]:
     """The text of every file by its name."""
-    texts = {}
+    home, texts = link.home, {}
+    place = {"command": link.command, "socket": str(home.socket_path), "state": str(home.data_dir / "opencode")}
     for name in FILES:
         body = (_SHIPPED / name).read_text(encoding="utf-8")
         if name == _PLACE:
             head = body.partition("export const PLACE")[0]
-            body = f"{head}export const PLACE: Place = {link.as_json()}\n"
+            body = f"{head}export const PLACE: Place = {json.dumps(place)}\n"
         texts[name] = f"{_MARK}{__version__}, {_hash(body)}; `vault-index opencode install` renews it.\n{body}"
     return texts
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from vault_index.markdown.code import Span, code_spans, masked
+from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.dates import leading_date
 from vault_index.memories.file.fields import TYPES
@@ -169,14 +169,9 @@ def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     """The lines with code blanked out, offsets kept, and which of them stand in a fence."""
     fenced = frozenset(_fenced(lines))
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
-    return masked(text, _in_lines(text, code_spans(text))).split("\n"), fenced
-
-
-def _in_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans cut at line ends, which stay where they are."""
-    for start, end in spans:
-        for match in _LINE.finditer(text, start, end):
-            yield match.span()
+    # The spans are cut at line ends, which stay where they are.
+    spans = (match.span() for start, end in code_spans(text) for match in _LINE.finditer(text, start, end))
+    return masked(text, spans).split("\n"), fenced
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[int]:

@@ -36,11 +36,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = None
-    if not value.isprintable():
-        style = '"'
-    elif _NUMBER_TO_OBSIDIAN.fullmatch(value):
-        style = "'"
+    style = '"' if not value.isprintable() else "'" if _NUMBER_TO_OBSIDIAN.fullmatch(value) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 

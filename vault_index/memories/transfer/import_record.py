@@ -80,17 +80,16 @@ def assign_ids(memories: Sequence[ImportRecord], known: Mapping[str, str] | None
     The new ids are derived from what the origin said, so that the same data gives the same ids again: importing it
     twice changes nothing. `known` are the ids of memories imported earlier, by their old ids.
     """
-    foreign = [_with_id(memory) for memory in memories if not memory.own]
+    foreign = [
+        replace(memory, head={**memory.head, "id": memory.uid or _derived_id(memory)})
+        for memory in memories
+        if not memory.own
+    ]
     ids = dict(known or {})
     for memory in reversed(foreign):  # of two with one name the first is meant
         ids.update(dict.fromkeys(memory.names, memory.head["id"]))
     linked = iter(_linked_both_ways([_with_new_ids(memory, ids) for memory in foreign]))
     return [memory if memory.own else next(linked) for memory in memories]
-
-
-def _with_id(memory: ImportRecord) -> ImportRecord:
-    rest = {key: value for key, value in memory.head.items() if key != "id"}
-    return replace(memory, head={"id": memory.uid or _derived_id(memory), **rest})
 
 
 def _derived_id(memory: ImportRecord) -> str:

@@ -122,7 +122,7 @@ class Importer:
             if memory.own or is_over(memory.head, self._now):
                 continue
             uid = memory.head["id"]
-            key = _identity(memory)
+            key = memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
             target = first.setdefault(key, uid)
             if target == uid and (here := self._duplicate_of(key, uid)):
                 target = first[key] = here
@@ -212,10 +212,6 @@ def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
     """Sorts record 2 before record 10."""
     parts = _NUMBER.split(failed.position)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
-
-
-def _identity(memory: ImportRecord) -> bytes:
-    return memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
 
 
 def _listed(value: Any) -> list[Any]:
