@@ -1,24 +1,27 @@
+from typing import Any
+
 import pytest
 
 from vault_index.errors import UsageError
 from vault_index.markdown.parse import parse
 from vault_index.memories.create import new_document
 from vault_index.memories.file.document import appended, body_of, title_of, with_body, with_section
-from vault_index.memories.file.fields import Fields, changes_of
+from vault_index.memories.file.fields import changes_of
 
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 CREATED = "2026-11-21T10:00:00+00:00"
 
 
-def file_of(fields: Fields, body: str) -> str:
+def file_of(fields: dict[str, Any], body: str) -> str:
     return new_document({**changes_of(fields), "id": UID, "created": CREATED, "updated": CREATED}, body)
 
 
 def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
-    fields = Fields(
-        type="decision", title="Use WAL: always", digest="", tags=("sqlite", "ops/storage"), expires="2027-02-01",
-        facts=("one, two", "# three"), supersedes=(), bead_id="1e3", entered_by="agent",
-    )  # fmt: skip
+    fields = {
+        "type": "decision", "title": "Use WAL: always", "digest": "", "tags": ("sqlite", "ops/storage"),
+        "expires": "2027-02-01",
+        "facts": ("one, two", "# three"), "supersedes": (), "bead_id": "1e3", "entered_by": "agent",
+    }  # fmt: skip
     assert file_of(fields, "\n\nText\r\nmore  \n\n") == (
         "---\n"
         f"id: {UID}\n"
@@ -45,7 +48,7 @@ def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
     ],
 )  # fmt: skip
 def test_any_text_is_read_as_it_was_given(text: str) -> None:
-    document = file_of(Fields(title=text, facts=(text, "b")), "")
+    document = file_of({"title": text, "facts": (text, "b")}, "")
     assert document.endswith("]\n---\n")
     assert len(document.split("\n")) == 8  # one line for each key
     front = parse(document, "name").frontmatter

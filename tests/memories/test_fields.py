@@ -4,18 +4,18 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.memories.file.fields import CONFIDENCES, TYPES, Fields, changes_of, read_fields
+from vault_index.memories.file.fields import CONFIDENCES, TYPES, changes_of, read_fields
 
 TODAY = date(2026, 11, 21)
 
 
-def read(**given: Any) -> Fields:
+def read(**given: Any) -> dict[str, Any]:
     return read_fields(given, today=TODAY)
 
 
 def test_what_is_not_given_is_none() -> None:
-    assert read() == Fields()
-    assert read(title=None, tags=None, by=None) == Fields()
+    assert read() == {}
+    assert read(title=None, tags=None, by=None) == {}
 
 
 def test_every_option_has_its_field() -> None:
@@ -23,18 +23,20 @@ def test_every_option_has_its_field() -> None:
         title=" Use\n WAL ", subtitle="s", digest="d", tags="A, b", type="Decision", project="my-api", by="agent",
         expires="2027-02-01", valid_until="2020-01-01", confidence="HIGH", facts=["one, two"], concepts="c, d",
         files_read=["a, b.py"], files_modified="x.py,y.py", bead="bd-12", supersedes="5f0c, 6a1b",
-    ) == Fields(
-        title="Use WAL", subtitle="s", digest="d", tags=("a", "b"), type="decision", project="my-api",
-        entered_by="agent", expires="2027-02-01", valid_until="2020-01-01", confidence="high", facts=("one, two",),
-        concepts=("c", "d"), files_read=("a, b.py",), files_modified=("x.py", "y.py"), bead_id="bd-12",
-        supersedes=("5f0c", "6a1b"),
-    )  # fmt: skip
-    assert read(entered_by="a", bead_id="b") == Fields(entered_by="a", bead_id="b")
+    ) == {
+        "title": "Use WAL", "subtitle": "s", "digest": "d", "tags": ("a", "b"), "type": "decision",
+        "project": "my-api",
+        "entered_by": "agent", "expires": "2027-02-01", "valid_until": "2020-01-01", "confidence": "high",
+        "facts": ("one, two",),
+        "concepts": ("c", "d"), "files_read": ("a, b.py",), "files_modified": ("x.py", "y.py"), "bead_id": "bd-12",
+        "supersedes": ("5f0c", "6a1b"),
+    }  # fmt: skip
+    assert read(entered_by="a", bead_id="b") == {"entered_by": "a", "bead_id": "b"}
 
 
 def test_empty_takes_away() -> None:
     fields = read(title="", tags=[], facts="", expires="", type="", confidence="high")
-    assert fields == Fields(title="", tags=(), facts=(), expires="", type="", confidence="high")
+    assert fields == {"title": "", "tags": (), "facts": (), "expires": "", "type": "", "confidence": "high"}
     assert changes_of(fields) == {
         "title": None, "tags": None, "facts": None, "expires": None, "type": None, "confidence": "high",
     }  # fmt: skip
@@ -51,20 +53,21 @@ def test_empty_takes_away() -> None:
     ],
 )
 def test_tags_have_one_spelling(given: Any, tags: tuple[str, ...]) -> None:
-    assert read(tags=given).tags == tags
+    assert read(tags=given)["tags"] == tags
 
 
 def test_facts_hold_commas_and_stand_on_lines() -> None:
     facts = ("WAL, not rollback", "readers never block")
-    assert read(facts="- WAL, not rollback\r\n\n* readers  never block\n").facts == facts
-    assert read(facts=list(facts)).facts == facts
+    assert read(facts="- WAL, not rollback\r\n\n* readers  never block\n")["facts"] == facts
+    assert read(facts=list(facts))["facts"] == facts
 
 
 def test_dates_may_be_words() -> None:
-    assert read(expires="in 3 months", valid_until=date(2027, 1, 2)) == Fields(
-        expires="2027-02-21", valid_until="2027-01-02"
-    )
-    assert read(expires="today").expires == "2026-11-21"
+    assert read(expires="in 3 months", valid_until=date(2027, 1, 2)) == {
+        "expires": "2027-02-21",
+        "valid_until": "2027-01-02",
+    }
+    assert read(expires="today")["expires"] == "2026-11-21"
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """`doctor` and `repair`: what is wrong inside the databases and around them, and rebuilding what is derived."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, TypeVar
+from typing import Literal
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
@@ -31,10 +31,7 @@ from vault_index.store.document_names import document_names
 from vault_index.store.documents import paths_by_shared_id
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
-from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import lacking_documents, serving_space
-
-T = TypeVar("T")
 
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
@@ -50,9 +47,18 @@ TO_REFILL = frozenset({"vectors"})
 def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
     """Every problem; with `recall` also how well notes are found by their names, with `deep` also where the index
     differs from one that is built anew in a temporary folder."""
-    problems = [*index_status(runtime).problems, *_shared_ids(runtime)]
+    shared, synced_at = _indexed(runtime)
+    problems = list(index_status(runtime).problems)
+    problems += [
+        Problem(
+            "shared_id",
+            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
+            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
+        )
+        for uid, paths in shared.items()
+    ]
     known = {problem.code for problem in problems}
-    problems += [problem for problem in _outside(runtime) if problem.code not in known]
+    problems += [problem for problem in _outside(runtime, synced_at) if problem.code not in known]
     if not known & {"index_corrupt", "index_too_new", "not_set_up"}:
         inside = list(_inside(runtime.home))
         problems += inside
@@ -95,36 +101,23 @@ def _self_test(runtime: Runtime) -> RecallReport:
 # --- what is wrong ---------------------------------------------------------------------------------------------
 
 
-def _shared_ids(runtime: Runtime) -> list[Problem]:
-    """Memories that have one id, as a copy and its original have."""
-    nothing: dict[str, list[str]] = {}
-    return [
-        Problem(
-            "shared_id",
-            f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
-            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
-        )
-        for uid, paths in _asked(runtime, lambda reader: paths_by_shared_id(reader), nothing).items()
-    ]
-
-
-def _asked(runtime: Runtime, ask: Callable[[IndexReader], T], otherwise: T) -> T:
-    """What the index says; `otherwise` where it cannot be opened, which the status reports."""
+def _indexed(runtime: Runtime) -> tuple[Mapping[str, list[str]], str | None]:
+    """The memories that have one id, and when the last sync was; nothing where the index cannot be opened."""
     try:
         with runtime.pool.lend() as connections:
-            return ask(connections.reader)
-    except VaultIndexError:
-        return otherwise
+            return paths_by_shared_id(connections.reader), read_meta(connections.reader, SYNCED_AT)
+    except VaultIndexError:  # which the status reports
+        return {}, None
 
 
-def _outside(runtime: Runtime) -> Iterator[Problem]:
+def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
     """Problems around the databases."""
     now = time.time()
     if runtime.config.embedding.provider != "none" and (fault := vec0_fault()):
         yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
     yield from permission_problems(runtime.home)
     yield from watch_problems(runtime.config)
-    yield from clock_problems(_asked(runtime, lambda reader: read_meta(reader, SYNCED_AT), None), now)
+    yield from clock_problems(synced_at, now)
     yield from leftover_problems(runtime.config, now)
 
 

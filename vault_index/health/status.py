@@ -56,7 +56,16 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
     """Works on whatever there is: an index that cannot be opened is a problem, not an error. A daemon gives its own
     state."""
     home, config = runtime.home, runtime.config
-    problems = [*surrounding_problems(home, config, daemon), *_missing_sources(runtime.sources)]
+    missing = [(source, reason) for source in runtime.sources if (reason := source.missing())]
+    problems = [
+        *surrounding_problems(home, config, daemon),
+        *(
+            Problem(
+                "source_vanished", f"source {source.config.name!r}: {reason}", f"its rows are kept; {source.remedy}"
+            )
+            for source, reason in missing
+        ),
+    ]
     spent: tuple[SpentDay, ...] = ()
     index, embedder = IndexStatus(0, 0, 0, 0, bytes_of(home)), _embedder(config, None)
     sources = [_source(source) for source in runtime.sources]
@@ -178,14 +187,6 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
 
 
 # --- problems --------------------------------------------------------------------------------------------------
-
-
-def _missing_sources(sources: Sequence[Source]) -> Iterator[Problem]:
-    for source in sources:
-        if reason := source.missing():
-            yield Problem(
-                "source_vanished", f"source {source.config.name!r}: {reason}", f"its rows are kept; {source.remedy}"
-            )
 
 
 def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem]:

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vault_index.memories.capture.capture import capture_memories as capture_memories
     from vault_index.memories.create import add_memory as add_memory
-    from vault_index.memories.edit import update_memory as update_memory
-    from vault_index.memories.remove import delete_memories as delete_memories, prune_memories as prune_memories
+    from vault_index.memories.edit import (
+        delete_memories as delete_memories,
+        prune_memories as prune_memories,
+        update_memory as update_memory,
+    )
     from vault_index.memories.transfer.export import export_json as export_json, export_memories as export_memories
     from vault_index.memories.transfer.importer import import_memories as import_memories
 
 _MODULES = {
     "add_memory": "create",
     "update_memory": "edit",
-    "delete_memories": "remove",
-    "prune_memories": "remove",
+    "delete_memories": "edit",
+    "prune_memories": "edit",
     "capture_memories": "capture.capture",
     "export_memories": "transfer.export",
     "export_json": "transfer.export",

@@ -20,7 +20,7 @@ from vault_index.memories.file.document import (
     with_line_ends,
     without_blank_edges,
 )
-from vault_index.memories.file.fields import Fields, changes_of, read_fields, said_in
+from vault_index.memories.file.fields import changes_of, read_fields, said_in
 from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import near_memories
 from vault_index.memories.store import MemoryStore, writing
@@ -75,10 +75,9 @@ def new_memory(text: str, given: Mapping[str, Any], now: datetime) -> tuple[Memo
     """A memory of this text and these fields, and the references to those it supersedes, whose ids only the index
     knows. Raises UsageError for fields that cannot be read, and for neither a text nor a title."""
     fields = read_fields(given, today=now.date())
-    title = _title(text, fields)
     created = now.isoformat(timespec="seconds")
-    keys = {**_keys(fields, title), "id": str(uuid.uuid4()), "created": created, "updated": created}
-    return read_text(new_document(keys, text)), fields.supersedes or ()
+    keys = {**_keys(fields, text), "id": str(uuid.uuid4()), "created": created, "updated": created}
+    return read_text(new_document(keys, text)), fields.get("supersedes") or ()
 
 
 def new_document(keys: Mapping[str, Any], body: str) -> str:
@@ -104,25 +103,21 @@ def _from_file(file: MemoryFile, given: Mapping[str, Any], now: datetime) -> tup
     except UsageError as error:
         hint = f"{error.hint.removesuffix('.')}; mend it there, or give the option, which counts instead"
         raise UsageError(f"in the frontmatter: {error.message}", hint) from error
-    keys = {**_keys(fields, _title(file.body, fields)), **times}
+    keys = {**_keys(fields, file.body), **times}
     own = file.front.get("id")
     keys["id"] = as_uuid(own) or str(uuid.uuid4())
     if own and not as_uuid(own):
         keys[OLD_ID] = own
     text = ended(file.text.rstrip(), file.newline)
-    return read_text(with_changes(text, keys)), fields.supersedes or ()
+    return read_text(with_changes(text, keys)), fields.get("supersedes") or ()
 
 
-def _title(body: str, fields: Fields) -> str:
-    title = fields.title or title_of(body)
+def _keys(fields: Mapping[str, Any], body: str) -> dict[str, Any]:
+    """The frontmatter of a new memory, without what it supersedes, which is known only once they are found."""
+    title = fields.get("title") or title_of(body)
     if not body.strip() and not title:
         raise UsageError("there is nothing to remember: the text is empty", "give a text, or at least a title")
-    return title
-
-
-def _keys(fields: Fields, title: str) -> dict[str, Any]:
-    """The frontmatter of a new memory, without what it supersedes, which is known only once they are found."""
-    return {**changes_of(fields), "type": fields.type or "note", "title": title or None, "supersedes": None}
+    return {**changes_of(fields), "type": fields.get("type") or "note", "title": title or None, "supersedes": None}
 
 
 def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:

@@ -1,35 +1,23 @@
-"""`update`: what is named of one memory is changed, and nothing else."""
+"""`update` changes what is named of one memory; `delete` and `prune` take memories out of a vault."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.memory import last_moment
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.create import check_given, replaced_by, with_near
+from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
-from vault_index.results import StoredMemory
+from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What `update` was asked for."""
-
-    keys: Mapping[str, Any]
-    """Frontmatter keys to set, and with None those to take away."""
-    content: str | None
-    """The new text; None leaves it as it is."""
-    append: bool
-    section: str | None
-    add_tags: tuple[str, ...]
-    remove_tags: tuple[str, ...]
 
 
 def update_memory(
@@ -58,26 +46,51 @@ def update_memory(
     check_given(content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force)
     keys = changes_of(read_fields(given, today=now.date()))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
-    more, fewer = (read_fields({"tags": tags or None}, today=now.date()).tags or () for tags in (add_tags, remove_tags))
-    change = Change(keys=keys, content=content, append=append, section=section, add_tags=more, remove_tags=fewer)
+    more, fewer = (
+        read_fields({"tags": tags or None}, today=now.date()).get("tags", ()) for tags in (add_tags, remove_tags)
+    )
     with writing(runtime, "update", sources, now) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
-        stored = _apply(memories, document, change, replaced)
+        file = memories.read(document)
+        text = _with_content(file.text, content, section, append=append)
+        stored = _apply(memories, document, file, text, keys, more, fewer, replaced)
     if content is None and not given.get("title"):
         return stored
     return with_near(runtime, stored, document.source, replaced)
 
 
 def _apply(
-    memories: MemoryStore, document: StoredDocument, change: Change, replaced: Sequence[StoredDocument]
+    memories: MemoryStore,
+    document: StoredDocument,
+    file: MemoryFile,
+    text: str,
+    keys: dict[str, Any],
+    more: Sequence[str],
+    fewer: Sequence[str],
+    replaced: Sequence[StoredDocument],
 ) -> StoredMemory:
-    file = memories.read(document)
+    """Write `text` into the file of a memory, with these keys of the frontmatter, more tags and fewer."""
     old = [memories.read(other) for other in replaced]
     if any((other.source, other.path) == (file.source, file.path) for other in old):
         raise UsageError(f"{document.path} cannot supersede itself", "name the memory that it replaces")
-    text, left = changed(file, change, old)
-    warnings = [f"the tag {tag} stands in the text: take it out there" for tag in left]
+    written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
+    kept = [tag for tag in keys.pop("tags", written) or () if not set(fewer) & set(normal_tags([tag]))]
+    has = set(normal_tags(kept))
+    tags = [*kept, *(tag for tag in more if tag not in has)]
+    if tags != written:
+        keys["tags"] = tags or None
+    if old:
+        keys["supersedes"] = superseding(file, old)
+    text = with_changes(text, keys)
+    body = body_of(text)
+    if not body.strip() and not read_text(text).front.get("title"):
+        raise UsageError(
+            f"{file.path} would have neither text nor title",
+            "delete it instead: vault-index delete, or give it a title",
+        )
+    in_body = parse(body, "").tags if fewer else ()
+    warnings = [f"the tag {tag} stands in the text: take it out there" for tag in fewer if tag in in_body]
     marked = marked_superseded(old, document.uid)
     if text == file.text and not marked:
         warnings.append("nothing was changed by this")
@@ -88,36 +101,58 @@ def _apply(
     return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
 
 
-def changed(file: MemoryFile, change: Change, replaced: Sequence[MemoryFile]) -> tuple[str, list[str]]:
-    """The text of a memory after a change, and the tags that only its body could lose.
-
-    Raises UsageError where it would have neither text nor title.
-    """
-    text = _with_content(file.text, change)
-    keys = dict(change.keys)
-    written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
-    gone = set(change.remove_tags)
-    kept = [tag for tag in keys.get("tags", written) or () if not gone & set(normal_tags([tag]))]
-    has = set(normal_tags(kept))
-    tags = [*kept, *(tag for tag in change.add_tags if tag not in has)]
-    keys.pop("tags", None)
-    if tags != written:
-        keys["tags"] = tags or None
-    if replaced:
-        keys["supersedes"] = superseding(file, replaced)
-    text = with_changes(text, keys)
-    if not body_of(text).strip() and not read_text(text).front.get("title"):
-        raise UsageError(
-            f"{file.path} would have neither text nor title",
-            "delete it instead: vault-index delete, or give it a title",
-        )
-    in_body = parse(body_of(text), "").tags if gone else ()
-    return text, [tag for tag in change.remove_tags if tag in in_body]
-
-
-def _with_content(text: str, change: Change) -> str:
-    if change.content is None:
+def _with_content(text: str, content: str | None, section: str | None, *, append: bool) -> str:
+    if content is None:
         return text
-    if change.section is not None:
-        return with_section(text, change.section, change.content, append=change.append)
-    return appended(text, change.content) if change.append else with_body(text, change.content)
+    if section is not None:
+        return with_section(text, section, content, append=append)
+    return appended(text, content) if append else with_body(text, content)
+
+
+def delete_memories(
+    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str]
+) -> MemoryOutcomes:
+    if not refs:
+        raise UsageError("which memory?", "name it by its id or its path")
+    done, failed = [], []
+    with writing(runtime, "delete", sources) as memories:
+        for ref in refs:
+            try:
+                document = memories.find(runtime.inside(ref), sources)
+                done.append(_removed(memories, document, permanent=permanent))
+            except VaultIndexError as error:
+                if len(refs) == 1:
+                    raise
+                failed.append(FailedItem(ref, error.in_one_line))
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sources: Sequence[str]) -> MemoryOutcomes:
+    """Move what expired before now, and before that day, to the trash. The file decides, not the index."""
+    now = datetime.now().astimezone()
+    until = now.timestamp()
+    if before is not None:
+        day = datetime.fromisoformat(read_date(before, now.date(), option="before"))
+        until = min(until, day.timestamp() - 0.001)
+    done, failed = [], []
+    with writing(runtime, "prune", sources, now) as memories:
+        for document in memories.expired(until, sources):
+            try:
+                expires = memories.read(document).front.get("expires")
+                if (last_moment(expires) or until + 1) <= until:
+                    outcome = _removed(memories, document, dry_run=dry_run)
+                    done.append(replace(outcome, details={**outcome.details, "expires": str(expires)}))
+            except VaultIndexError as error:
+                failed.append(FailedItem(document.path, error.message))
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def _removed(
+    memories: MemoryStore, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
+) -> MemoryOutcome:
+    if dry_run:
+        return MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
+    trashed = memories.remove(document, permanent=permanent)
+    if permanent:
+        return MemoryOutcome(document.uid, document.path, document.title, "deleted", {})
+    return MemoryOutcome(document.uid, document.path, document.title, "trashed", {"trash": trashed})

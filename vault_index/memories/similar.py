@@ -38,8 +38,9 @@ def near_memories(
         wanted = {*list(cosines)[:_CANDIDATES], *named}.difference(ignoring)
         found = []
         for other in documents_by_key(reader, wanted).values():
-            overlap = _overlap(words, _words(reader, other, chunks_of(reader, other.id)))
-            score = _likeness(overlap, cosines.get(other.id))
+            theirs = _words(reader, other, chunks_of(reader, other.id))
+            shared = len(words & theirs) / (len(words | theirs) or 1)
+            score = _likeness(shared, cosines.get(other.id))
             if score:
                 found.append(NearMemory(other.uid, other.path, other.title, round(score, 2)))
     return tuple(sorted(found, key=lambda near: (-near.score, near.path))[:_SHOWN])
@@ -58,11 +59,6 @@ def _words(reader: IndexReader, document: StoredDocument, chunks: Sequence[Chunk
     words = [word for word in index_words(text) if word not in STOPWORDS]
     stems = reader.stems(words)
     return frozenset(stems.get(word, word) for word in words)
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """The words both say, by those that either says."""
-    return len(one & other) / (len(one | other) or 1)
 
 
 def _cosines(reader: IndexReader, chunks: Sequence[ChunkRecord], others: Others) -> dict[int, float]:

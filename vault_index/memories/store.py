@@ -1,7 +1,7 @@
 """Memory files while the write lock is held: compared with what is there, stored, changed and moved to the trash."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,14 +9,16 @@ from typing import Any
 
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.parse import normal_tags
-from vault_index.memories.file.document import MemoryFile, read_text, title_of
+from vault_index.markdown.memory import memory_identity
+from vault_index.markdown.parse import normal_tags, parse
+from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text, title_of
+from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.lookup import MemoryLookup, identity_of
 from vault_index.models import Filters, Progress, no_progress
 from vault_index.results import StoredMemory
 from vault_index.runtime import Runtime
-from vault_index.store.documents import Order, documents_page
+from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
+from vault_index.store.reader import Connections
 from vault_index.store.records import StoredDocument
 
 _MANY_PATHS = 50
@@ -70,17 +72,74 @@ def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class MemoryStore(MemoryLookup):
-    """Writes the memories of an open home; made by `writing`.
+class MemoryStore:
+    """The memories of an open home; made by `writing`. The index says where they are, their files what they say.
 
     Files are written one by one; the index follows in `flush`, so that an import of thousands costs one sync. Memories
     stored since the last flush are known to `duplicate` all the same.
     """
 
+    runtime: Runtime
+    connections: Connections
+    home: str
+    """The source new memories go to."""
+    now: datetime
+    _stored: dict[bytes, str] = field(default_factory=dict)
+    """Paths of memories that were stored and are not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
     """Paths that the index does not know of yet, by source."""
     _unsynced: list[str] = field(default_factory=list)
     """New files whose folders were not synced to the disk yet."""
+
+    def find(self, ref: str, sources: Sequence[str] = ()) -> StoredDocument:
+        """The memory that a reference means. Raises NotFoundError, and UsageError for a note or a part of a memory."""
+        place = self.runtime.resolve(self.connections, ref, sources)
+        document = place.document
+        if document.kind != "memory":
+            raise UsageError(
+                f"{document.path} is no memory but a {document.kind}, and only memories are written",
+                f"memories lie in {self.runtime.config.memory.dir}/; change notes in your editor",
+            )
+        if (place.first, place.last) != (1, None):
+            raise UsageError(f"{ref} means a part of {document.path}", "name the memory as a whole")
+        return document
+
+    def known(self, uid: str) -> StoredDocument | None:
+        """The memory of an id, as the index has it."""
+        return next(iter(documents_by_id(self.connections.reader, uid)), None)
+
+    def read(self, document: StoredDocument) -> MemoryFile:
+        """The file of a memory. Raises NotFoundError where it is gone."""
+        return self.files(document.source).read(document.path)
+
+    def at(self, path: str) -> MemoryFile | None:
+        """The memory of that path or name in the vault new ones go to; None where there is none."""
+        files = self.files(self.home)
+        try:
+            return files.read(files.resolve(path))
+        except NotFoundError:
+            return None
+
+    def expired(self, until: float, sources: Sequence[str] = ()) -> list[StoredDocument]:
+        """The memories that were expired by then, as the index has it, the longest ago first."""
+        filters = Filters(kinds=("memory",), states=("expired",), sources=tuple(sources), now=until)
+        return documents_page(self.connections.reader, filters, Order("expires", descending=False), -1, 0)[0]
+
+    def duplicate(self, new: MemoryFile, ignoring: Iterable[str] = ()) -> MemoryFile | None:
+        """The memory that says the same, and has neither expired nor been replaced; judged by its file."""
+        key = identity_of(new)
+        paths = [document.path for document in memories_by_identity(self.connections.reader, key, self.home)]
+        for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *paths)):
+            try:
+                file = self.files(self.home).read(path)
+            except VaultIndexError:
+                continue  # deleted, or it cannot be read: nothing can be merged into it
+            if path not in ignoring and not is_over(file.front, self.now.timestamp()) and identity_of(file) == key:
+                return file
+        return None
+
+    def files(self, source: str) -> MemoryFiles:
+        return MemoryFiles(self.runtime.vaults[source].config.path, self.runtime.config.memory.dir, source)
 
     def store(
         self, new: MemoryFile, replaced: Sequence[StoredDocument] = (), *, folder: str | None = None
@@ -248,3 +307,12 @@ def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
     """A warning for each of `replaced` that another memory replaced earlier."""
     others = ((file, file.front.get("superseded_by")) for file in replaced)
     return [f"{file.path} was superseded by {other} before" for file, other in others if other and other != uid]
+
+
+def identity_of(file: MemoryFile) -> bytes:
+    """The hash of what a memory says, by which the index knows duplicates."""
+    front, title = file.front, file.front.get("title")
+    if not (isinstance(title, str) and title.strip()):  # parsing would only find it again
+        parsed = parse(file.text, "")
+        front, title = parsed.frontmatter, parsed.title if parsed.title_in_text else ""
+    return memory_identity(file.text.removeprefix(BOM), front, title.strip())

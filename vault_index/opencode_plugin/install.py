@@ -7,15 +7,15 @@ and those that somebody changed.
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from vault_index import __version__, disk
 from vault_index.config import Home
-from vault_index.errors import ConflictError, UsageError, VaultIndexError
+from vault_index.errors import ConflictError, UsageError
 
 _MODULES = ("api", "capture", "fields", "guard", "link", "place", "recall", "tools")
 FILES = ("vault-index.ts", *(f"vault-index/{name}.ts" for name in _MODULES))
@@ -54,15 +54,6 @@ class Link:
 
     command: tuple[str, ...]
     home: Home
-
-    def as_json(self) -> str:
-        return json.dumps(
-            {
-                "command": list(self.command),
-                "socket": str(self.home.socket_path),
-                "state": str(self.home.data_dir / "opencode"),
-            }
-        )
 
 
 def user_target(environ: Mapping[str, str] = os.environ) -> Target:
@@ -112,7 +103,11 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
     wanted = zip(target.files, _texts(link).values(), strict=True)
     old = [(file.path, text) for file, text in wanted if file.text != text]
     with ExitStack() as drafts:
-        ready = [(path, drafts.enter_context(_draft(path, text))) for path, text in old]
+        ready = []
+        for path, text in old:
+            with _naming(path):
+                disk.make_folder(folder := str(path.parent.absolute()))
+                ready.append((path, drafts.enter_context(disk.draft(folder, text.encode()))))
         for path, draft in reversed(ready):  # the first file imports the others, and OpenCode may start at any moment
             with _naming(path):
                 os.replace(draft, path)
@@ -138,12 +133,13 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
 
 def _texts(link: Link) -> dict[str, str]:
     """The text of every file by its name."""
-    texts = {}
+    home, texts = link.home, {}
+    place = {"command": link.command, "socket": str(home.socket_path), "state": str(home.data_dir / "opencode")}
     for name in FILES:
         body = (_SHIPPED / name).read_text(encoding="utf-8")
         if name == _PLACE:
             head = body.partition("export const PLACE")[0]
-            body = f"{head}export const PLACE: Place = {link.as_json()}\n"
+            body = f"{head}export const PLACE: Place = {json.dumps(place)}\n"
         texts[name] = f"{_MARK}{__version__}, {_hash(body)}; `vault-index opencode install` renews it.\n{body}"
     return texts
 
@@ -174,20 +170,6 @@ def _refuse(target: Target, state: str, what: str, hint: str) -> None:
         raise ConflictError(f"{', '.join(found)} {what}: nothing was done", hint)
 
 
-@contextmanager
-def _draft(path: Path, text: str) -> Iterator[str]:
-    folder = str(path.parent.absolute())
-    with ExitStack() as kept:
-        with _naming(path):
-            disk.make_folder(folder)
-            draft = kept.enter_context(disk.draft(folder, text.encode()))
-        yield draft
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def _naming(path: Path) -> AbstractContextManager[None]:
     """Turns an OSError into an error that names the file."""
-    try:
-        yield
-    except OSError as error:
-        raise VaultIndexError(f"{path}: {error.strerror}", "check the permissions of the folder") from error
+    return disk.os_errors_as(str(path), "check the permissions of the folder")

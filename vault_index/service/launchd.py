@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.backend import is_own_file, output_of, run, write_definition
-from vault_index.service.definition import MARK, Definition, State
+from vault_index.service.definition import MARK, Definition, State, is_own_file, output_of, run, write_definition
 
 LABEL = "vault-index.daemon"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.backend import is_own_file, output_of, run, write_definition
-from vault_index.service.definition import MARK, Definition, State
+from vault_index.service.definition import MARK, Definition, State, is_own_file, output_of, run, write_definition
 
 NAME = "vault-index.service"
 

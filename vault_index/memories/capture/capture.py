@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Any
 
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.recalled import drop_recalled
@@ -45,7 +44,13 @@ def capture_memories(
     with writing(runtime, "capture", sources, now) as memories:
         for captured in found:
             try:
-                fields = {**origin, **_fields(captured)}
+                fields = {
+                    **origin,
+                    "title": captured.title,
+                    "type": captured.type,
+                    "tags": captured.tags or None,
+                    "expires": captured.expires,
+                }
                 check_given(captured.text, fields, runtime.config.memory, force=force)
                 new, _ = new_memory(captured.text, fields, now)
                 if session:
@@ -74,15 +79,6 @@ def _found(text: str, today: date, more_tags: Sequence[str], *, statements: bool
 
 def _words(captured: Captured) -> str:
     return " ".join(captured.text.lower().split())
-
-
-def _fields(captured: Captured) -> dict[str, Any]:
-    return {
-        "title": captured.title,
-        "type": captured.type,
-        "tags": captured.tags or None,
-        "expires": captured.expires,
-    }
 
 
 def _stored(

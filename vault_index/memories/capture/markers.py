@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from vault_index.markdown.code import Span, code_spans, masked
+from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.dates import leading_date
 from vault_index.memories.file.fields import TYPES
@@ -151,10 +151,11 @@ def captures(text: str, *, today: date, tag_words: TagWords) -> tuple[Captured, 
         return ()
     shown, fenced = without_code(lines)
     found: dict[str, Captured] = {}
-    for number, match in _markers(shown):
-        body = _body(lines, shown, fenced, number, match)
-        if not _PLACEHOLDER.fullmatch(body):
-            found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
+    for number, line in enumerate(shown):
+        for match in _MARKER.finditer(line):
+            body = _body(lines, shown, fenced, number, match)
+            if not _PLACEHOLDER.fullmatch(body):
+                found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
     return tuple(inferred(each, today=today, tag_words=tag_words) for each in found.values())
 
 
@@ -168,14 +169,9 @@ def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     """The lines with code blanked out, offsets kept, and which of them stand in a fence."""
     fenced = frozenset(_fenced(lines))
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
-    return masked(text, _in_lines(text, code_spans(text))).split("\n"), fenced
-
-
-def _in_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans cut at line ends, which stay where they are."""
-    for start, end in spans:
-        for match in _LINE.finditer(text, start, end):
-            yield match.span()
+    # The spans are cut at line ends, which stay where they are.
+    spans = (match.span() for start, end in code_spans(text) for match in _LINE.finditer(text, start, end))
+    return masked(text, spans).split("\n"), fenced
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[int]:
@@ -188,12 +184,6 @@ def _fenced(lines: Sequence[str]) -> Iterator[int]:
             fence = match[1] if match else ""
         elif match and match[1].startswith(fence) and not line[match.end() :].strip():
             fence = ""
-
-
-def _markers(shown: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
-    for number, line in enumerate(shown):
-        for match in _MARKER.finditer(line):
-            yield number, match
 
 
 def _body(
@@ -217,10 +207,12 @@ def _body(
             break
         start = _MARKER.search(shown[later]) if later not in fenced else None
         if start:
-            body.append(_before(lines[later], start))
+            before = _unquoted(lines[later][: start.start()])
+            body.append("" if _ITEM.fullmatch(before) else before)
             break
         body.append(line)
-    return "\n".join([body[0].strip(), *_dedented(body[1:])]).strip()
+    margin = min((len(line) - len(line.lstrip()) for line in body[1:] if line.strip()), default=0)
+    return "\n".join([body[0].strip(), *(line[margin:].rstrip() for line in body[1:])]).strip()
 
 
 def _ends(line: str, indent: int | None) -> bool:
@@ -231,11 +223,6 @@ def _ends(line: str, indent: int | None) -> bool:
     return indent is not None and item is not None and len(item[1]) <= indent
 
 
-def _before(line: str, marker: re.Match[str]) -> str:
-    before = _unquoted(line[: marker.start()])
-    return "" if _ITEM.fullmatch(before) else before
-
-
 def _quote(line: str) -> int:
     """How deep in block quotes a line stands."""
     match = _QUOTE.match(line)
@@ -244,11 +231,6 @@ def _quote(line: str) -> int:
 
 def _unquoted(line: str) -> str:
     return _QUOTE.sub("", line, count=1) if _quote(line) else line
-
-
-def _dedented(lines: Sequence[str]) -> list[str]:
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return [line[margin:].rstrip() for line in lines]
 
 
 def _labelled(captured: Captured) -> Captured:

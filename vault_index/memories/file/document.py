@@ -13,7 +13,7 @@ from vault_index.markdown.memory import document_uid, last_moment
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import read_body
 from vault_index.markdown.words import plain_words
-from vault_index.models import Fault
+from vault_index.models import Block, Fault
 
 BOM = "\ufeff"
 OLD_ID = "imported_id"
@@ -55,10 +55,6 @@ class MemoryFile:
     def uid(self) -> str:
         """Its id, or the one that its place gives it."""
         return document_uid(self.front.get("id"), self.source, self.path)
-
-    def is_over(self, now: float) -> bool:
-        """Whether it has expired, or another memory has replaced it."""
-        return is_over(self.front, now)
 
 
 def is_over(front: Mapping[str, Any], now: float) -> bool:
@@ -176,16 +172,6 @@ _ATX = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]|$)")
 _SHOWN_HEADINGS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """`first` and `last` are its lines in the file, 1-based; `path` the headings it stands under and itself."""
-
-    level: int
-    path: tuple[str, ...]
-    first: int
-    last: int
-
-
 def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
     """The file with other text under a heading, down to the next heading of its level or above, or with more of it.
 
@@ -195,9 +181,9 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
     file = read_text(text)
     lines = lines_with_ends(text)
     headings = _headings(split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body)))
-    found = _named(headings, heading)
-    following = (other.first - 1 for other in headings if other.first > found.last and other.level <= found.level)
-    start, end = _filled(lines, found.last, next(following, len(lines)))
+    level, found = _named(headings, heading)
+    below = [other for rank, other in headings if other.start_line > found.end_line and rank <= level]
+    start, end = _filled(lines, found.end_line, below[0].start_line - 1 if below else len(lines))
     before, old, after = ("".join(part) for part in (lines[:start], lines[start:end], lines[end:]))
     section = with_line_ends(without_blank_edges(new), file.newline)
     if append:
@@ -205,7 +191,9 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
             return text
         section = ended(old, file.newline) + (file.newline if old else "") + section
     if not old and section:
-        before, after = _with_gaps(ended(before, file.newline), after, file.newline)
+        before = ended(before, file.newline)
+        before += file.newline if split_lines(before)[-1].strip() else ""
+        after = file.newline + after if after and split_lines(after)[0].strip() else after
     last_line_ends = bool(after) or text.endswith(("\n", "\r"))
     return before + (ended(section, file.newline) if last_line_ends else section) + after
 
@@ -219,23 +207,11 @@ def _filled(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _with_gaps(before: str, after: str, newline: str) -> tuple[str, str]:
-    """With a blank line on both sides, for what comes between."""
-    if split_lines(before)[-1].strip():
-        before += newline
-    return before, newline + after if after and split_lines(after)[0].strip() else after
-
-
-def _headings(lines: Sequence[str], head_lines: int) -> list[Heading]:
-    """The headings of a document whose first lines are frontmatter; `#` in code and in comments is none."""
+def _headings(lines: Sequence[str], head_lines: int) -> list[tuple[int, Block]]:
+    """The level and block of each heading below the frontmatter; `#` in code and in comments is none."""
     structure, _ = read_body([""] * head_lines + list(lines[head_lines:]))
     return [
-        Heading(
-            _level(lines[block.start_line - 1], lines[block.end_line - 1]),
-            block.headings,
-            block.start_line,
-            block.end_line,
-        )
+        (_level(lines[block.start_line - 1], lines[block.end_line - 1]), block)
         for block in structure.blocks
         if block.is_heading and block.headings
     ]
@@ -248,24 +224,24 @@ def _level(first: str, last: str) -> int:
     return 1 if last.strip().startswith("=") else 2
 
 
-def _named(headings: Sequence[Heading], name: str) -> Heading:
+def _named(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block]:
     marks = _ATX.match(name.strip())
     words = name.strip()[marks.end() :] if marks else name
-    of_level = [one for one in headings if not marks or one.level == len(marks[1])]
+    of_level = [(level, one) for level, one in headings if not marks or level == len(marks[1])]
     wanted = _folded(words)
-    found = [one for one in of_level if _folded(one.path[-1]) == wanted]
+    found = [(level, one) for level, one in of_level if _folded(one.headings[-1]) == wanted]
     if not found and "#" in words:
         path = tuple(_folded(part) for part in words.split("#"))
-        found = [one for one in of_level if tuple(map(_folded, one.path[-len(path) :])) == path]
+        found = [(level, one) for level, one in of_level if tuple(map(_folded, one.headings[-len(path) :])) == path]
     if len(found) == 1:
         return found[0]
     if found:
-        lines = ", ".join(str(one.first) for one in found)
+        lines = ", ".join(str(one.start_line) for _, one in found)
         raise UsageError(
             f"the heading {name.strip()!r} stands there {len(found)} times: lines {lines}",
             "say which one with the heading above it, as Parent#Heading, or edit the file",
         )
-    there = ", ".join(f"{'#' * one.level} {one.path[-1]}" for one in headings[:_SHOWN_HEADINGS])
+    there = ", ".join(f"{'#' * level} {one.headings[-1]}" for level, one in headings[:_SHOWN_HEADINGS])
     more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
     raise UsageError(
         f"there is no heading {name.strip()!r}", f"there are: {there}{more}" if there else "the file has no headings"

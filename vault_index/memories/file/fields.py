@@ -1,9 +1,7 @@
 """The fields of a memory as callers give them and as its frontmatter holds them."""
 
-import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -18,50 +16,31 @@ from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.dates import read_date
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
-    """The fields of one memory, checked and normalised. None is "not given"; in a change, an empty string or tuple
-    takes the key away.
-
-    Dates are ISO 8601 (`2027-02-01`), ids whole UUIDs, tags as they are searched (no `#`, `project/x`).
-    """
-
-    type: str | None = None
-    title: str | None = None
-    subtitle: str | None = None
-    digest: str | None = None
-    tags: tuple[str, ...] | None = None
-    project: str | None = None
-    entered_by: str | None = None
-    expires: str | None = None
-    valid_until: str | None = None
-    confidence: str | None = None
-    supersedes: tuple[str, ...] | None = None
-    facts: tuple[str, ...] | None = None
-    concepts: tuple[str, ...] | None = None
-    files_read: tuple[str, ...] | None = None
-    files_modified: tuple[str, ...] | None = None
-    bead_id: str | None = None
-
-
 _OTHER_NAMES = {"by": "entered_by", "bead": "bead_id"}
 _BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
-def read_fields(given: Mapping[str, Any], *, today: date) -> Fields:
-    """The fields that a caller gave, by their names. Raises UsageError for unknown names and wrong values.
+def read_fields(given: Mapping[str, Any], *, today: date) -> dict[str, Any]:
+    """The fields that a caller gave, checked and normalised. Raises UsageError for unknown names and wrong values.
 
-    A list may be a string with commas; facts contain commas, so theirs has a line for each. What `supersedes`
-    names is kept as given: only the index knows whose ids those are.
+    What is None was not given; an empty string or tuple takes the key away in a change. Dates become ISO 8601
+    (`2027-02-01`), tags as they are searched (no `#`, `project/x`). A list may be a string with commas; facts contain
+    commas, so theirs has a line for each. What `supersedes` names is kept as given: only the index knows whose ids
+    those are.
     """
-    read = {name: _read(FIELDS[name], value, today) for name, value in _by_field(given).items()}
+    read: dict[str, Any] = {}
+    for option, value in given.items():
+        name = _OTHER_NAMES.get(option, option)
+        if name not in FIELDS:
+            raise UsageError(f"a memory has no field {option!r}", f"There are: {', '.join(FIELDS)}.")
+        if value is not None:
+            read[name] = _read(FIELDS[name], value, today)
     expires = read.get("expires")
     if expires and date.fromisoformat(expires[:10]) < today:
         raise UsageError(
             f"expires: {expires} is past", "Give a day to come, or leave it out: most memories never expire."
         )
-    return Fields(**read)
+    return read
 
 
 def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,41 +50,28 @@ def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
     return said if tags is None else {**said, "tags": string_list(tags, split_spaces=True)}
 
 
-def changes_of(fields: Fields) -> dict[str, Any]:
+def changes_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of the frontmatter to be set, and with None those to be taken away."""
-    given = ((field.name, getattr(fields, field.name)) for field in dataclasses.fields(fields))
-    return {name: _plain(value) if value else None for name, value in given if value is not None}
+    return {name: (list(value) if isinstance(value, tuple) else value) or None for name, value in fields.items()}
 
 
 def _read(field: Field, value: Any, today: date) -> Any:
+    name = field.name
     match field.kind:
         case "text":
-            return _line(field.name, value)
+            return _line(name, value)
         case "date":
-            return _date(field.name, value, today)
+            text = value.isoformat() if isinstance(value, date) else _line(name, value)
+            return read_date(text, today, option=name) if text else ""
         case "choice":
             return _choice(field, value)
         case "tags":
-            return _tags(value)
-        case "names":
-            return _each_once(_items(field.name, value))
-        case "lines":
-            return _lines(field.name, value)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _by_field(given: Mapping[str, Any]) -> dict[str, Any]:
-    named: dict[str, Any] = {}
-    for option, value in given.items():
-        name = _OTHER_NAMES.get(option, option)
-        if name not in FIELDS:
-            raise UsageError(f"a memory has no field {option!r}", f"There are: {', '.join(FIELDS)}.")
-        if value is not None:
-            named[name] = value
-    return named
+            # Tags contain no comma: a comma in an item separates two tags.
+            parts = [part for item in _items(name, value) for part in item.split(",")]
+            return tuple(dict.fromkeys(tag for part in parts if (tag := normalize_tag(part))))
+        case "lines" if isinstance(value, str):
+            value = [_BULLET.sub("", line) for line in split_lines(value)]
+    return tuple(dict.fromkeys(_items(name, value)))
 
 
 def _line(name: str, value: Any) -> str:
@@ -122,28 +88,8 @@ def _items(name: str, value: Any) -> list[str]:
     return [text for item in value if (text := _line(name, item))]
 
 
-def _each_once(items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(items))
-
-
-def _tags(value: Any) -> tuple[str, ...]:
-    # Tags contain no comma: a comma in an item separates two tags.
-    parts = [part for item in _items("tags", value) for part in item.split(",")]
-    return _each_once(tag for part in parts if (tag := normalize_tag(part)))
-
-
-def _lines(name: str, value: Any) -> tuple[str, ...]:
-    lines = [_BULLET.sub("", line) for line in split_lines(value)] if isinstance(value, str) else value
-    return _each_once(_items(name, lines))
-
-
 def _choice(field: Field, value: Any) -> str:
     text = _line(field.name, value).lower()
     if text and text not in field.choices:
         raise UsageError(f"{text!r} is no {field.name} of a memory", f"Choose one of: {', '.join(field.choices)}.")
     return text
-
-
-def _date(name: str, value: Any, today: date) -> str:
-    text = value.isoformat() if isinstance(value, date) else _line(name, value)
-    return read_date(text, today, option=name) if text else ""

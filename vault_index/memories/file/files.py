@@ -116,7 +116,7 @@ class MemoryFiles:
         place = self._place(path)
         stem = f"{self._root}/{_TRASH}/{path.removesuffix('.md')}"
         folder = os.path.dirname(stem)
-        if not _inside(os.path.realpath(folder), os.path.realpath(self._root)):
+        if not disk.is_under(os.path.realpath(self._root), os.path.realpath(folder)):
             raise UsageError(f"{_TRASH} leads out of the vault through a link", "delete the memory with --permanent")
         with _translated(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
             os.lstat(place)
@@ -155,15 +155,11 @@ class MemoryFiles:
         if reason:
             raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}", "choose another name")
         top = os.path.realpath(f"{self._root}/{self._dir}")
-        if not _inside(top, os.path.realpath(self._root)) or not _inside(os.path.realpath(place), top):
+        if not disk.is_under(os.path.realpath(self._root), top) or not disk.is_under(top, os.path.realpath(place)):
             raise UsageError(f"{shown!r} leads out of the memory folder {self._dir} through a link", "remove the link")
         if os.path.exists(place) and not os.path.isfile(place):
             raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
         return place
-
-
-def _inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _encoded(text: str) -> bytes:

@@ -36,11 +36,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = None
-    if not value.isprintable():
-        style = '"'
-    elif _NUMBER_TO_OBSIDIAN.fullmatch(value):
-        style = "'"
+    style = '"' if not value.isprintable() else "'" if _NUMBER_TO_OBSIDIAN.fullmatch(value) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -161,7 +157,9 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
     """Ways to make the change, the gentlest first."""
     root = yaml.compose(inside, Loader=_LOADER)
     pairs: list[Pair] = root.value if isinstance(root, yaml.MappingNode) else []
-    found = [number for number, (name, _) in enumerate(pairs) if _is_key(name, key)]
+    found = [
+        number for number, (name, _) in enumerate(pairs) if isinstance(name, yaml.ScalarNode) and name.value == key
+    ]
     flow = isinstance(root, yaml.MappingNode) and bool(root.flow_style)
     if value is None:
         for reach in (False, True):
@@ -175,7 +173,9 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
         name, node = pairs[found[-1]]  # of a key that stands twice the last one counts
         if not flow and value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
             yield _with_items(inside, node, value, newline)
-        yield _replaced(inside, name, node, _rendered(key, value, node, flow=flow))
+        quote = node.style if isinstance(node, yaml.ScalarNode) else None
+        rendered = flow_value(value, quote) if flow else block_value(key, value, quote)
+        yield _replaced(inside, name, node, rendered)
         yield _added(_without(inside, pairs, found[-1], flow=flow, reach=True), None, line, newline)
     elif flow and root is not None:
         yield _added_in_braces(inside, root, f"{key}: {flow_value(value)}")
@@ -188,10 +188,6 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
 
 
 # --- where things stand ----------------------------------------------------------------------------------------
-
-
-def _is_key(node: yaml.Node, key: str) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.value == key
 
 
 def _start(node: yaml.Node) -> int:
@@ -230,11 +226,6 @@ def _predecessor(pairs: list[Pair], key: str) -> Pair | None:
 
 
 # --- splices ---------------------------------------------------------------------------------------------------
-
-
-def _rendered(key: str, value: Any, node: yaml.Node, *, flow: bool) -> str:
-    quote = node.style if isinstance(node, yaml.ScalarNode) else None
-    return flow_value(value, quote) if flow else block_value(key, value, quote)
 
 
 def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> str:

@@ -85,7 +85,6 @@ def _files(runtime: Runtime, sources: Sequence[str]) -> Iterator[tuple[str, str]
 
 def write_file(path: Path, text: str, *, force: bool) -> int:
     """Write one file of mode 0600, and tell its size in bytes. Raises UsageError where there is one already."""
-    data = text.encode("utf-8", "surrogateescape")
     with _translated(path):
         if path.is_dir():
             raise UsageError(
@@ -93,8 +92,7 @@ def write_file(path: Path, text: str, *, force: bool) -> int:
             )
         if not force and os.path.lexists(path):
             raise UsageError(f"{path} exists already", _TAKEN)
-        _write(path, data, force=force)
-    return len(data)
+        return _write(path, text, force=force)
 
 
 def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> int:
@@ -112,18 +110,18 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
         for path, text in files:
             place = folder / path
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            data = text.encode("utf-8", "surrogateescape")
-            _write(place, data, force=force)
-            written += len(data)
+            written += _write(place, text, force=force)
     return written
 
 
-def _write(path: Path, data: bytes, *, force: bool) -> None:
+def _write(path: Path, text: str, *, force: bool) -> int:
+    data = text.encode("utf-8", "surrogateescape")
     with disk.draft(str(path.parent), data, mode=0o600) as draft:
         if force:
             os.replace(draft, path)
         else:
             disk.move_without_overwriting(draft, str(path))
+    return len(data)
 
 
 @contextmanager

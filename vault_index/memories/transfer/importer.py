@@ -14,8 +14,7 @@ from vault_index.memories.create import refuse_secrets
 from vault_index.memories.file.document import OLD_ID, MemoryFile, is_over, read_text, title_of
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, writing
-from vault_index.memories.transfer.coerce import in_order
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids, in_order
 from vault_index.memories.transfer.json_records import compose, file_of
 from vault_index.memories.transfer.reading import read_path
 from vault_index.models import Filters, Progress
@@ -123,7 +122,7 @@ class Importer:
             if memory.own or is_over(memory.head, self._now):
                 continue
             uid = memory.head["id"]
-            key = _identity(memory)
+            key = memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
             target = first.setdefault(key, uid)
             if target == uid and (here := self._duplicate_of(key, uid)):
                 target = first[key] = here
@@ -145,7 +144,7 @@ class Importer:
             return MemoryOutcome(uid, known.path, known.title, "known", {})
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
         self._check(new.text)
-        over = new.is_over(self._now)
+        over = is_over(new.front, self._now)
         if self._dry_run:
             here = None if over else self._memories.duplicate(new)
             if here is not None:
@@ -213,10 +212,6 @@ def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
     """Sorts record 2 before record 10."""
     parts = _NUMBER.split(failed.position)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
-
-
-def _identity(memory: ImportRecord) -> bytes:
-    return memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
 
 
 def _listed(value: Any) -> list[Any]:

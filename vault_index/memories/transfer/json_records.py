@@ -10,8 +10,11 @@ from vault_index.errors import UsageError
 from vault_index.markdown.memory import as_uuid
 from vault_index.memories.file.document import OLD_ID, read_text, without_blank_edges
 from vault_index.memories.file.frontmatter_edit import entry
-from vault_index.memories.transfer.coerce import (
+from vault_index.memories.transfer.import_record import (
+    Batch,
+    ImportRecord,
     confidence_of,
+    gather,
     in_order,
     sentences,
     strings,
@@ -20,7 +23,6 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.surrogates import has_surrogates, mended
 
 _PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED = "path", "content", "raw", "accesses", "accessed"
@@ -162,16 +164,18 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
     }
     if not body and not any(head[key] for key in ("title", "digest", "facts")):
         raise UsageError("it has no content", _HINT)
-    accesses, accessed = _usage(take)
+    count = take("accessCount", "access_count", "accesses")
+    accessed = _time(take, "last_accessed", "lastAccessed", "last_accessed_at", "lastAccessedAt", "accessed")
+    called = text_of(old)
     if old is not None and not head["id"]:
-        head[OLD_ID] = old if isinstance(old, int) else text_of(old)
+        head[OLD_ID] = old if isinstance(old, int) else called
     unknown = {key: value for key, value in rest.items() if key not in _DROPPED}
     return ImportRecord(
         position,
         in_order(head | {key: value for key, value in unknown.items() if key not in head}),
         body,
-        names=_names(old, file),
-        accesses=accesses,
+        names=(*((called, f"#{called}") if called else ()), *((file, file.removesuffix(".md")) if file else ())),
+        accesses=count if isinstance(count, int) and count > 0 else 0,
         accessed=accessed,
     )
 
@@ -188,15 +192,3 @@ def _take(record: dict[str, Any], *keys: str) -> Any:
 
 def _time(take: Callable[..., Any], *keys: str) -> str | None:
     return time_of(take(*keys), keys[0])
-
-
-def _usage(take: Callable[..., Any]) -> tuple[int, str | None]:
-    count = take("accessCount", "access_count", "accesses")
-    last = _time(take, "last_accessed", "lastAccessed", "last_accessed_at", "lastAccessedAt", "accessed")
-    return (count if isinstance(count, int) and count > 0 else 0), last
-
-
-def _names(old: object, file: str) -> tuple[str, ...]:
-    called = text_of(old)
-    named = (called, f"#{called}") if called else ()
-    return (*named, *((file, file.removesuffix(".md")) if file else ()))

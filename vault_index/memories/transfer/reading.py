@@ -18,8 +18,11 @@ from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.files import MAX_BYTES
 from vault_index.memories.file.frontmatter_edit import KEYS
-from vault_index.memories.transfer.coerce import (
+from vault_index.memories.transfer.import_record import (
+    Batch,
+    ImportRecord,
     confidence_of,
+    gather,
     in_order,
     is_nothing,
     sentences,
@@ -29,7 +32,6 @@ from vault_index.memories.transfer.coerce import (
     time_of,
     type_of,
 )
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, gather
 from vault_index.memories.transfer.json_records import from_file, read_json
 from vault_index.results import FailedItem
 from vault_index.sources.reading import read_regular
@@ -155,9 +157,6 @@ def _stem(path: str) -> str:
 USAGE_FILE = ".vault-index-usage.json"
 """How often the memories of an exported folder were opened: that stands in none of its files."""
 
-_OPENCODE = ("memory", ".opencode/memory")
-"""Where OpenCodeKit has its memory, in `.opencode` and in a project."""
-
 
 def read_path(path: Path) -> Batch:
     """The memories of a JSON file, of a markdown file, or of a folder of these, hidden ones aside.
@@ -178,7 +177,8 @@ def read_path(path: Path) -> Batch:
 
 
 def _read_folder(folder: Path) -> Batch:
-    inner = next((folder / place for place in _OPENCODE if _is_opencode(folder, place)), folder)
+    place = "memory" if folder.name == ".opencode" else ".opencode/memory"  # where OpenCodeKit has its memory
+    inner = folder / place if (folder / place).is_dir() else folder
     files: list[tuple[str, str]] = []
     failed: list[FailedItem] = []
     for place in sorted(_markdown(inner)):
@@ -209,10 +209,6 @@ def _used(memories: Sequence[ImportRecord], file: Path) -> Iterator[ImportRecord
                 yield replace(memory, accesses=accesses, accessed=accessed)
             case _:
                 yield memory
-
-
-def _is_opencode(folder: Path, place: str) -> bool:
-    return (folder.name == ".opencode") == (place == "memory") and (folder / place).is_dir()
 
 
 def _markdown(folder: Path) -> Iterator[str]:
