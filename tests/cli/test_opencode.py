@@ -97,7 +97,9 @@ def test_wake_starts_a_daemon_once(home: Path, vault: Path, capsys: pytest.Captu
         wait_for(lambda: answers(home))
         assert answer(capsys, "opencode", "wake") == {"daemon": "running"}
         assert answer(capsys, "status")["daemon"]["pid"] == started["pid"]
-        assert (home / "daemon.log").stat().st_mode & 0o777 == 0o600
+        log = home / "daemon.log"
+        wait_for(log.exists)  # it answers before it has anything to say
+        assert log.stat().st_mode & 0o777 == 0o600
     finally:
         os.kill(started["pid"], signal.SIGTERM)
         wait_for(lambda: has_ended(home))
