@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# `lowest-direct` takes the lowest versions that pyproject.toml allows.
+RESOLUTION ?= highest
 READY := $(VENV)/ready
 OPENCODE := $(VENV)/opencode
 OPENCODE_VERSION := 1.18.33
@@ -57,6 +59,11 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "vault-index needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
+ifeq ($(RESOLUTION),highest)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution $(RESOLUTION) --editable '.[dev]'
+endif
 	@$(BIN)/python -m compileall -q vault_index
 	@touch $@

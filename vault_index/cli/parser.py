@@ -21,12 +21,24 @@ class Found(NamedTuple):
     word: str
 
 
+class _Plain:
+    """A theme without colours, as argparse asks for its parts."""
+
+    def __getattr__(self, part: str) -> str:
+        return ""
+
+
 class _HelpFormatter(argparse.HelpFormatter):
-    """A formatter with a given width: argparse would import shutil (4 ms) to find it."""
+    """A formatter with a given width and without colours: for these argparse would import shutil (4 ms) and, since
+    Python 3.14, dataclasses, with every command."""
 
     def __init__(self, prog: str) -> None:
         columns = os.environ.get("COLUMNS", "")
         super().__init__(prog, max_help_position=28, width=min(int(columns), 100) if columns.isdigit() else 80)
+
+    def _set_color(self, color: object) -> None:
+        self._theme = _Plain()
+        self._decolor = str
 
 
 class Parser(argparse.ArgumentParser):
