@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
+from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused
+from vault_index.models import Vector, VectorSpace
+from vault_index.store.cache import Cache
+from vault_index.store.records import SpaceRow
 
-TYPE_CHECKING = False  # spares the import of the embeddings; type checkers know the name
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
+if TYPE_CHECKING:  # spares a question by words the import of the embeddings
     from vault_index.embeddings import Embedder
-    from vault_index.models import Vector, VectorSpace
-    from vault_index.store.cache import Cache
-    from vault_index.store.records import SpaceRow
 
 _QUERIES = "(queries)"
 

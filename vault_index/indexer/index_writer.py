@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
@@ -24,8 +25,7 @@ from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.writer import IndexWriter
 
-TYPE_CHECKING = False  # spares an `add` the import of what embeds; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares an `add` the import of what embeds
     from vault_index.indexer.outbound import Now
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from vault_index.config.home import Home
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.cache import Cache
@@ -16,9 +18,7 @@ from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 
-TYPE_CHECKING = False  # spares the import of what few questions need; type checkers know the names
-if TYPE_CHECKING:
-    from vault_index.config.home import Home
+if TYPE_CHECKING:  # spares the questions that correct no word its import
     from vault_index.store.vocabulary import Vocabulary
 
 # Weights of title, aliases, headings, tags, fields, path, body.
