@@ -67,17 +67,13 @@ def describe(
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, said, chunks)),
         identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
-        **_filter_columns(front, memory=memory),
+        # The columns that filters ask for and the frontmatter fills.
+        **{
+            one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
+            for one in FILTERS.values()
+            if one.column and one.frontmatter
+        },
     )
-
-
-def _filter_columns(front: Mapping[str, Any], *, memory: bool) -> dict[str, str | None]:
-    """The columns that filters ask for and the frontmatter fills."""
-    declared = (one for one in FILTERS.values() if one.column and one.frontmatter)
-    return {
-        one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
-        for one in declared
-    }
 
 
 def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
@@ -138,11 +134,8 @@ def _field_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from _strings(item)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)
