@@ -15,7 +15,7 @@ from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.cache import Cache
 from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.filters import document_condition
+from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 
 if TYPE_CHECKING:  # spares the questions that correct no word its import
@@ -56,10 +56,9 @@ class IndexReader(Database):
 
     def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
         """BM25 of the given chunks, as far as they match; in no order."""
-        marks = ", ".join("?" * len(chunk_ids))
         # Rows that are not asked for are passed over before they are scored, which is most of the work.
         return self.execute(
-            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks})",
+            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks(chunk_ids)})",
             (match, *chunk_ids),
         )
 
