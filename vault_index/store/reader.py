@@ -14,7 +14,7 @@ from vault_index.config.home import Home
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.cache import Cache
-from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 
@@ -132,7 +132,7 @@ class IndexReader(Database):
     def vectors_work(self) -> bool:
         """Whether vec0 loads here; it is loaded only by those who ask for vectors."""
         if self._vec0 is None:
-            self._vec0 = self.load_vec0()
+            self._vec0 = load_vec0(self.connection)
         return self._vec0
 
     # --- words, remembered -------------------------------------------------------------------------------------
