@@ -36,8 +36,9 @@ def describe(
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
     path = raw.ref.path
     kind = raw.kind or ("memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note")
-    said = _said_in_session(parsed) if kind == "session" else parsed
-    front = parsed.frontmatter
+    front, said = parsed.frontmatter, parsed
+    if kind == "session":  # model, folder and version are the same in most sessions, and would only be noise
+        said = replace(parsed, frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"
@@ -83,16 +84,11 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
     return document_uid(front.get("id") if kind == "memory" else None, source, path)
 
 
-def _said_in_session(parsed: ParsedDocument) -> ParsedDocument:
-    """The parts of a session it may be found by: model, folder and version are the same in most sessions, and would
-    only be noise."""
-    return replace(parsed, frontmatter={key: parsed.frontmatter.get(key) for key in ("project", "tags")})
-
-
 def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:
     title, place = index_text(parsed.title), index_text(path)
     aliases, tags = index_text("\n".join(parsed.aliases)), index_text(" ".join(parsed.tags))
-    fields = index_text("\n".join(_field_texts(parsed.frontmatter)))
+    searched = [value for key, value in parsed.frontmatter.items() if key not in _NOT_FIELDS]
+    fields = index_text("\n".join(_strings(searched)))
     for chunk in chunks:
         context = embedding_context(parsed, chunk.headings)
         yield ChunkRow(
@@ -123,12 +119,6 @@ def embedding_context(parsed: ParsedDocument, headings: Sequence[str]) -> str:
 
 def embed_key(context: str, text: str) -> bytes:
     return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _field_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in frontmatter.items():
-        if key not in _NOT_FIELDS:
-            yield from _strings(value)
 
 
 def _strings(value: Any) -> Iterator[str]:
