@@ -1,11 +1,7 @@
-from vault_index.embeddings.prices import known_dimensions, price_per_million
+from vault_index.embeddings.prices import KNOWN_DIMENSIONS, PRICES_PER_MILLION
 
 
 def test_known_models_have_a_price_and_a_length() -> None:
-    assert price_per_million("text-embedding-3-small") == 0.02
-    assert known_dimensions("text-embedding-3-large") == 3072
-
-
-def test_of_other_models_nothing_is_guessed() -> None:
-    assert price_per_million("nomic-embed-text") is None
-    assert known_dimensions("nomic-embed-text") is None
+    assert PRICES_PER_MILLION["text-embedding-3-small"] == 0.02
+    assert KNOWN_DIMENSIONS["text-embedding-3-large"] == 3072
+    assert PRICES_PER_MILLION.keys() == KNOWN_DIMENSIONS.keys()

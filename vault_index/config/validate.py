@@ -101,7 +101,7 @@ def _check_folders(config: Config, home: Home) -> None:
             "move one of them: --home DIR chooses another data folder",
         )
         _refuse(
-            is_under(root, data) and not _hidden(data, root),
+            is_under(root, data) and not any(part[0] == "." for part in Path(data).relative_to(root).parts),
             f"the data folder {home.data_dir} lies inside the vault {source.path}",
             "choose a data folder outside the vault, or a hidden one in it, with --home DIR",
         )
@@ -112,7 +112,3 @@ def _check_folders(config: Config, home: Home) -> None:
                 "every note must belong to one source: remove one, or move it out of the other",
             )
         roots.append((root, source.name))
-
-
-def _hidden(path: str, root: str) -> bool:
-    return any(part.startswith(".") for part in Path(path).relative_to(root).parts)

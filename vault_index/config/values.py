@@ -20,6 +20,7 @@ _NAMES: dict[Any, str] = {
     TEXTS: "a list of texts",
     TEXTS_OR_ALL: "a list of texts, or true for everything",
 }
+_TRUTH = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
 
 
 class BadValueError(ValueError):
@@ -41,7 +42,10 @@ def from_text(field: dataclasses.Field[Any], text: str) -> object:
     if field.type in (str, Path):
         return text
     if field.type is bool or (field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false")):
-        return _truth(text)
+        word = text.strip().lower()
+        if word not in _TRUTH:
+            raise BadValueError(f"must be true or false, not {text!r}")
+        return _TRUTH[word]
     if field.type in (int, float):
         try:
             return int(text) if field.type is int else float(text)
@@ -80,15 +84,6 @@ def _in_bounds(field: dataclasses.Field[Any], value: Any) -> Any:
     if low is None or (low <= value and (high is None or value <= high)):  # NaN fails both comparisons
         return value
     raise BadValueError(f"must be {f'{low} or more' if high is None else f'between {low} and {high}'}, not {value}")
-
-
-def _truth(text: str) -> bool:
-    word = text.strip().lower()
-    if word in ("true", "yes", "on", "1"):
-        return True
-    if word in ("false", "no", "off", "0"):
-        return False
-    raise BadValueError(f"must be true or false, not {text!r}")
 
 
 def _list(text: str) -> object:

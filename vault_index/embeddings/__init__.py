@@ -53,15 +53,15 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
     """
     if config.provider == "none":
         return None
-    if config.provider == "local":
+    # The local model also answers while vectors of a server are being built beside its own.
+    if config.provider == "local" or (config.provider == "openai" and space is not None and space.provider == "local"):
+        from vault_index.config import EmbeddingConfig
         from vault_index.embeddings.local import SPACE, LocalEmbedder
 
         if space is not None and space != SPACE:
             raise _not_configured(space)
-        return LocalEmbedder(config)
+        return LocalEmbedder(config if config.provider == "local" else EmbeddingConfig())
     if config.provider == "openai":
-        if space is not None and space.provider == "local":
-            return _local_for(space)
         from vault_index.embeddings.access import endpoint
 
         if space is not None and space.endpoint != endpoint(config):
@@ -84,16 +84,6 @@ def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> lis
     if start < len(token_counts):
         found.append(range(start, len(token_counts)))
     return found
-
-
-def _local_for(space: VectorSpace) -> Embedder:
-    """The local model while vectors of a server are being built beside its own."""
-    from vault_index.config import EmbeddingConfig
-    from vault_index.embeddings.local import SPACE, LocalEmbedder
-
-    if space != SPACE:
-        raise _not_configured(space)
-    return LocalEmbedder(EmbeddingConfig())
 
 
 def _not_configured(space: VectorSpace) -> EmbedderRefused:

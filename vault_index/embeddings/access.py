@@ -42,7 +42,8 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
     if not key and config.api_key_command:
         key = _ask(config.api_key_command)
     if not key:
-        if _is_openai(_split(config)):
+        host = _split(config).hostname or ""
+        if host == "api.openai.com" or host.endswith(".api.openai.com"):
             name = config.api_key_env or "OPENAI_API_KEY"
             raise EmbedderRefused(
                 "there is no API key for OpenAI",
@@ -69,11 +70,6 @@ def _split(config: "EmbeddingConfig") -> SplitResult:
             "it looks like http://localhost:11434/v1; leave it empty for OpenAI itself",
         )
     return parts
-
-
-def _is_openai(parts: SplitResult) -> bool:
-    host = parts.hostname or ""
-    return host == "api.openai.com" or host.endswith(".api.openai.com")
 
 
 def _ask(command: str) -> str:

@@ -115,8 +115,7 @@ def _message(body: object) -> str:
         inner = body.get("error")
         if isinstance(inner, Mapping):
             return _message(inner)
-        found = next((body[key] for key in ("message", "error", "detail") if isinstance(body.get(key), str)), "")
-        return str(found)
+        return next((str(body[key]) for key in ("message", "error", "detail") if isinstance(body.get(key), str)), "")
     return body if isinstance(body, str) else ""
 
 

@@ -10,7 +10,7 @@ import openai
 from vault_index.embeddings.access import base_url, endpoint, find_key
 from vault_index.embeddings.answer import parse_vectors
 from vault_index.embeddings.faults import Asked, refuses_base64, translate
-from vault_index.embeddings.prices import known_dimensions
+from vault_index.embeddings.prices import KNOWN_DIMENSIONS
 from vault_index.embeddings.retry import Patience
 from vault_index.errors import EmbedderError, TextTooLong
 from vault_index.models import Vector, VectorSpace
@@ -98,7 +98,7 @@ class OpenAIEmbedder:
         self._paid.update(zip(texts, vectors, strict=True))
 
     def _natural_dimensions(self, model: str) -> int:
-        known = known_dimensions(model)
+        known = KNOWN_DIMENSIONS.get(model)
         if known is not None:
             return known
         try:
@@ -166,7 +166,7 @@ def _asked_dimensions(config: "EmbeddingConfig", space: VectorSpace) -> int:
     """What to ask the server for; 0 for the model's own length, because many servers refuse to be asked."""
     if config.dimensions and config.dimensions == space.dimensions:
         return config.dimensions
-    known = known_dimensions(space.model)
+    known = KNOWN_DIMENSIONS.get(space.model)
     return space.dimensions if known is not None and space.dimensions not in (0, known) else 0
 
 

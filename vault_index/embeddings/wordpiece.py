@@ -27,17 +27,15 @@ class WordPiece:
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
         """`vocabulary`: the pieces in the order of their ids; those that go on a word start with `##`."""
-        starts: dict[str, int] = {}
-        endings: dict[str, int] = {}
+        self._starts: dict[str, int] = {}
+        self._endings: dict[str, int] = {}
         for number, piece in enumerate(vocabulary):
             if piece.startswith("##") and len(piece) > 2:
-                endings[piece[2:]] = number
+                self._endings[piece[2:]] = number
             else:
-                starts[piece] = number
-        self._starts = starts
-        self._endings = endings
-        self._longest_piece = max(map(len, [*starts, *endings]), default=0)
-        self._unknown = (starts[_UNKNOWN],)
+                self._starts[piece] = number
+        self._longest_piece = max(map(len, [*self._starts, *self._endings]), default=0)
+        self._unknown = (self._starts[_UNKNOWN],)
         self._characters = _Characters()
         self._known: dict[str, tuple[int, ...]] = {}
 
@@ -95,14 +93,11 @@ def _replacement(character: str) -> str:
     # Characters Python does not know yet (Cn) stay: what is new in Unicode shall not depend on Python's version.
     if (category[0] == "C" and category != "Cn") or category == "Mn" or character == "\ufffd":
         return ""
-    if category[0] == "P" or _is_ascii_symbol(character) or _is_ideograph(ord(character)):
+    # BERT takes for punctuation what Unicode calls a symbol: `$+<=>^`|~`.
+    is_symbol = character.isascii() and not character.isalnum()
+    if category[0] == "P" or is_symbol or _is_ideograph(ord(character)):
         return f" {character} "
     return character.lower()
-
-
-def _is_ascii_symbol(character: str) -> bool:
-    """What BERT takes for punctuation although Unicode calls it a symbol: `$+<=>^`|~`."""
-    return character.isascii() and not character.isalnum()
 
 
 def _is_ideograph(code: int) -> bool:

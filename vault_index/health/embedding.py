@@ -4,7 +4,7 @@ import time
 from contextlib import closing
 
 from vault_index.config import Config
-from vault_index.embeddings.prices import price_per_million
+from vault_index.embeddings.prices import PRICES_PER_MILLION
 from vault_index.results import EmbedPlan, EmbedStatus, Privacy, SpentDay
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
@@ -102,7 +102,7 @@ def spent_days(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
 
 def _price(config: Config, model: str, count: int) -> float | None:
     """US dollars for so many tokens; None where the price of the model is not known."""
-    known = config.embedding.price_per_million or price_per_million(model)
+    known = config.embedding.price_per_million or PRICES_PER_MILLION.get(model)
     return None if known is None else count * known / 1e6
 
 

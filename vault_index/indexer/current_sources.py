@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from vault_index.config import Config, Home, SourceConfig
 from vault_index.errors import VaultIndexError
+from vault_index.sources.source import Source
 from vault_index.sources.vault import VaultSource
+from vault_index.store.connection import Database
+from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, lacking_documents
 
-TYPE_CHECKING = False  # spares the import of what is only named here; type checkers know the name
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from vault_index.config import Config, Home, SourceConfig
+if TYPE_CHECKING:  # spares the questions the import of what embeds
     from vault_index.indexer.outbound import Moment, Now
-    from vault_index.sources.source import Source
-    from vault_index.store.connection import Database
-    from vault_index.store.records import SpaceRow
 
 
 def vaults_of(config: Config) -> dict[str, VaultSource]:

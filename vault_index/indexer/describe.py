@@ -36,8 +36,9 @@ def describe(
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
     path = raw.ref.path
     kind = raw.kind or ("memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note")
-    said = _said_in_session(parsed) if kind == "session" else parsed
-    front = parsed.frontmatter
+    front, said = parsed.frontmatter, parsed
+    if kind == "session":  # model, folder and version are the same in most sessions, and would only be noise
+        said = replace(parsed, frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"
@@ -67,17 +68,13 @@ def describe(
         links=parsed.links,
         chunks=tuple(_chunk_rows(path, said, chunks)),
         identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
-        **_filter_columns(front, memory=memory),
+        # The columns that filters ask for and the frontmatter fills.
+        **{
+            one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
+            for one in FILTERS.values()
+            if one.column and one.frontmatter
+        },
     )
-
-
-def _filter_columns(front: Mapping[str, Any], *, memory: bool) -> dict[str, str | None]:
-    """The columns that filters ask for and the frontmatter fills."""
-    declared = (one for one in FILTERS.values() if one.column and one.frontmatter)
-    return {
-        one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
-        for one in declared
-    }
 
 
 def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
@@ -87,16 +84,11 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
     return document_uid(front.get("id") if kind == "memory" else None, source, path)
 
 
-def _said_in_session(parsed: ParsedDocument) -> ParsedDocument:
-    """The parts of a session it may be found by: model, folder and version are the same in most sessions, and would
-    only be noise."""
-    return replace(parsed, frontmatter={key: parsed.frontmatter.get(key) for key in ("project", "tags")})
-
-
 def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:
     title, place = index_text(parsed.title), index_text(path)
     aliases, tags = index_text("\n".join(parsed.aliases)), index_text(" ".join(parsed.tags))
-    fields = index_text("\n".join(_field_texts(parsed.frontmatter)))
+    searched = [value for key, value in parsed.frontmatter.items() if key not in _NOT_FIELDS]
+    fields = index_text("\n".join(_strings(searched)))
     for chunk in chunks:
         context = embedding_context(parsed, chunk.headings)
         yield ChunkRow(
@@ -129,20 +121,11 @@ def embed_key(context: str, text: str) -> bytes:
     return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _field_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in frontmatter.items():
-        if key not in _NOT_FIELDS:
-            yield from _strings(value)
-
-
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from _strings(item)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)

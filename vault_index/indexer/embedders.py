@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
+from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused
+from vault_index.models import Vector, VectorSpace
+from vault_index.store.cache import Cache
+from vault_index.store.records import SpaceRow
 
-TYPE_CHECKING = False  # spares the import of the embeddings; type checkers know the name
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
+if TYPE_CHECKING:  # spares a question by words the import of the embeddings
     from vault_index.embeddings import Embedder
-    from vault_index.models import Vector, VectorSpace
-    from vault_index.store.cache import Cache
-    from vault_index.store.records import SpaceRow
 
 _QUERIES = "(queries)"
 
@@ -35,8 +35,11 @@ class Embedders:
         from vault_index.embeddings import open_embedder
 
         with self._lock:
-            if self._configured is None:
-                self._configured = self._shared(open_embedder(self._config))
+            if self._configured is None and (opened := open_embedder(self._config)) is not None:
+                # The one of the same vectors may be there already: a model is not loaded twice.
+                self._configured = self._by_space.setdefault(opened.space, opened)
+                if self._configured is not opened:
+                    opened.close()
             return self._configured
 
     def embed_query(self, cache: Cache, space: SpaceRow, text: str) -> Vector:
@@ -71,15 +74,6 @@ class Embedders:
                     )
                 self._by_space[space] = embedder
             return self._by_space[space]
-
-    def _shared(self, opened: Embedder | None) -> Embedder | None:
-        """The embedder of the same vectors that is there already: a model is not loaded twice."""
-        if opened is None:
-            return None
-        known = self._by_space.setdefault(opened.space, opened)
-        if known is not opened:
-            opened.close()
-        return known
 
     def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
         from vault_index import tokens

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
@@ -24,8 +25,7 @@ from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.writer import IndexWriter
 
-TYPE_CHECKING = False  # spares an `add` the import of what embeds; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares an `add` the import of what embeds
     from vault_index.indexer.outbound import Now
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,12 @@ LOCK_TIMEOUT = 30.0
 
 EMBEDDED_AT_ONCE = 16
 """Chunks; a document of more of them gets its vectors with the others."""
+
+_NO_VEC0 = Problem(
+    "vec0",
+    "sqlite-vec cannot be loaded: search works by keywords only",
+    "reinstall vault-index; `python -c 'import sqlite_vec'` shows the reason",
+)
 
 
 class WriteSide:
@@ -100,7 +106,9 @@ class WriteSide:
             report, repaired = self._repairing(text)
         if dry_run:
             return report
-        filled = self._fill(progress, cancel) if embed and report.finished else self._without_filling()
+        filled = (
+            self._fill(progress, cancel) if embed and report.finished else EmbedReport(0, 0, self._count_pending(), 0.0)
+        )
         if report.chunks or filled.embedded:
             self._open_writer().checkpoint()
         return replace(
@@ -150,11 +158,9 @@ class WriteSide:
 
     def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
         """Bring the text of these places up to date; the caller holds the lock."""
-
-        def text() -> SyncReport:
-            return self._synchroniser(progress, CancelToken()).sync(self._sources, places)
-
-        report, rebuilt = self._repairing(text)
+        report, rebuilt = self._repairing(
+            lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places)
+        )
         return self._synchroniser(no_progress, CancelToken()).sync(self._sources) if rebuilt else report
 
     def embed_document(self, source: str, path: str) -> None:
@@ -210,7 +216,7 @@ class WriteSide:
             with self._held("embed"):
                 space = open_space(self._open_writer(), embedder, renew=renew)
             if embedder is not None and space is None:
-                problems.append(_no_vec0())
+                problems.append(_NO_VEC0)
             if embedder is not None and space is not None:
                 builder = VectorBuilder(
                     self._open_writer(),
@@ -233,9 +239,6 @@ class WriteSide:
             pending = self._count_pending()
         self._remember_problem(problems)
         return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems), finished)
-
-    def _without_filling(self) -> EmbedReport:
-        return EmbedReport(0, 0, self._count_pending(), 0.0)
 
     def _count_pending(self) -> int:
         from vault_index.indexer.current_sources import waiting
@@ -297,14 +300,6 @@ class WriteSide:
         for suffix in ("-wal", "-shm"):
             damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
         return damaged.rename(damaged.with_name(f"{damaged.name}.damaged"))
-
-
-def _no_vec0() -> Problem:
-    return Problem(
-        "vec0",
-        "sqlite-vec cannot be loaded: search works by keywords only",
-        "reinstall vault-index; `python -c 'import sqlite_vec'` shows the reason",
-    )
 
 
 # --- folders whose files are known ---------------------------------------------------------------------------------

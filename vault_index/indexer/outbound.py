@@ -42,16 +42,13 @@ class Moment:
     """The settings as they are, and the sources they describe. Its files are asked anew each time."""
 
     def __init__(self, config: Config, sources: Iterable[Source]) -> None:
+        self.daily_token_limit = config.embedding.daily_token_limit
         self._config = config
         self._sources = {source.config.name: source for source in sources}
         self._sessions = OpenCodeSource(config.opencode)
         vault, folder = config.memory_source(), config.opencode.mirror.strip("/")
         self._mirror = (vault.name if vault and folder else None, folder)
         self._counted: dict[int, tuple[DocumentState, bool | None]] = {}
-
-    @property
-    def daily_token_limit(self) -> int:
-        return self._config.embedding.daily_token_limit
 
     def sort(self, documents: Iterable[DocumentState]) -> Sorted:
         """Which of these documents may leave now, and which the settings keep."""

@@ -9,10 +9,12 @@ one ends, and the pipe keeps it no more than a few documents ahead. The multipro
 of whoever calls us a second time.
 """
 
-from __future__ import annotations
-
 import os
+import pickle
+import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice, repeat
@@ -21,10 +23,6 @@ from typing import IO
 from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, read_document
 from vault_index.models import DocumentRef
 from vault_index.sources.source import Source
-
-TYPE_CHECKING = False  # spares small syncs the import of what begins a process; type checkers know the name
-if TYPE_CHECKING:
-    import subprocess
 
 _MANY = 400
 """Documents that are worth another process, which takes about half a second to begin."""
@@ -61,10 +59,6 @@ def reading(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) 
 
 
 def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> subprocess.Popen[bytes]:
-    import pickle
-    import subprocess
-    import tempfile
-
     with tempfile.TemporaryFile() as asked:  # a pipe would keep us waiting until it is read
         pickle.dump((ROWS_VERSION, source, list(refs), settings), asked)
         asked.seek(0)
@@ -79,8 +73,6 @@ def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings)
 
 
 def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
-    import pickle
-
     with suppress(EOFError, pickle.UnpicklingError):
         while True:
             yield pickle.load(pipe)
@@ -88,9 +80,6 @@ def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
 
 
 def _main() -> None:
-    import pickle
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process says when it is over
     rows_version, source, refs, settings = pickle.load(sys.stdin.buffer)
     if rows_version != ROWS_VERSION:

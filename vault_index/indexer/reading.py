@@ -1,17 +1,12 @@
 """Which documents have to be read, and from a document to the rows it makes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.sources.source import Source
-
-TYPE_CHECKING = False  # spares `status` the import of what writes; type checkers know the names
-if TYPE_CHECKING:
-    from vault_index.store.writer import DocumentRow, KnownDocument
+from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 5
 """Raise it when the same file would give other rows than before: every document is read again."""

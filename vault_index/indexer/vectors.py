@@ -106,7 +106,9 @@ class VectorBuilder:
             self.cursor = chunks[-1].chunk_id
             if known or any(done is not None for done in embedded):
                 return Step(sum(done or 0 for done in embedded), from_cache, finished=False)
-        self._serve()
+        if not self._space.serving and self.remaining() == 0:  # complete: it answers now, and the old one goes
+            with self._lock():
+                serve_space(self._writer, self._space.id)
         self.cursor = 0
         return Step(0, 0, finished=True)
 
@@ -138,9 +140,3 @@ class VectorBuilder:
             return 0
         with self._lock():
             return put_vectors(self._writer, self._space.id, vectors, chunks)
-
-    def _serve(self) -> None:
-        """The space is complete: from now on it answers, and the old one goes."""
-        if not self._space.serving and self.remaining() == 0:
-            with self._lock():
-                serve_space(self._writer, self._space.id)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import chain, count
 
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.names import is_document_name
@@ -59,8 +60,5 @@ def name_of(session: Session) -> str:
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """The name, or with a number: `taken` are those in lower case that others have."""
-    number, free = 1, name
-    while free.lower() in taken:
-        number += 1
-        free = f"{name} {number}"
-    return free
+    names = chain([name], (f"{name} {number}" for number in count(2)))
+    return next(free for free in names if free.lower() not in taken)

@@ -266,10 +266,8 @@ class VaultSource:
             path = f"{path}/{part}"
             try:
                 status = os.lstat(path)
-            except (FileNotFoundError, NotADirectoryError):
-                return None
             except OSError as error:
-                if error.errno == errno.ENAMETOOLONG:
+                if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
                     return None
                 raise
             if stat.S_ISLNK(status.st_mode):

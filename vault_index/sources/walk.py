@@ -88,8 +88,10 @@ class Walk:
         for entry in entries:
             name = entry.name
             if name[0] == ".":
-                if document := placeholder_of(name):
-                    self._defer(prefix + document, chain)
+                document = placeholder_of(name)
+                path = prefix + document
+                if document and self._readable(path, path) and not self._ignored(path, chain):
+                    self._note(placeholder_fault(path))
                 continue
             path = prefix + name
             try:
@@ -121,10 +123,6 @@ class Walk:
             self.refs.append(found)
         elif found is not None:
             self._note(found)
-
-    def _defer(self, path: str, chain: Chain) -> None:
-        if self._readable(path, path) and not self._ignored(path, chain):
-            self._note(placeholder_fault(path))
 
     def _note(self, fault: Fault) -> None:
         self.faults.append(fault)

@@ -89,10 +89,6 @@ class Database:
         self.checkpoint()
         self.execute("PRAGMA shrink_memory")
 
-    def load_vec0(self) -> bool:
-        """Whether vector search works on this connection; without it search falls back to text."""
-        return load_vec0(self.connection)
-
 
 _TRANSLATED = (
     apsw.CorruptError, apsw.NotADBError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.CantOpenError,

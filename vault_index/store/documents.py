@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from vault_index.models import Filters, Link
 from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.filters import document_condition
+from vault_index.store.filters import document_condition, marks, tagged
 from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
 
 _LASTING = ("decision", "warning", "pattern", "preference")
@@ -178,11 +178,11 @@ def memories_of(
 ) -> list[tuple[int, bool]]:
     """Memories of a project, each with whether it is a lasting one; these first, then the surest, then the newest."""
     lasting, lasting_values = _lasting()
-    tagged, tags = _tagged(project.tags)
+    about, tags = tagged(project.tags)
     where, values = _within(sources)
     rows = db.execute(
         f"SELECT document.id, {lasting} AS lasting FROM document WHERE {_HOLDS}"
-        f" AND (document.project COLLATE NOCASE IN ({_marks(project.names)}) OR {tagged}){where}"
+        f" AND (document.project COLLATE NOCASE IN ({marks(project.names)}) OR {about}){where}"
         f" ORDER BY lasting DESC, {_SUREST_FIRST} LIMIT ?",
         (*lasting_values, now, now, *project.names, *tags, *values, limit),
     )
@@ -192,10 +192,10 @@ def memories_of(
 def memories_of_all(db: Database, sources: Sequence[str], now: float, limit: int) -> list[int]:
     """Lasting memories that name no project: they are for every one. The surest first, then the newest."""
     lasting, lasting_values = _lasting()
-    tagged, tags = _tagged(("project",))
+    about, tags = tagged(("project",))
     where, values = _within(sources)
     rows = db.execute(
-        f"SELECT document.id FROM document WHERE {_HOLDS} AND document.project IS NULL AND NOT {tagged}"
+        f"SELECT document.id FROM document WHERE {_HOLDS} AND document.project IS NULL AND NOT {about}"
         f" AND {lasting}{where} ORDER BY {_SUREST_FIRST} LIMIT ?",
         (now, now, *tags, *lasting_values, *values, limit),
     )
@@ -206,7 +206,7 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
     """Sessions of a project, newest first, without those that another session began for a part of its work."""
     held_in = "json_extract(document.frontmatter, '$.directory')"
     inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(project.folders))
-    of_project = inside or f"document.project COLLATE NOCASE IN ({_marks(project.names)})"
+    of_project = inside or f"document.project COLLATE NOCASE IN ({marks(project.names)})"
     places = [item for folder in project.folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
     where, values = _within(sources)
     rows = db.execute(
@@ -218,22 +218,10 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
     return [document_id for (document_id,) in rows]
 
 
-def _lasting() -> tuple[str, tuple[str, ...]]:
-    tagged, tags = _tagged(_LASTING_TAGS)
-    condition = f"(coalesce(lower(document.type), '') IN ({_marks(_LASTING)}) OR {tagged})"
-    return condition, (*_LASTING, *tags)
-
-
-def _tagged(tags: Sequence[str]) -> tuple[str, list[str]]:
-    # As in filters: a parent matches its children, which lie between `tag/` and `tag0`.
-    any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags)) or "false"
-    values = [value for tag in tags for value in (tag, f"{tag}/", f"{tag}0")]
-    return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})", values
+def _lasting() -> tuple[str, tuple[object, ...]]:
+    about, tags = tagged(_LASTING_TAGS)
+    return f"(coalesce(lower(document.type), '') IN ({marks(_LASTING)}) OR {about})", (*_LASTING, *tags)
 
 
 def _within(sources: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    return (f" AND document.source COLLATE NOCASE IN ({_marks(sources)})", tuple(sources)) if sources else ("", ())
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+    return (f" AND document.source COLLATE NOCASE IN ({marks(sources)})", tuple(sources)) if sources else ("", ())

@@ -1,6 +1,6 @@
 """Filters as SQL: a condition on `document`, with its values. Nothing a user typed is SQL, or a path into JSON."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
@@ -39,13 +39,13 @@ def document_condition(filters: Filters) -> tuple[str, list[object]]:
 
 def _conditions(filters: Filters) -> Iterator[_Condition]:
     for tag in filters.tags:
-        yield _tags((tag,))
+        yield tagged((tag,))
     if filters.any_tags:
-        yield _tags(filters.any_tags)
+        yield tagged(filters.any_tags)
     for declared in FILTERS.values():
         wanted = getattr(filters, declared.field)
         if wanted and declared.column:
-            yield f"document.{declared.column} COLLATE NOCASE IN ({_marks(wanted)})", wanted
+            yield f"document.{declared.column} COLLATE NOCASE IN ({marks(wanted)})", wanted
         elif wanted and declared.frontmatter:
             yield _has_value(declared.frontmatter, wanted)
     yield from _any(_path, filters.paths)
@@ -70,9 +70,10 @@ def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterato
         yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
 
 
-def _tags(tags: Sequence[str]) -> _Condition:
+def tagged(tags: Sequence[str]) -> _Condition:
+    """Whether a document has one of these tags."""
     # A parent matches its children: `/` is followed by `0` in ASCII, so one range holds all that begins with `tag/`.
-    any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags))
+    any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags)) or "false"
     values = [value for tag in tags for value in (tag, f"{tag}/", f"{tag}0")]
     return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})", values
 
@@ -140,5 +141,6 @@ def _fold(wanted: Sequence[str]) -> str:
     return "lower" if all(value.isascii() for value in wanted) else "fold"
 
 
-def _marks(values: Sequence[object]) -> str:
+def marks(values: Collection[object]) -> str:
+    """As many `?` as there are values."""
     return ", ".join("?" * len(values))

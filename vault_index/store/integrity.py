@@ -39,7 +39,7 @@ class Checkup(Database):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index")
         self.connection.pragma("query_only", False)
-        self._vec0 = self.load_vec0()
+        self._vec0 = load_vec0(self.connection)
 
     def damage(self) -> str:
         """What SQLite itself says is wrong with the file; empty where nothing is."""
@@ -125,17 +125,14 @@ class Comparison(Database):
 
     def words(self) -> list[str]:
         """Where the words as a whole differ; this says nothing unless both have the same documents."""
-        return [name for name, sql in _WORDS.items() if self._differs(sql)]
+        found = {name: _in_one_alone(*(sql.format(db=db) for db in ("main", "fresh"))) for name, sql in _WORDS.items()}
+        return [name for name, lone in found.items() if self.execute(f"SELECT 1 FROM ({lone}) LIMIT 1")]
 
     def _lone(self, sql: str) -> list[tuple[str, str]]:
         one, other = (f"SELECT * FROM ({sql.format(db=db)}) WHERE {self._known}" for db in ("main", "fresh"))
         return self.execute(
             f"SELECT DISTINCT source, path FROM ({_in_one_alone(one, other)}) ORDER BY 1, 2", self._sources * 4
         )
-
-    def _differs(self, sql: str) -> bool:
-        one, other = (sql.format(db=db) for db in ("main", "fresh"))
-        return bool(self.execute(f"SELECT 1 FROM ({_in_one_alone(one, other)}) LIMIT 1"))
 
 
 def _in_one_alone(one: str, other: str) -> str:

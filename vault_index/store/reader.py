@@ -8,17 +8,17 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from vault_index.config.home import Home
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.cache import Cache
-from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.filters import document_condition
+from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
+from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 
-TYPE_CHECKING = False  # spares the import of what few questions need; type checkers know the names
-if TYPE_CHECKING:
-    from vault_index.config.home import Home
+if TYPE_CHECKING:  # spares the questions that correct no word its import
     from vault_index.store.vocabulary import Vocabulary
 
 # Weights of title, aliases, headings, tags, fields, path, body.
@@ -56,10 +56,9 @@ class IndexReader(Database):
 
     def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
         """BM25 of the given chunks, as far as they match; in no order."""
-        marks = ", ".join("?" * len(chunk_ids))
         # Rows that are not asked for are passed over before they are scored, which is most of the work.
         return self.execute(
-            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks})",
+            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks(chunk_ids)})",
             (match, *chunk_ids),
         )
 
@@ -133,7 +132,7 @@ class IndexReader(Database):
     def vectors_work(self) -> bool:
         """Whether vec0 loads here; it is loaded only by those who ask for vectors."""
         if self._vec0 is None:
-            self._vec0 = self.load_vec0()
+            self._vec0 = load_vec0(self.connection)
         return self._vec0
 
     # --- words, remembered -------------------------------------------------------------------------------------

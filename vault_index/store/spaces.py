@@ -197,10 +197,9 @@ def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
 
 def count_pending(db: Database, space_id: int, document_id: int | None = None) -> int:
     """Chunks that a space lacks, of all documents or of one."""
-    if document_id is None:
-        return int(db.value("SELECT count(*) FROM pending WHERE space_id = ?", (space_id,)))
-    sql = "SELECT count(*) FROM pending JOIN chunk ON chunk.id = chunk_id WHERE space_id = ? AND document_id = ?"
-    return int(db.value(sql, (space_id, document_id)))
+    of_one = " AND chunk_id IN (SELECT id FROM chunk WHERE document_id = ?)" if document_id is not None else ""
+    values = (space_id,) if document_id is None else (space_id, document_id)
+    return int(db.value(f"SELECT count(*) FROM pending WHERE space_id = ?{of_one}", values))
 
 
 def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from vault_index.models import Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
-from vault_index.store.connection import Database, recreate_tables
+from vault_index.store.connection import Database, load_vec0, recreate_tables
 from vault_index.store.records import DocumentColumns, column_names
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
@@ -75,7 +75,7 @@ class IndexWriter(Database):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index", writable=True)
-        self.vectors_work = self.load_vec0()
+        self.vectors_work = load_vec0(self.connection)
         if not self.vectors_work:
             spaces.forget_spaces(self)
 
@@ -102,7 +102,16 @@ class IndexWriter(Database):
         pending.
         """
         with self.transaction():
-            document_id = self.value(_PUT_DOCUMENT, (replaces, *_document_values(row)))
+            document_id = self.value(
+                _PUT_DOCUMENT,
+                (
+                    replaces,
+                    *(getattr(row, name) for name in _COLUMNS),
+                    sum(chunk.tokens for chunk in row.chunks),
+                    json.dumps(dict(row.frontmatter), ensure_ascii=False),
+                    1,  # stays_home
+                ),
+            )
             _put_names(self, document_id, row)
             vocabulary.put_called(self, document_id, _called(row))
             _put_chunks(self, document_id, row.chunks, cached)
@@ -147,14 +156,6 @@ class IndexWriter(Database):
         """Remove every row, in one transaction: readers see the old ones until it ends."""
         with self.transaction():
             recreate_tables(self.connection, "index")
-
-
-def _document_values(row: DocumentRow) -> tuple[object, ...]:
-    """What `_ALL_COLUMNS` are."""
-    return (
-        *(getattr(row, name) for name in _COLUMNS),
-        sum(chunk.tokens for chunk in row.chunks), json.dumps(dict(row.frontmatter), ensure_ascii=False), 1,
-    )  # fmt: skip
 
 
 def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:

@@ -64,41 +64,10 @@ class Database:
         with self._translated():
             return int(self._connection.pragma("data_version"))
 
-    def sessions(self, problems: list[str]) -> list[Listed]:
-        """Every session; what could not be read is added to `problems`."""
-        return self._listed("", (), problems)
-
-    def session(self, id_: str) -> Listed | None:
-        """One session; None where it is not in this database."""
-        return next(iter(self._listed("WHERE session.id = ?", (id_,), [])), None)
-
-    def times(self, session: str) -> list[int]:
-        """When its messages were written; a fork has those of its original."""
-        sql = "SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created"
-        with self._translated():
-            return [time for (time,) in self._all(sql, (session,))]
-
-    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
-        """The messages of a session in the order of (time, id), each to be used up before the next.
-
-        Row by row: a session may be larger than the memory that is meant for it.
-        """
-        try:
-            with self._translated():
-                known: set[str] = set()
-                for id_, created, data, kind in self._connection.execute(self._messages_sql(), {"session": session}):
-                    if kind and id_ in known:
-                        continue
-                    known.add(id_)
-                    parts = self._parts(id_, problems) if not kind else ()
-                    yield RawMessage(str(id_), created if isinstance(created, int) else 0, _blob(data), parts, kind)
-        except _DamagedError as error:
-            problems.append(f"session {session}: {error.message}; what stands behind it is missing")
-
-    # --- inside ----------------------------------------------------------------------------------------------
-
-    def _listed(self, where: str, values: tuple[str, ...], problems: list[str]) -> list[Listed]:
-        one = "WHERE session_id = ?" if values else ""
+    def sessions(self, problems: list[str], id_: str | None = None) -> list[Listed]:
+        """Every session, or one; what could not be read is added to `problems`."""
+        values = () if id_ is None else (id_,)
+        where, one = ("", "") if id_ is None else ("WHERE session.id = ?", "WHERE session_id = ?")
         with self._translated(), self._snapshot():
             self._check()
             rows = self._all(f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values)
@@ -125,6 +94,35 @@ class Database:
                     )
                 )
         return found
+
+    def session(self, id_: str) -> Listed | None:
+        """One session; None where it is not in this database."""
+        return next(iter(self.sessions([], id_)), None)
+
+    def times(self, session: str) -> list[int]:
+        """When its messages were written; a fork has those of its original."""
+        sql = "SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created"
+        with self._translated():
+            return [time for (time,) in self._all(sql, (session,))]
+
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
+        """The messages of a session in the order of (time, id), each to be used up before the next.
+
+        Row by row: a session may be larger than the memory that is meant for it.
+        """
+        try:
+            with self._translated():
+                known: set[str] = set()
+                for id_, created, data, kind in self._connection.execute(self._messages_sql(), {"session": session}):
+                    if kind and id_ in known:
+                        continue
+                    known.add(id_)
+                    parts = self._parts(id_, problems) if not kind else ()
+                    yield RawMessage(str(id_), created if isinstance(created, int) else 0, _blob(data), parts, kind)
+        except _DamagedError as error:
+            problems.append(f"session {session}: {error.message}; what stands behind it is missing")
+
+    # --- inside ----------------------------------------------------------------------------------------------
 
     def _ask_when_written(
         self, rows: Sequence[tuple[Any, ...]], messages: Mapping[str, Sequence[int]], unfinished: Sequence[str]

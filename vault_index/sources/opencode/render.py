@@ -145,12 +145,10 @@ class _Renderer:
             self._items.append(f"- error: {_code(self._line(message.error, _LONGEST_ERROR))}")
 
     def _said(self, part: Part) -> str:
-        if isinstance(part, Text):
-            return nest(self._clean(part.text), _LEVEL)
-        if not isinstance(part, Reasoning):
-            return ""
-        thought = nest(self._clean(part.text), _LEVEL)
-        return "\n".join(f"> {line}".rstrip() for line in ["*Reasoning*", *thought.split("\n")]) if thought else ""
+        said = nest(self._clean(part.text), _LEVEL) if isinstance(part, Text | Reasoning) else ""
+        if isinstance(part, Text) or not said:
+            return said
+        return "\n".join(f"> {line}".rstrip() for line in ["*Reasoning*", *said.split("\n")])
 
     def _item(self, part: ToolCall | Attachment) -> str:
         if isinstance(part, Attachment):

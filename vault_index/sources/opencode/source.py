@@ -144,9 +144,8 @@ class OpenCodeSource:
 
     def keeps(self, front: Mapping[str, Any]) -> bool:
         """`stays_home` of a mirrored session's note, by its frontmatter and what is known of the session."""
-        if self.config.local_only is True:
-            return True
-        if self._local.covers(str(front.get("project")), str(front.get("directory"))):
+        named = self._local.covers(str(front.get("project")), str(front.get("directory")))
+        if self.config.local_only is True or named:
             return True
         session = str(front.get("session"))
         held = self._stores.session(session) if _ID.fullmatch(session) else None

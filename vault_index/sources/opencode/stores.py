@@ -111,7 +111,7 @@ class Stores:
     def listing(self) -> Listing:
         """All sessions; the one of before where no database was written since."""
         places = self._places()
-        version = self._version(places)
+        version = self.version(places)
         known = self._opened.listing
         # Where there is no database, old clients may still write into files that nobody tells of.
         if known is not None and known[0] == version and places.databases:
@@ -120,14 +120,14 @@ class Stores:
         self._opened.listing = (version, listing)
         return listing
 
-    def version(self) -> object:
+    def version(self, places: Places | None = None) -> object:
         """Changes whenever a client has written; trees are not asked, for nothing writes there any more."""
-        return self._version(self._places())
+        return [(path, self._version_of(path)) for path in (places or self._places()).databases]
 
     def session(self, id_: str) -> Held | None:
         """One session as it is now, by what the indexes of the databases say of it. VaultIndexError when unknown."""
         places = self._places()
-        version = self._version(places)
+        version = self.version(places)
         known = self._opened.listing
         if known is not None and known[0] == version and id_ in known[1].sessions and places.databases:
             return known[1].sessions[id_]
@@ -140,13 +140,11 @@ class Stores:
         for path in places.databases:
             try:
                 database = self._database(path)
-                listed = database.session(id_)
+                if (listed := database.session(id_)) is not None:
+                    asked[id_] = Held(listed, database)
+                    return asked[id_]
             except VaultIndexError as error:  # it may be in another, which is no worse for that
                 unknown = unknown or error
-                continue
-            if listed is not None:
-                asked[id_] = Held(listed, database)
-                return asked[id_]
         for tree in _trees(places):
             if (listed := tree.session(id_)) is not None:
                 return Held(listed, tree)
@@ -161,12 +159,10 @@ class Stores:
         for path in places.databases:
             try:
                 database = self._database(path)
-                found = database.sessions(problems)
+                for listed in database.sessions(problems):
+                    sessions.setdefault(listed.session.id, Held(listed, database))
             except VaultIndexError as error:
                 faults.append(Problem(error.code, error.message, error.hint))
-                continue
-            for listed in found:
-                sessions.setdefault(listed.session.id, Held(listed, database))
         for tree in _trees(places):
             for listed in self._in_tree(tree, problems, again=not places.databases):
                 sessions.setdefault(listed.session.id, Held(listed, tree))
@@ -181,9 +177,6 @@ class Stores:
             self._opened.trees[tree] = known
         problems += known[2]
         return known[1]
-
-    def _version(self, places: Places) -> object:
-        return [(path, self._version_of(path)) for path in places.databases]
 
     def _version_of(self, path: Path) -> object:
         try:

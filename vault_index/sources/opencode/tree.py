@@ -36,15 +36,12 @@ class Tree:
                 times += [(folder, entry.name, entry.stat().st_mtime_ns) for entry in entries]
         return sorted(times)
 
-    def sessions(self, problems: list[str]) -> list[Listed]:
-        """Every session; what could not be read is added to `problems`."""
-        return self._found("*", problems)
-
     def session(self, id_: str) -> Listed | None:
         """One session; None where it is not in this tree."""
-        return next(iter(self._found(id_, [])), None)
+        return next(iter(self.sessions([], id_)), None)
 
-    def _found(self, id_: str, problems: list[str]) -> list[Listed]:
+    def sessions(self, problems: list[str], id_: str = "*") -> list[Listed]:
+        """Every session, or one; what could not be read is added to `problems`."""
         worktrees: dict[str, str] = {}
         found = []
         for file in sorted(self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json")):
