@@ -105,8 +105,6 @@ class _Daemon:
             elif word == "reloaded":
                 self._apply()
                 notify("READY=1")
-            elif word == "kept":
-                notify("READY=1")
             elif word == "renew":
                 self._renew()
             else:
@@ -151,7 +149,7 @@ class _Daemon:
         try:
             self._runtime.reload()
         except BaseException:
-            self._inbox.put("kept")
+            notify("READY=1")
             raise
         self._inbox.put("reloaded")
 
