@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from vault_index.api import to_json
@@ -16,6 +15,7 @@ from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Writer
 from vault_index.models import Progress
 from vault_index.results import DaemonStatus, Status, WatchStatus
+from vault_index.times import iso_time
 
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""
@@ -42,7 +42,7 @@ class Answers:
         self._render = render
         self._writer = writer
         self._watcher = watcher
-        self._since = datetime.now().astimezone().isoformat(timespec="seconds")
+        self._since = iso_time(time.time())
 
     def __call__(self, request: Request, progress: Progress) -> dict[str, Any] | str:
         answer = to_json(self._answer(request, progress))
