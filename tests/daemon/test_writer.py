@@ -14,7 +14,7 @@ from tests.daemon.fake_index import FakeIndex, until
 from vault_index.api import to_json
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.work_queue import Job, Step
+from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
 from vault_index.results import EmbedReport, Problem, SyncReport, WorkStatus
@@ -186,7 +186,7 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
 def test_requests_are_answered_with_progress(index: FakeIndex, make: Make) -> None:
     writer = make()
     job = writer.submit("sync", {"paths": None, "embed": False})
-    assert job.step == Step("waiting", 0, 0)
+    assert job.step == ("waiting", 0, 0)
     writer.start()
     assert result_of(job)["scanned"] == 1
 

@@ -63,12 +63,10 @@ class Stepper:
         """There will be no more steps, and none is under way."""
         if self.apart and self._index is not None:
             self._index.close()
-            self._index = None
 
     def forget(self) -> None:
         """Open the index again before the next step: its file was replaced."""
-        if self.apart:
-            self._index = None
+        self._index = None
 
 
 @dataclass(slots=True)
