@@ -90,7 +90,9 @@ class FakeIndex:
             pending=len(self.rows) - len(self.vectors),
         )
 
-    def embed_step(self) -> EmbedReport:
+    def embed_step(self, renew: bool) -> EmbedReport:
+        if renew:
+            self.vectors.clear()
         self.threads.add(threading.current_thread().name)
         self.steps += 1
         if self.embed_reports:
@@ -102,14 +104,6 @@ class FakeIndex:
         self.vectors.update(missing)
         pending = len(self.rows) - len(self.vectors)
         return EmbedReport(len(missing), 0, pending, 0.0, finished=not missing)
-
-    def embed(self, *, rebuild: bool = False, cancel: CancelToken | None = None) -> EmbedReport:
-        if rebuild:
-            self.vectors.clear()
-        report = self.embed_step()
-        while not report.finished and not (cancel and cancel.cancelled):
-            report = self.embed_step()
-        return report
 
     def shrink(self) -> None:
         self.shrunk += 1
