@@ -15,17 +15,14 @@ from vault_index.config import find_home, load_config
 from vault_index.errors import NotFoundError
 from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of
 from vault_index.indexer.embedders import Embedders
-from vault_index.models import no_progress
 from vault_index.store.reader import Connections, ReadPool
 
 if TYPE_CHECKING:  # a question is not to import what writes, and `list` not what searches
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from vault_index.cancel import CancelToken
     from vault_index.config import Config, Home
     from vault_index.indexer.index_writer import WriteSide
-    from vault_index.models import Progress
     from vault_index.query.documents import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
@@ -68,15 +65,9 @@ class Runtime:
                 self._write = WriteSide(self.home, self.config, self.sources, self.embedders, self.moments)
             return self._write
 
-    def embed(
-        self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
-    ) -> EmbedReport:
-        """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
-        return self.write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
-
-    def embed_step(self) -> EmbedReport:
-        """Fill the vectors of one small batch."""
-        return self.write.embed_step()
+    def embed_step(self, renew: bool = False) -> EmbedReport:
+        """Fill the vectors of one small batch; with `renew` begin with all of them anew."""
+        return self.write.embed_step(renew)
 
     def reload(self) -> None:
         """Read the configuration again. Raises ConfigError for a wrong one, and the old one stays in force."""

@@ -13,14 +13,8 @@ from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Progress, no_progress
 from vault_index.results import (
-    DaemonStatus,
-    DoctorReport,
-    EmbedderStatus,
     EmbedReport,
-    IndexStatus,
-    Status,
     SyncReport,
-    WatchStatus,
 )
 
 
@@ -90,7 +84,9 @@ class FakeIndex:
             pending=len(self.rows) - len(self.vectors),
         )
 
-    def embed_step(self) -> EmbedReport:
+    def embed_step(self, renew: bool) -> EmbedReport:
+        if renew:
+            self.vectors.clear()
         self.threads.add(threading.current_thread().name)
         self.steps += 1
         if self.embed_reports:
@@ -102,14 +98,6 @@ class FakeIndex:
         self.vectors.update(missing)
         pending = len(self.rows) - len(self.vectors)
         return EmbedReport(len(missing), 0, pending, 0.0, finished=not missing)
-
-    def embed(self, *, rebuild: bool = False, cancel: CancelToken | None = None) -> EmbedReport:
-        if rebuild:
-            self.vectors.clear()
-        report = self.embed_step()
-        while not report.finished and not (cancel and cancel.cancelled):
-            report = self.embed_step()
-        return report
 
     def shrink(self) -> None:
         self.shrunk += 1
@@ -124,20 +112,12 @@ class FakeIndex:
         progress: Progress = no_progress,
         cancel: CancelToken | None = None,
     ) -> Any:
-        if method == "search":
-            found = sorted(path for path, text in self.rows.items() if params["query"] in text)
-            return {"query": params["query"], "results": [{"path": path} for path in found]}
-        if method == "doctor":
-            return DoctorReport(True, ())
         if method == "sync":
             report = self.sync(params.get("paths"), embed=params.get("embed", True), progress=progress, cancel=cancel)
             return replace(report, pending=0)
         if method == "broken":
             raise RuntimeError("the text of a note")
         raise NotFoundError(f"no method {method}", "see --help")
-
-    def status(self, daemon: DaemonStatus, watch: WatchStatus) -> Status:
-        return Status("0", daemon, (), IndexStatus(0, 0, 0, 0, 0), EmbedderStatus("", "", 0, True), watch)
 
     def _place(self, path: str) -> str:
         relative = os.path.relpath(path, self.root)

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.fake_index import FakeIndex, until
+from tests.api.vaults import indexed
+from tests.daemon.fake_index import until
+from vault_index import __version__
+from vault_index.config import private_folder
 from vault_index.daemon import protocol
-from vault_index.daemon.answer import Answers
-from vault_index.daemon.debounce import Debounce
-from vault_index.daemon.embedding_queue import Stepper
+from vault_index.daemon.run import Daemon
 from vault_index.daemon.server import Request
+from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.watcher import Watcher
-from vault_index.daemon.writer import Settings, Writer
-from vault_index.errors import BusyError, NotFoundError
+from vault_index.errors import BusyError, UsageError
 from vault_index.results import Problem
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
@@ -30,110 +31,104 @@ class PolledWatcher(Watcher):
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> FakeIndex:
-    (tmp_path / "a.md").write_text("alpha", "utf-8")
-    return FakeIndex(tmp_path)
-
-
-@pytest.fixture
-def writer(index: FakeIndex) -> Iterator[Writer]:
-    writer = Writer(index, index.call, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
-    yield writer
-    if writer.is_alive():
-        assert writer.stop(5)
-
-
-@pytest.fixture
-def answers(index: FakeIndex, writer: Writer) -> Answers:
-    watcher = PolledWatcher((), writer.mark)
-    render = "{0}|{1}|{2}".format
-    return Answers("1.2", index.call, index.status, render, writer, lambda: watcher)
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    """With a server that listens, and a writer that was not started."""
+    with indexed(tmp_path, {"a.md": "alpha"}) as index, EventQueue() as inbox:
+        runtime = index._runtime
+        private_folder(runtime.home.runtime_dir)
+        daemon = Daemon(runtime, inbox)
+        daemon._watcher = PolledWatcher((), daemon._writer.mark)
+        daemon._server.start()
+        yield daemon
+        daemon._server.stop()
+        if daemon._writer.is_alive():
+            assert daemon._writer.stop(5)
 
 
 Steps = list[tuple[str, int, int]]
 
 
-def ask(answers: Answers, method: str, form: str | None = None, **params: object) -> tuple[dict[str, Any], Steps]:
-    steps: Steps = []
-    result = answers(Request(method, params, form), lambda stage, done, total: steps.append((stage, done, total)))
+def ask(daemon: Daemon, method: str, **params: object) -> dict[str, Any]:
+    result = daemon.answer(Request(method, params, None), lambda *_: None)
     assert isinstance(result, dict)
-    return result, steps
+    return result
 
 
-def test_ping(answers: Answers) -> None:
-    result, _ = ask(answers, "ping")
-    assert (result["version"], result["protocol"], result["pid"]) == ("1.2", 1, os.getpid())
+def test_ping(daemon: Daemon) -> None:
+    result = ask(daemon, "ping")
+    assert (result["version"], result["protocol"], result["pid"]) == (__version__, 1, os.getpid())
 
 
-def test_reading_does_not_wait_for_the_writer(answers: Answers, index: FakeIndex) -> None:
-    index.rows["a.md"] = "alpha"
-    result, _ = ask(answers, "search", query="alpha")  # the writer was never started
-    assert result["results"] == [{"path": "a.md"}]
+def test_reading_does_not_wait_for_the_writer(daemon: Daemon) -> None:
+    result = ask(daemon, "search", query="alpha")  # the writer was never started
+    assert [hit["path"] for hit in result["results"]] == ["a.md"]
 
 
-def test_status_tells_of_daemon_watch_and_problems(answers: Answers, index: FakeIndex) -> None:
-    result, _ = ask(answers, "status")
-    daemon, watch = result["daemon"], result["watch"]
-    assert (daemon["pid"], watch["backend"]) == (os.getpid(), "polling")
-    assert result["problems"] == [{"code": "watch_polling", "message": "polled", "hint": "raise the limit"}]
+def test_status_tells_of_daemon_watch_and_problems(daemon: Daemon) -> None:
+    result = ask(daemon, "status")
+    assert (result["daemon"]["pid"], result["watch"]["backend"]) == (os.getpid(), "polling")
+    assert {"code": "watch_polling", "message": "polled", "hint": "raise the limit"} in result["problems"]
 
 
-def test_doctor_knows_the_problems_of_the_daemon_too(answers: Answers) -> None:
-    result, _ = ask(answers, "doctor")
+def test_doctor_knows_the_problems_of_the_daemon_too(daemon: Daemon) -> None:
+    result = ask(daemon, "doctor")
     assert not result["healthy"]
-    assert result["problems"] == [{"code": "watch_polling", "message": "polled", "hint": "raise the limit"}]
+    assert {"code": "watch_polling", "message": "polled", "hint": "raise the limit"} in result["problems"]
 
 
-def test_a_format_is_rendered(answers: Answers) -> None:
-    assert answers(Request("search", {"query": "x"}, "toon"), lambda *_: None) == (
-        "search|{'query': 'x', 'results': []}|toon"
-    )
+def test_a_format_is_rendered(daemon: Daemon) -> None:
+    answer = daemon.answer(Request("search", {"query": "alpha"}, "markdown"), lambda *_: None)
+    assert isinstance(answer, str)
+    assert "a.md" in answer
 
 
-def test_errors_of_the_index_pass(answers: Answers) -> None:
-    with pytest.raises(NotFoundError):
-        ask(answers, "nonsense")
+def test_errors_of_the_index_pass(daemon: Daemon) -> None:
+    with pytest.raises(UsageError, match="no method 'nonsense'"):
+        ask(daemon, "nonsense")
 
 
-def test_writing_is_followed_to_its_end(answers: Answers, writer: Writer) -> None:
-    writer.start()
-    result, _ = ask(answers, "sync")
-    assert result["pending"] == 0
+def test_writing_is_followed_to_its_end(daemon: Daemon) -> None:
+    daemon._writer.start()
+    assert ask(daemon, "sync")["pending"] == 0
 
 
-def test_a_long_request_is_heard_of(
-    answers: Answers, writer: Writer, index: FakeIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_request_is_heard_of(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "HEARTBEAT_SECONDS", 0.01)
-    index.gate = threading.Event()
-    steps: Steps = []
+    gate, steps = threading.Event(), Steps()
 
     def hear(stage: str, done: int, total: int) -> None:
         steps.append((stage, done, total))
-        if len(steps) == 3 and index.gate is not None:
-            index.gate.set()
+        if len(steps) == 3:
+            gate.set()
 
-    writer.start()
-    answers(Request("sync", {}, None), hear)
+    daemon._writer.call(lambda: gate.wait(10))
+    daemon._writer.start()
+    daemon.answer(Request("sync", {}, None), hear)
     assert steps[:3] == [("waiting", 0, 0)] * 3
 
 
-def test_who_waits_for_a_daemon_that_stops_is_told(answers: Answers, writer: Writer, index: FakeIndex) -> None:
-    index.gate = threading.Event()
-    writer.start()
-    until(lambda: index.syncs)
+def test_who_waits_for_a_daemon_that_stops_is_told(daemon: Daemon) -> None:
+    gate, reached = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        reached.set()
+        gate.wait(10)
+
+    daemon._writer.call(hold)
+    daemon._writer.start()
+    assert reached.wait(10)
     told: list[BusyError] = []
 
     def wait() -> None:
         try:
-            ask(answers, "sync")
+            ask(daemon, "sync")
         except BusyError as error:
             told.append(error)
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    until(lambda: writer.state().waiting)
-    assert not writer.stop(0.01)
-    index.gate.set()
+    until(lambda: daemon._writer.state().waiting)
+    assert not daemon._writer.stop(0.01)
+    gate.set()
     waiting.join(10)
     assert [error.exit_code for error in told] == [5]

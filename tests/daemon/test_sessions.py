@@ -30,7 +30,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def begin(backend: str = "auto") -> tuple[SessionWatch, list[str]]:
         marks: list[str] = []
         source = OpenCodeSource(OpencodeConfig(enabled=True, data=str(tmp_path / "opencode")))
-        watches.append(SessionWatch(source, marks.append, backend))
+        watches.append(SessionWatch(source, lambda path, **_flags: marks.append(path), backend))
         watches[-1].start()
         return watches[-1], marks
 

@@ -14,7 +14,7 @@ from tests.daemon.fake_index import FakeIndex, until
 from vault_index.api import to_json
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.work_queue import Job, Step
+from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
 from vault_index.results import EmbedReport, Problem, SyncReport, WorkStatus
@@ -163,12 +163,12 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
     writer = make()
     embed_step, sync = index.embed_step, index.sync
 
-    def step() -> EmbedReport:
+    def step(renew: bool) -> EmbedReport:
         order.append("vectors")
         if len(order) == 2:
             writer.mark(str(index.root / "a.md"))
         threading.Event().wait(0.02)
-        return embed_step()
+        return embed_step(renew)
 
     def save(*args: object, **options: object) -> SyncReport:
         order.append("text")
@@ -186,7 +186,7 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
 def test_requests_are_answered_with_progress(index: FakeIndex, make: Make) -> None:
     writer = make()
     job = writer.submit("sync", {"paths": None, "embed": False})
-    assert job.step == Step("waiting", 0, 0)
+    assert job.step == ("waiting", 0, 0)
     writer.start()
     assert result_of(job)["scanned"] == 1
 
@@ -273,9 +273,9 @@ def test_a_plan_is_no_work(index: FakeIndex, make: Make) -> None:
 def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make: Make) -> None:
     hang, step = threading.Event(), index.embed_step
 
-    def hanging() -> EmbedReport:
+    def hanging(renew: bool) -> EmbedReport:
         hang.wait(10)
-        return step()
+        return step(renew)
 
     index.embed_step = hanging  # type: ignore[method-assign]
     writer = make(apart=True)
@@ -326,9 +326,9 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
 def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, make: Make) -> None:
     gate, step = threading.Event(), index.embed_step
 
-    def waiting() -> EmbedReport:
+    def waiting(renew: bool) -> EmbedReport:
         gate.wait(10)
-        return step()
+        return step(renew)
 
     index.embed_step = waiting  # type: ignore[method-assign]
     writer = make(apart=True)

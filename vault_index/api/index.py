@@ -356,7 +356,7 @@ class VaultIndex:
         self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
     ) -> results.EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
-        return self._runtime.embed(rebuild=rebuild, progress=progress, cancel=cancel)
+        return self._runtime.write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
 
     def embed_plan(self) -> results.EmbedPlan:
         """What filling the vectors would send and cost."""

@@ -114,12 +114,9 @@ class Client:
                     on_progress(step["stage"], step["done"], step["total"])
             elif "error" in reply:
                 raise protocol.error_from(reply["error"])
-            elif "text" in reply:
-                return str(reply["text"])
             else:
-                result = reply["result"]
-                assert isinstance(result, dict)
-                return result
+                answer: dict[str, Any] | str = reply["text"] if "text" in reply else reply["result"]
+                return answer
 
     def _read(self) -> dict[str, Any]:
         line = self._replies.readline()

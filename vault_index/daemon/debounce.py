@@ -1,6 +1,7 @@
 """Decides when a changed path has been quiet long enough to be looked at: times and paths in, due paths out."""
 
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from posixpath import dirname
 
 
@@ -37,19 +38,7 @@ class Debounce:
         A marked folder stands for everything in it. `gone` paths come last among those due together, so that
         the other end of a move is seen first.
         """
-        known = self._marks.get(path)
-        if known is None and (above := self._folder_above(path)) is not None:
-            above.last = max(above.last, now)
-            return self._due_at(above)
-        if known is None:
-            known = self._marks[path] = _Mark(now, now, folder, gone)
-            self._inside.setdefault(dirname(path), set()).add(path)
-        known.last = max(known.last, now)
-        known.folder = known.folder or folder
-        known.gone = gone
-        if len(self._inside[dirname(path)]) > self.collapse:
-            return self._collapse(dirname(path), now)
-        return self._due_at(known)
+        return self._due_at(self._put(path, _Mark(now, now, folder, gone)))
 
     def mark_later(self, path: str, at: float) -> None:
         """Have the folder `path` marked once more at the time `at` (the latest of several wins)."""
@@ -77,38 +66,40 @@ class Debounce:
     def _due_at(self, mark: _Mark) -> float:
         return min(mark.last + self.quiet, mark.first + self.longest)
 
+    def _put(self, path: str, new: _Mark) -> _Mark:
+        """The mark that stands for it."""
+        known = self._marks.get(path)
+        if known is not None:
+            known.folder |= new.folder
+            known.gone = new.gone
+        else:
+            marks = (self._marks.get(above) for above in _above(path))
+            known = next((mark for mark in marks if mark is not None and mark.folder), None)
+        if known is None:
+            self._marks[path] = new
+            siblings = self._inside.setdefault(dirname(path), set())
+            siblings.add(path)
+            return new if len(siblings) <= self.collapse else self._collapse(dirname(path), new)
+        known.first = min(known.first, new.first)
+        known.last = max(known.last, new.last)
+        return known
+
+    def _collapse(self, folder: str, newest: _Mark) -> _Mark:
+        first = min(self._marks.pop(path).first for path in self._inside.pop(folder))
+        return self._put(folder, _Mark(first, newest.last, folder=True, gone=False))
+
     def _take(self, paths: list[str]) -> tuple[str, ...]:
         taken = {path: self._marks.pop(path) for path in paths}
         for path in paths:
-            self._forget_inside(path)
+            siblings = self._inside[dirname(path)]
+            siblings.remove(path)
+            if not siblings:
+                del self._inside[dirname(path)]
         folders = {path for path, mark in taken.items() if mark.folder}
         outer = [path for path in paths if not any(above in folders for above in _above(path))]
         return tuple(sorted(outer, key=lambda path: taken[path].gone))
 
-    def _forget_inside(self, path: str) -> None:
-        siblings = self._inside[dirname(path)]
-        siblings.remove(path)
-        if not siblings:
-            del self._inside[dirname(path)]
-
-    def _folder_above(self, path: str) -> _Mark | None:
-        marks = (self._marks.get(above) for above in _above(path))
-        return next((mark for mark in marks if mark is not None and mark.folder), None)
-
-    def _collapse(self, folder: str, now: float) -> float:
-        inside = self._inside.pop(folder)
-        first = min(self._marks.pop(path).first for path in inside)
-        due = self.mark(folder, now, folder=True)
-        mark = self._marks.get(folder) or self._folder_above(folder)
-        assert mark is not None
-        mark.first = min(mark.first, first)
-        return min(due, self._due_at(mark))
-
 
 def _above(path: str) -> list[str]:
-    """The folders `path` lies in, innermost first."""
-    folders = []
-    while (parent := dirname(path)) != path:
-        folders.append(parent)
-        path = parent
-    return folders
+    """The folders `path` lies in."""
+    return [str(folder) for folder in PurePosixPath(path).parents]

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from vault_index.cancel import CancelToken
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.daemon.work_queue import Job, Work
@@ -19,11 +18,9 @@ _FIRST_RETRY, _LAST_RETRY = 5.0, 300.0
 
 
 class EmbedIndex(Protocol):
-    """What filling needs of VaultIndex."""
+    """What filling needs of a Runtime."""
 
-    def embed_step(self) -> EmbedReport: ...
-
-    def embed(self, *, rebuild: bool = ..., cancel: CancelToken | None = ...) -> EmbedReport: ...
+    def embed_step(self, renew: bool) -> EmbedReport: ...
 
     def shrink(self) -> None: ...
 
@@ -44,9 +41,7 @@ class Stepper:
         try:
             if self._index is None:
                 self._index = self.open()
-            if renew:
-                return self._index.embed(rebuild=True, cancel=CancelToken(lambda: True))
-            return self._index.embed_step()
+            return self._index.embed_step(renew)
         except VaultIndexError as error:
             problem = Problem(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon
@@ -63,12 +58,10 @@ class Stepper:
         """There will be no more steps, and none is under way."""
         if self.apart and self._index is not None:
             self._index.close()
-            self._index = None
 
     def forget(self) -> None:
         """Open the index again before the next step: its file was replaced."""
-        if self.apart:
-            self._index = None
+        self._index = None
 
 
 @dataclass(slots=True)

@@ -1,17 +1,21 @@
-"""watchdog's observers as vaults need them: without watches on what holds no notes, and polling that stays cheap."""
+"""What a watch is, and watchdog's observers as vaults need them: none on what holds no notes, and cheap polling."""
 
 import errno
 import os
 import re
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
+from typing import Any, Protocol
 
-from watchdog.events import DirCreatedEvent
+from watchdog.events import DirCreatedEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
+
+from vault_index.results import Problem
 
 POLL_SECONDS = 1.0
 _MOST_POLL_SECONDS = 30.0
@@ -20,6 +24,44 @@ _POLL_SHARE = 0.01
 
 Wanted = Callable[[str], bool]
 """Whether a folder, given by its real path, needs a watch."""
+
+
+class Mark(Protocol):
+    def __call__(self, path: str, *, folder: bool = False, gone: bool = False) -> None: ...
+
+
+class Watch(FileSystemEventHandler, ABC):
+    """The watch on one source. `dispatch` is called in the observer's thread, all else in that of its owner."""
+
+    def __init__(self, name: str, root: str, mark: Mark) -> None:
+        self._name = name
+        self._root = root
+        self._mark = mark
+        self._observer: BaseObserver | None = None
+        self.backend: str | None = None
+        """`native` or `polling`, None while nothing is watched."""
+        self.problem: Problem | None = None
+
+    @abstractmethod
+    def start(self) -> None:
+        """Watch what is there; where nothing is, `tend` begins when it comes."""
+
+    @abstractmethod
+    def tend(self) -> None:
+        """Every few seconds: notice what went or came back, and a watch that died."""
+
+    def mark_all(self) -> None:
+        self._mark(self._root, folder=True)
+
+    def stop(self) -> None:
+        if self._observer is not None:
+            stop(self._observer)
+        self._observer = self.backend = self.problem = None
+
+    def renew(self) -> None:
+        self.stop()
+        self.start()
+        self.mark_all()
 
 
 def native_observer(wanted: Wanted) -> BaseObserver:
@@ -58,6 +100,18 @@ class _Poller(PollingEmitter):
         started = time.thread_time()
         look()
         self._pause = (time.thread_time() - started) / _POLL_SHARE
+
+
+def started(observer: BaseObserver, handler: FileSystemEventHandler, *folders: str, **options: Any) -> BaseObserver:
+    """The observer at work. OSError where the system does not grant that, and then nothing is left of it."""
+    try:
+        for folder in folders:
+            observer.schedule(handler, folder, **options)
+        observer.start()
+    except OSError:
+        stop(observer)
+        raise
+    return observer
 
 
 def works(observer: BaseObserver) -> bool:
@@ -124,13 +178,9 @@ def silent_in(folder: str, table: str) -> str:
     longest = -1
     for line in table.splitlines():
         before, _, after = line.partition(" - ")
-        place, kind = _unescaped(before.split()[4]), after.split()[0]
+        place, kind = _ESCAPED.sub(lambda match: chr(int(match[1], 8)), before.split()[4]), after.split()[0]
         if PurePosixPath(place).is_relative_to(folder) and place != folder:
             inside.append(kind)
         elif PurePosixPath(folder).is_relative_to(place) and len(place) >= longest:
             here, longest = kind, len(place)  # of several at one place, the last one is on top
     return next((kind for kind in (here, *inside) if kind in _SILENT or kind.startswith("fuse.")), "")
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), text)

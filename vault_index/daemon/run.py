@@ -6,31 +6,38 @@ import sys
 import threading
 import time
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import __version__
-from vault_index.api import VaultIndex, call
+from vault_index.api import VaultIndex, call, to_json
+from vault_index.api.methods import WRITING
 from vault_index.config import Home, private_folder
-from vault_index.daemon.answer import Answers
+from vault_index.daemon import protocol
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.log import log_event, logging_to
-from vault_index.daemon.server import Server
+from vault_index.daemon.server import Request, Server
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memory, watchdog_interval
 from vault_index.daemon.watcher import Watcher
+from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError
 from vault_index.health import index_status
+from vault_index.models import Progress
+from vault_index.results import DaemonStatus
 from vault_index.runtime import Runtime
+from vault_index.times import iso_time
 
 if TYPE_CHECKING:
     from vault_index.output import Format
 
 log = logging.getLogger(__name__)
 
+_PROGRESS_SECONDS = 0.1
+"""At most one progress line in this time."""
 _TEND_SECONDS = 5.0
 _TELL_SECONDS = 30.0
 """How often the log says how far a long piece of work is."""
@@ -50,45 +57,38 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
     try:
-        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox, _opened(home) as runtime:
-            return _Daemon(runtime, inbox).serve()
+        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox:
+            try:
+                runtime = Runtime.open(home)
+            except VaultIndexError as error:  # whoever started it may not see what it prints
+                log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
+                raise
+            with closing(runtime):
+                return Daemon(runtime, inbox).serve()
     finally:
         lock.release()
 
 
-def _opened(home: Home) -> "closing[Runtime]":
-    try:
-        return closing(Runtime.open(home))
-    except VaultIndexError as error:  # whoever started it may not see what it prints
-        log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
-        raise
-
-
-class _Daemon:
-    """Owns the parts; everything here happens in the main thread, which waits for words in the inbox."""
+class Daemon:
+    """Owns the parts. Nearly everything happens in the main thread, which waits for words in the inbox."""
 
     def __init__(self, runtime: Runtime, inbox: EventQueue) -> None:
-        self._home = home = runtime.home
         self._runtime = runtime
         self._index = index = VaultIndex(runtime)
         self._inbox = inbox
         self._tell_at = time.monotonic() + _TELL_SECONDS
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
-        answer = partial(call, index)
-        status = partial(index_status, runtime)
-        self._writer = Writer(index, answer, self._settings(), on_missed=lambda: inbox.put("renew"))
+        self._since = iso_time(time.time())
+        self._writer = Writer(index, partial(call, index), self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
-        self._server = Server(
-            home.socket_path,
-            Answers(__version__, answer, status, _render, self._writer, lambda: self._watcher),
-        )
+        self._server = Server(runtime.home.socket_path, self.answer)
 
     def serve(self) -> int:
         self._server.start()
         self._watcher.start()
         self._writer.start()
-        log_event(log, logging.INFO, "ready", pid=os.getpid(), socket=self._home.socket_path)
+        log_event(log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path)
         notify(f"READY=1\nSTATUS={self._state()}")
         code = self._wait()
         notify("STOPPING=1")
@@ -104,8 +104,6 @@ class _Daemon:
                 self._writer.call(self._reload)
             elif word == "reloaded":
                 self._apply()
-                notify("READY=1")
-            elif word == "kept":
                 notify("READY=1")
             elif word == "renew":
                 self._renew()
@@ -151,7 +149,7 @@ class _Daemon:
         try:
             self._runtime.reload()
         except BaseException:
-            self._inbox.put("kept")
+            notify("READY=1")
             raise
         self._inbox.put("reloaded")
 
@@ -168,7 +166,7 @@ class _Daemon:
         stepper = Stepper(lambda: self._runtime)
         if provider not in ("local", "none"):
             # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
-            stepper = Stepper(lambda: Runtime.open(self._home), apart=True)
+            stepper = Stepper(lambda: Runtime.open(self._runtime.home), apart=True)
         prune = self._prune if self._runtime.config.memory.auto_prune else None
         return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, prune, self._shrink)
 
@@ -199,8 +197,48 @@ class _Daemon:
             os._exit(code)
         log_event(log, logging.INFO, "stopped")
 
+    # --- the threads of the connections, several at a time ------------------------------------------------------
 
-def _render(method: str, result: dict[str, Any], form: str) -> str:
-    from vault_index.output import render  # late: most clients render themselves
+    def answer(self, request: Request, progress: Progress) -> dict[str, Any] | str:
+        """By the daemon itself (ping, status), the index for reading, the writer for writing."""
+        answer: dict[str, Any] = to_json(self._answer(request, progress))
+        if request.format is None:
+            return answer
+        from vault_index.output import render  # late: most clients render themselves
 
-    return render(method, result, cast("Format", form))
+        return render(request.method, answer, cast("Format", request.format))
+
+    def _answer(self, request: Request, progress: Progress) -> Any:
+        if request.method == "ping":
+            told = {"version": __version__, "protocol": protocol.VERSION}
+            return told | {"pid": os.getpid(), "since": self._since}
+        if request.method in WRITING:
+            return _follow(self._writer.submit(request.method, request.params), progress)
+        if request.method == "status" and not request.params.get("privacy"):  # the ledger knows nothing of a daemon
+            state = self._writer.state()
+            daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
+            watch = replace(state.watch, backend=self._watcher.backend)
+            return self._with_own_problems(index_status(self._runtime, daemon, watch))
+        answer = call(self._index, request.method, request.params)
+        if request.method == "doctor":
+            answer = self._with_own_problems(answer)
+            return replace(answer, healthy=not answer.problems)
+        return answer
+
+    def _with_own_problems(self, answer: Any) -> Any:
+        known = {problem.code for problem in answer.problems}
+        own = (*self._watcher.problems, *self._writer.state().problems)
+        return replace(answer, problems=(*answer.problems, *(one for one in own if one.code not in known)))
+
+
+def _follow(job: Job, progress: Progress) -> Any:
+    """Report how far a job is until it is over: each change, but not too many, and one at least every heartbeat."""
+    seen, beat = job.step, time.monotonic()
+    while True:
+        try:
+            return job.answer.result(_PROGRESS_SECONDS)
+        except TimeoutError:
+            step, now = job.step, time.monotonic()
+            if step != seen or now >= beat + protocol.HEARTBEAT_SECONDS:
+                progress(*step)
+                seen, beat = step, now

@@ -4,7 +4,6 @@ import contextlib
 import json
 import logging
 import os
-import selectors
 import socket
 import struct
 import threading
@@ -41,21 +40,18 @@ class Server:
         self._answer = answer
         self._max_clients = max_clients
         self._idle_seconds = idle_seconds
-        self._lock = threading.Lock()
         self._clients: dict[socket.socket, threading.Thread] = {}
-        self._stopping = False
-        self._wake_read, self._wake_write = socket.socketpair()
+        """Added by the thread that accepts, and each taken out by its own."""
+        self._stopping = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._thread = threading.Thread(target=self._accept, name="server", daemon=True)
 
     def start(self) -> None:
         """Bind and listen. The folder must exist and belong to this user alone."""
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
+        self._path.unlink(missing_ok=True)
         self._listener.bind(str(self._path))
         os.chmod(self._path, 0o600)
         self._listener.listen(128)
-        self._listener.setblocking(False)
         self._thread.start()
 
     def is_alive(self) -> bool:
@@ -63,68 +59,53 @@ class Server:
 
     def stop(self, timeout: float = 0.5) -> None:
         """Stop listening, give requests under way `timeout` seconds to answer, then hang up."""
-        self._stopping = True
-        self._wake_write.send(b"!")
+        self._stopping.set()
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last:
+            last.settimeout(timeout)
+            last.connect(str(self._path))  # nothing else wakes a thread that accepts on every system
         self._thread.join(timeout)
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
-        with self._lock:
-            clients = dict(self._clients)
+        self._path.unlink(missing_ok=True)
+        clients = dict(self._clients)
         for client in clients:
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_RD)
         for thread in clients.values():
-            thread.join(timeout / max(1, len(clients)))
-        for one in (self._listener, self._wake_read, self._wake_write):
-            one.close()
+            thread.join(timeout / len(clients))
+        self._listener.close()
 
     def _accept(self) -> None:
-        with selectors.DefaultSelector() as ready:
-            ready.register(self._listener, selectors.EVENT_READ)
-            ready.register(self._wake_read, selectors.EVENT_READ)
-            while True:
-                ready.select()
-                if self._stopping:
-                    return
-                try:
-                    client, _ = self._listener.accept()
-                except OSError as error:
-                    # Gone before it was accepted, or out of file descriptors: the others go on.
-                    log_event(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
-                    self._wake_read.settimeout(0.1)
-                    with contextlib.suppress(TimeoutError):
-                        self._wake_read.recv(1, socket.MSG_PEEK)
-                    continue
+        while not self._stopping.is_set():
+            try:
+                client, _ = self._listener.accept()
+            except OSError as error:
+                # Gone before it was accepted, or out of file descriptors: the others go on.
+                log_event(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
+                self._stopping.wait(0.1)
+            else:
                 self._welcome(client)
 
     def _welcome(self, client: socket.socket) -> None:
+        """Serve it in a thread of its own, unless there are too many."""
         client.settimeout(self._idle_seconds)
         if not _same_user(client):
             log_event(log, logging.WARNING, "refused a client of another user")
             client.close()
             return
-        if self._begin(client):
-            return
+        if len(self._clients) < self._max_clients:
+            self._clients[client] = thread = threading.Thread(
+                target=self._serve, args=(client,), name="client", daemon=True
+            )
+            try:
+                thread.start()
+            except RuntimeError as error:  # the system grants no further one
+                log_event(log, logging.WARNING, "not served", error=error_location(error))
+                del self._clients[client]
+            else:
+                return
         busy = BusyError("the daemon serves as many clients as it can", "try again in a moment")
         client.settimeout(1.0)
         with client, contextlib.suppress(OSError):
-            client.sendall(protocol.encode({"id": None, "error": protocol.error_object(busy)}))
-
-    def _begin(self, client: socket.socket) -> bool:
-        """Serve it in a thread of its own; False where there are too many."""
-        thread = threading.Thread(target=self._serve, args=(client,), name="client", daemon=True)
-        with self._lock:
-            if len(self._clients) >= self._max_clients:
-                return False
-            self._clients[client] = thread
-        try:
-            thread.start()
-        except RuntimeError as error:  # the system grants no further one
-            log_event(log, logging.WARNING, "not served", error=error_location(error))
-            with self._lock:
-                del self._clients[client]
-            return False
-        return True
+            client.sendall(_error_line(None, busy))
 
     def _serve(self, client: socket.socket) -> None:
         try:
@@ -139,8 +120,7 @@ class Server:
         except Exception as error:  # noqa: BLE001 - one connection must not end the daemon
             log_event(log, logging.ERROR, "connection failed", error=error_location(error))
         finally:
-            with self._lock:
-                self._clients.pop(client, None)
+            del self._clients[client]
 
     def _reply(self, client: socket.socket, line: bytes) -> bool:
         """Answer one line; False when the connection ends with it."""
@@ -153,10 +133,10 @@ class Server:
             ident = message.get("id")
             request = _request(message)
         except VaultIndexError as error:
-            client.sendall(protocol.encode({"id": ident, "error": protocol.error_object(error)}))
+            client.sendall(_error_line(ident, error))
             return False
         client.sendall(self._answer_line(client, ident, request))
-        return not self._stopping
+        return not self._stopping.is_set()
 
     def _answer_line(self, client: socket.socket, ident: Any, request: Request) -> bytes:
         here = True
@@ -175,20 +155,22 @@ class Server:
             key = "text" if isinstance(answer, str) else "result"
             return protocol.encode({"id": ident, key: answer})
         except VaultIndexError as error:
-            reply = error
+            return _error_line(ident, error)
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             log_event(log, logging.ERROR, "request failed", method=request.method, error=error_location(error))
-            reply = VaultIndexError(
-                f"{request.method} failed in the daemon: {type(error).__name__}", "the daemon's log says where"
-            )
-        return protocol.encode({"id": ident, "error": protocol.error_object(reply)})
+            told = f"{request.method} failed in the daemon: {type(error).__name__}"
+            return _error_line(ident, VaultIndexError(told, "the daemon's log says where"))
+
+
+def _error_line(ident: Any, error: VaultIndexError) -> bytes:
+    return protocol.encode({"id": ident, "error": protocol.error_object(error)})
 
 
 def _read(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError("the request is no JSON object", "one JSON object a line, see docs/protocol.md") from error
+    except (ValueError, RecursionError):
+        message = None
     if not isinstance(message, dict):
         raise UsageError("the request is no JSON object", "one JSON object a line, see docs/protocol.md")
     return message

@@ -2,41 +2,36 @@
 
 import contextlib
 import logging
-import queue
-import select
 import signal
 import socket
 import threading
-import time
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Literal, Self
 
 from vault_index.daemon.log import error_location, log_event
 
 log = logging.getLogger(__name__)
 
-Word = Literal["stop", "reload", "reloaded", "kept", "renew"]
+Word = Literal["stop", "reload", "reloaded", "renew"]
 
-_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_SIGNALS: dict[int, Word] = {signal.SIGTERM: "stop", signal.SIGINT: "stop", signal.SIGHUP: "reload"}
+_WORDS: dict[int, Word] = {**_SIGNALS, ord("a"): "reloaded", ord("b"): "renew"}
 
 
 class EventQueue:
     """A queue that signals wake without fail: while it is open, the main thread's signals are its words.
 
     Blocking on a lock or a queue may miss a signal until its timeout; a file descriptor written by the signal
-    itself does not.
+    itself does not. So the queue is that descriptor, and a word is a byte.
     """
 
     def __init__(self) -> None:
-        # SimpleQueue, because its `put` may be interrupted by a signal that puts something, too.
-        self._words: queue.SimpleQueue[Word] = queue.SimpleQueue()
         self._read, self._write = socket.socketpair()
-        self._read.setblocking(False)
         self._write.setblocking(False)
 
     def __enter__(self) -> Self:
         self._old_fd = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
-        self._old_signals = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
+        self._old_signals = {number: signal.signal(number, lambda *_: None) for number in _SIGNALS}
         self._old_hook, threading.excepthook = threading.excepthook, self._on_death
         return self
 
@@ -50,26 +45,16 @@ class EventQueue:
         self._read.close()
         self._write.close()
 
-    def put(self, word: Word) -> None:
-        self._words.put(word)
-        with contextlib.suppress(OSError):  # full: awake it is
-            self._write.send(b"!")
+    def put(self, word: Literal["reloaded", "renew"]) -> None:
+        with contextlib.suppress(OSError):  # full of words that nobody read, or over
+            self._write.send(b"a" if word == "reloaded" else b"b")
 
     def get(self, timeout: float) -> Word | None:
         """The next word; None when there was none for `timeout` seconds."""
-        deadline = time.monotonic() + timeout
-        while True:
-            with contextlib.suppress(BlockingIOError):
-                self._read.recv(4096)
-            with contextlib.suppress(queue.Empty):
-                return self._words.get_nowait()
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                return None
-            select.select([self._read], [], [], remaining)
-
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        self.put("reload" if number == signal.SIGHUP else "stop")
+        self._read.settimeout(timeout)
+        with contextlib.suppress(TimeoutError, BlockingIOError):
+            return _WORDS.get(self._read.recv(1)[0])
+        return None
 
     def _on_death(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:

@@ -55,12 +55,9 @@ def notify(message: str) -> None:
         return
     if address.startswith("@"):
         address = "\0" + address[1:]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-        try:
-            channel.connect(address)
-            channel.send(message.encode())
-        except OSError:
-            return  # a service manager that does not listen is no reason to stop
+    # A service manager that does not listen is no reason to stop.
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        channel.sendto(message.encode(), address)
 
 
 def watchdog_interval() -> float | None:

@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, Protocol
 
 from vault_index.cancel import CancelToken
@@ -16,6 +15,7 @@ from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.models import Progress
 from vault_index.results import Problem, SyncReport, WatchStatus
+from vault_index.times import iso_time_or_none
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class TextSync:
         self._last_reconcile: float | None = None
         self._missed = 0
         self._reconcile_seconds = 0.0
-        self._reconcile_at: float | None = None
+        self.reconcile_at: float | None = None
         self._reconciled = False
         """Whether everything was compared since what there is to index was last another."""
         self._untold = 0
@@ -85,7 +85,7 @@ class TextSync:
             self._marks = marks
             self._reconciled = False
             self._reconcile_seconds = reconcile_seconds
-            self._reconcile_at = now
+            self.reconcile_at = now
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> float:
         """Have `path` looked at soon; returns when. A folder that is there is looked at again a little later."""
@@ -99,7 +99,9 @@ class TextSync:
 
     def watch(self) -> WatchStatus:
         with self._lock:
-            return WatchStatus(None, _iso(self._last_event), _iso(self._last_reconcile), self._missed)
+            return WatchStatus(
+                None, iso_time_or_none(self._last_event), iso_time_or_none(self._last_reconcile), self._missed
+            )
 
     @property
     def waiting(self) -> int:
@@ -128,10 +130,6 @@ class TextSync:
         if due:
             self.save(due)
 
-    @property
-    def reconcile_at(self) -> float | None:
-        return self._reconcile_at
-
     def save(self, paths: tuple[str, ...]) -> bool:
         """Bring these up to date. What fails is tried again; when others wait for long, the rest comes later: False."""
         started = self._clock()
@@ -158,9 +156,9 @@ class TextSync:
         False where that did not come to its end; it is tried again.
         """
         started = self._clock()
-        self._reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
+        self.reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
         if self._reconciled and not self._save_waiting():
-            self._reconcile_at = self._clock()
+            self.reconcile_at = self._clock()
             return False
         events = self._events
         try:
@@ -168,11 +166,11 @@ class TextSync:
         except VaultIndexError as error:
             log_event(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
             self._fails(error)
-            self._reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
+            self.reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
             return False
         if not report.finished:
             self._untold += self._without_event(report, events)
-            self._reconcile_at = self._clock()
+            self.reconcile_at = self._clock()
             return False
         self._got_in([""])
         self._note(report, everything=True)
@@ -181,7 +179,7 @@ class TextSync:
             self._reconciled, self._untold = True, 0
             self._last_reconcile = time.time()
             self._missed += found
-        self._reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
+        self.reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
         _log_sync("reconciled", report, missed=found, seconds=self._clock() - started)
         if found:
             self._on_missed()
@@ -254,7 +252,7 @@ class TextSync:
             self._reconciled = False
             self._vectors.index_was_replaced()
             if not everything:  # the new index holds these few files alone
-                self._reconcile_at = self._clock()
+                self.reconcile_at = self._clock()
         if everything or _changes(report):
             self._vectors.more(report.pending)
 
@@ -270,9 +268,3 @@ def _log_sync(event: str, report: SyncReport, **fields: Any) -> None:
         if (value := getattr(report, name))
     }
     log_event(log, logging.INFO, event, **figures, failed=len(report.failed), **fields)
-
-
-def _iso(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")

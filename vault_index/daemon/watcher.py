@@ -1,20 +1,19 @@
 """Notices that something happened in a source: watchdog's events become marks of paths, and nothing else."""
 
+import contextlib
 import errno
 import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
 
 from watchdog import events
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers.api import BaseObserver
 
 from vault_index.daemon import observers
 from vault_index.daemon.log import error_location, log_event
-from vault_index.daemon.observers import silent_filesystem
+from vault_index.daemon.observers import Mark, Watch
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.results import Problem
 from vault_index.sources.names import is_document_name, is_folder_name
@@ -30,20 +29,16 @@ _STORM_EVENTS = 4000
 """The kernel drops events beyond 16384 unread ones, and a file has up to four: after so many, trust none."""
 
 # Opening and closing are left out: the program's own reading would come back as events.
-_EVENT_NAMES = (
-    "FileCreatedEvent",
-    "FileModifiedEvent",
-    "FileAttribEvent",
-    "FileMovedEvent",
-    "FileDeletedEvent",
-    "DirCreatedEvent",
-    "DirMovedEvent",
-    "DirDeletedEvent",
-)
-
-
-class Mark(Protocol):
-    def __call__(self, path: str, *, folder: bool = False, gone: bool = False) -> None: ...
+_EVENTS = [
+    events.FileCreatedEvent,
+    events.FileModifiedEvent,
+    events.FileAttribEvent,
+    events.FileMovedEvent,
+    events.FileDeletedEvent,
+    events.DirCreatedEvent,
+    events.DirMovedEvent,
+    events.DirDeletedEvent,
+]
 
 
 class Watcher:
@@ -53,7 +48,9 @@ class Watcher:
     """
 
     def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
-        self._watches = [watch for source in sources if (watch := _watch(source, mark, backend)) is not None]
+        vaults = [VaultWatch(source, mark, backend) for source in sources if isinstance(source, VaultSource)]
+        sessions = [SessionWatch(source, mark, backend) for source in sources if isinstance(source, OpenCodeSource)]
+        self._watches: list[Watch] = [*vaults, *sessions]
         self._overflow = _OverflowAlarm(self._on_overflow)
 
     @property
@@ -74,16 +71,13 @@ class Watcher:
             watch.start()
 
     def tend(self) -> None:
-        """Every few seconds: notice folders that went or came back, and watches that died."""
         for watch in self._watches:
             watch.tend()
 
     def renew(self) -> None:
         """Begin every watch anew: something slipped through the present ones."""
         for watch in self._watches:
-            watch.stop()
-            watch.start()
-            watch.mark_all()
+            watch.renew()
 
     def stop(self) -> None:
         logging.getLogger("watchdog").removeHandler(self._overflow)
@@ -95,146 +89,90 @@ class Watcher:
             watch.mark_all()
 
 
-def _watch(source: Source, mark: Mark, backend: str) -> "_Watch | SessionWatch | None":
-    if isinstance(source, VaultSource):
-        return _Watch(source, mark, backend)
-    return SessionWatch(source, mark, backend) if isinstance(source, OpenCodeSource) else None
-
-
-class _Watch:
+class VaultWatch(Watch):
     """The watch on one source's root."""
 
     def __init__(self, source: VaultSource, mark: Mark, backend: str) -> None:
+        super().__init__(source.config.name, os.path.abspath(source.config.path), mark)
         # One of its own: what it knows of the ignore rules is not shared with the thread that writes.
-        self._source = source = VaultSource(source.config)
-        self._name = source.config.name
-        self._root = os.path.abspath(source.config.path)
-        self._mark = mark
+        self._source = VaultSource(source.config)
+        # The real path is watched, because inotify does not follow a link even where it is the root.
+        self._real_root = os.path.realpath(self._root)
         self._wanted = backend
-        self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
-        self._handler = _Handler(source, mark)
         self._native_again = 0.0
-        self.backend: str | None = None
-        self.problem: Problem | None = None
+        self._events = 0
+        # Told by the observer's thread; taken back before it is acted upon, so that nothing is lost between the two.
+        self._has_new_rules = self._has_new_folders = False
 
     def start(self) -> None:
         self._identity = _identity(self._root)
         if self._identity is None:
             log_event(log, logging.WARNING, "source not there", source=self._name)
             return
-        self._handler = _Handler(self._source, self._mark)
-        silent = silent_filesystem(self._root) if self._wanted == "auto" else ""
-        if silent or self._wanted == "polling" or not self._start_native():
-            self._start_polling()
+        self._real_root = os.path.realpath(self._root)
+        self._has_new_rules = self._has_new_folders = False
+        silent = observers.silent_filesystem(self._root) if self._wanted == "auto" else ""
+        if silent or self._wanted == "polling":
+            self._poll()
+        elif error := self._observe_natively():
+            self._poll(error)
         why = {"filesystem": silent} if silent else {}
         log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
-
-    def stop(self) -> None:
-        if self._observer is not None:
-            observers.stop(self._observer)
-        self._observer, self.backend, self.problem = None, None, None
-
-    def mark_all(self) -> None:
-        self._mark(self._root, folder=True)
 
     def tend(self) -> None:
         identity = _identity(self._root)
         if identity != self._identity:
             log_event(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
-            self._begin_again(there=identity is not None)
+            if identity is not None:
+                self.renew()
+            else:
+                self.stop()
+                self._identity = None
+                self.mark_all()
         elif identity is not None and not (self._observer and observers.works(self._observer)):
             log_event(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
-            self._begin_again()
+            self.renew()
         elif self.backend == "native":
             self._tend_native()
         elif self.problem is not None and time.monotonic() >= self._native_again:
-            self._begin_again()
+            self.renew()
 
     def _tend_native(self) -> None:
-        if self._handler.take_new_rules():  # other folders are left out now
-            self._begin_again()
-        elif self._handler.take_new_folders() and (error := _exhausted(self._handler.real_root)):
-            self._fall_back(error)
+        if self._has_new_rules:  # other folders are left out now
+            self.renew()
+        elif self._has_new_folders:
+            self._has_new_folders = False
+            if error := _exhausted(self._real_root):
+                self._poll(error)
+                self.mark_all()
 
-    def _begin_again(self, *, there: bool = True) -> None:
+    def _observe_natively(self) -> OSError | None:
+        try:
+            observer = observers.native_observer(self._needs_watch)
+            self._observer = observers.started(observer, self, self._real_root, recursive=True, event_filter=_EVENTS)
+        except OSError as error:
+            return error
+        self.backend = "native"
+        return _exhausted(self._real_root)
+
+    def _poll(self, error: OSError | None = None) -> None:
         self.stop()
-        self._identity = None
-        if there:
-            self.start()
-        self.mark_all()
-
-    def _start_native(self) -> bool:
-        error = self._observe(lambda: observers.native_observer(self._handler.wants), _event_filter())
-        error = error or _exhausted(self._handler.real_root)
-        if error is None:
-            self.backend = "native"
-            return True
-        self.stop()
-        self._refused(error)
-        return False
-
-    def _refused(self, error: OSError) -> None:
-        self.problem = _exhaustion(self._name, error)
-        self._native_again = time.monotonic() + _NATIVE_AGAIN_SECONDS
-        log_event(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
-
-    def _start_polling(self) -> None:
+        if error is not None:
+            self.problem = _exhaustion(self._name, error)
+            self._native_again = time.monotonic() + _NATIVE_AGAIN_SECONDS
+            log_event(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
         # All its events: a file that came and went between two polls, and was indexed with its folder meanwhile, shows
         # in none but that its folder was modified.
-        self._observe(observers.polling_observer, None)
+        with contextlib.suppress(OSError):  # `tend` begins again
+            self._observer = observers.started(observers.polling_observer(), self, self._real_root, recursive=True)
         self.backend = "polling"
 
-    def _fall_back(self, error: OSError) -> None:
-        self.stop()
-        self._refused(error)
-        self._start_polling()
-        self.mark_all()
-
-    def _observe(
-        self, kind: Callable[[], BaseObserver], event_filter: list[type[FileSystemEvent]] | None
-    ) -> OSError | None:
-        observer = None
-        try:
-            observer = kind()
-            observer.schedule(self._handler, self._handler.real_root, recursive=True, event_filter=event_filter)
-            observer.start()
-        except OSError as error:
-            if observer is not None:
-                observers.stop(observer)
-            return error
-        self._observer = observer
-        return None
-
-
-class _Handler(FileSystemEventHandler):
-    """Called in the observer's thread."""
-
-    def __init__(self, source: VaultSource, mark: Mark) -> None:
-        self._source = source
-        self._mark = mark
-        self._root = os.path.abspath(source.config.path)
-        # The real path is watched, because inotify does not follow a link even where it is the root.
-        self.real_root = os.path.realpath(self._root)
-        self._events = 0
-        # Counted here, and compared with what was seen by the thread that asks: a flag might be lost between the two.
-        self._folder_events = self._folders_seen = 0
-        self._rule_events = self._rules_seen = 0
-
-    def wants(self, real_path: str) -> bool:
-        """Whether a folder needs a watch, given its real path."""
-        relative = real_path.removeprefix(self.real_root).strip("/")
+    def _needs_watch(self, real_path: str) -> bool:
+        relative = real_path.removeprefix(self._real_root).strip("/")
         return self._source.may_hold(relative) or self._source.holds_rules(relative)
 
-    def take_new_rules(self) -> bool:
-        """Whether what is left out may have changed since this was asked last."""
-        before, self._rules_seen = self._rules_seen, self._rule_events
-        return self._rules_seen != before
-
-    def take_new_folders(self) -> bool:
-        """Whether a folder appeared since this was asked last."""
-        before, self._folders_seen = self._folders_seen, self._folder_events
-        return self._folders_seen != before
+    # --- the observer's thread -----------------------------------------------------------------------------
 
     def dispatch(self, event: FileSystemEvent) -> None:
         try:
@@ -253,11 +191,11 @@ class _Handler(FileSystemEventHandler):
             self._look(target, folder=event.is_directory)
 
     def _look(self, real_path: str, *, folder: bool, gone: bool = False) -> None:
-        self._folder_events += folder and not gone
-        relative = real_path.removeprefix(self.real_root).strip("/")
+        self._has_new_folders |= folder and not gone
+        relative = real_path.removeprefix(self._real_root).strip("/")
         path = f"{self._root}/{relative}".rstrip("/")
         if self._source.changes_rules(relative):
-            self._rule_events += 1
+            self._has_new_rules = True
             above = relative.rpartition("/")[0]
             self._mark(self._root if above.startswith(".") else os.path.dirname(path), folder=True)
         elif is_noise(relative, folder=folder) and not _may_lead_to_folder(path, gone=gone):
@@ -299,26 +237,17 @@ def _identity(root: str) -> tuple[int, int] | None:
     return (state.st_dev, state.st_ino) if os.path.isdir(root) else None
 
 
-def _event_filter() -> list[type[FileSystemEvent]]:
-    found: Iterable[Any] = (getattr(events, name, None) for name in _EVENT_NAMES)
-    return [kind for kind in found if kind is not None]
-
-
 def _exhausted(root: str) -> OSError | None:
     """ENOSPC when the system grants no further inotify watch.
 
     watchdog says so only for the root and leaves subfolders unwatched in silence, so one more watch is tried.
     """
-    probe = None
     try:
         probe = observers.native_observer(lambda _: True)
-        probe.schedule(FileSystemEventHandler(), root, event_filter=[events.DirDeletedEvent])
-        probe.start()
+        filtered = [events.DirDeletedEvent]
+        observers.stop(observers.started(probe, FileSystemEventHandler(), root, event_filter=filtered))
     except OSError as error:
         return error if error.errno in (errno.ENOSPC, errno.EMFILE) else None
-    finally:
-        if probe is not None:
-            observers.stop(probe)
     return None
 
 

@@ -103,28 +103,21 @@ class WorkQueue:
         return [priority for priority, timer in timers if (at := timer.at()) is not None and at <= now]
 
 
-class Step(NamedTuple):
-    """How far a job is; `total` is 0 where it is not known."""
-
-    stage: str
-    done: int
-    total: int
-
-
 class Job:
     """A client's request. The writer's thread carries it out, whether or not the client's still waits for `answer`."""
 
     def __init__(self, method: str, params: Mapping[str, Any]) -> None:
         self.method = method
         self.params = dict(params)
-        self.step = Step("waiting", 0, 0)
+        self.step = ("waiting", 0, 0)
+        """How far it is: the stage, what is done of it and the total, 0 where that is not known."""
         self.answer: Future[Any] = Future()
         """A dataclass of `results`, or a VaultIndexError."""
         self._earlier: list[SyncReport] = []
         """What was done before each interruption."""
 
     def report(self, stage: str, done: int, total: int) -> None:
-        self.step = Step(stage, done, total)
+        self.step = stage, done, total
 
     def interrupted(self, done: SyncReport) -> None:
         """Make this the request for the rest: an interrupted rebuild has marked all rows, and goes on as a sync."""

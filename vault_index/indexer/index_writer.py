@@ -132,9 +132,9 @@ class WriteSide:
             drop_all_spaces(self._open_writer())
         return self._fill(progress, CancelToken())
 
-    def embed_step(self) -> EmbedReport:
-        """Fill the vectors of one small batch, the next after that of the last step."""
-        return self._fill(no_progress, CancelToken(lambda: True), resume=True)
+    def embed_step(self, renew: bool) -> EmbedReport:
+        """Fill the vectors of one small batch, the next after that of the last step or, with `renew`, the first."""
+        return self._fill(no_progress, CancelToken(lambda: True), renew=renew, resume=True)
 
     @contextmanager
     def held(self, work: str) -> Iterator[None]:
