@@ -88,7 +88,7 @@ def run_opencode_install(options: Options, args: dict[str, Any]) -> None:
         options, "opencode_install", {"path": str(target.folder), "written": [str(path) for path in written]}, told
     )
     if written:
-        remark(options, "Start OpenCode anew to use it.")
+        remark(options, "Start OpenCode anew to use it")
     if not home_of(options).config_file.exists():
         remark(options, "There is no index yet: vault-index init ~/Vault")
 

@@ -91,7 +91,7 @@ def _vault(set_up: bool) -> str:
         answer = sys.stdin.readline().strip() or here
         if answer:
             return answer
-    raise UsageError("which folder holds the notes?", f"Name it: vault-index init {here or '~/Vault'}")
+    raise UsageError("which folder holds the notes?", f"name it: vault-index init {here or '~/Vault'}")
 
 
 @takes(

@@ -46,10 +46,8 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _unforeseen(error: Exception) -> VaultIndexError:
     if isinstance(error, OSError) and error.filename:  # an error of the file system, not a defect of this program
-        return VaultIndexError(
-            f"{error.filename}: {error.strerror}", "Check whose it is, its permissions and the disk."
-        )
-    hint = "This is a defect of vault-index. Run it again with --verbose and report what it shows."
+        return VaultIndexError(f"{error.filename}: {error.strerror}", "check whose it is, its permissions and the disk")
+    hint = "this is a defect of vault-index: run it again with --verbose, and report what it shows"
     return VaultIndexError(f"{type(error).__name__}: {error}", hint)
 
 
@@ -90,8 +88,8 @@ def _no_command(rest: Sequence[str]) -> UsageError:
     known = {*WITH_VALUE, "--quiet", "--verbose", *(f"--{name}" for name in FORMATS)}
     stray = next((word for word in rest if word.startswith("-") and word.split("=")[0] not in known), "")
     if stray:
-        return UsageError(f"no option {stray} before a command", f"See: {PROGRAM} --help")
-    return UsageError("which command?", f"See: {PROGRAM} --help")
+        return UsageError(f"no option {stray} before a command", f"see: {PROGRAM} --help")
+    return UsageError("which command?", f"see: {PROGRAM} --help")
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:

@@ -33,7 +33,7 @@ def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
         changed = load_config(home) != config
     except VaultIndexError as error:
         yield Problem(
-            "config", f"{error.message} The daemon goes on with what it read before.", f"{error.hint} {again}"
+            "config", f"{error.message}; the daemon goes on with what it read before", f"{error.hint}; then: {again}"
         )
         return
     if changed:
@@ -67,7 +67,7 @@ def _left_behind(home: Home) -> Iterator[Problem]:
         yield Problem(
             "daemon_died",
             f"the daemon (pid {pid}) ended without cleaning up: it crashed or was killed",
-            f"start it again: {_START}. What it left behind is taken over",
+            f"start it again: {_START}; what it left behind is taken over",
         )
 
 

@@ -109,8 +109,8 @@ def _unit_folder() -> Path:
         raise VaultIndexError(
             f"the systemd of this account cannot be reached: {words[0]}",
             "log in to the account itself (not by su or sudo); or keep its systemd running and say where it is: "
-            "sudo loginctl enable-linger $USER; export XDG_RUNTIME_DIR=/run/user/$(id -u). "
-            "Without systemd, have vault-index watch started by something else.",
+            "sudo loginctl enable-linger $USER; export XDG_RUNTIME_DIR=/run/user/$(id -u); "
+            "without systemd, have vault-index watch started by something else",
         )
     properties = dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
     return Path(properties.get("XDG_CONFIG_HOME") or Path.home() / ".config", "systemd", "user")
