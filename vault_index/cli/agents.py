@@ -3,15 +3,14 @@
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import Options, absolute, argument, flag, takes
 from vault_index.cli.client import call_here, home_of
 from vault_index.cli.present import remark, show_value, write
 from vault_index.daemon.client import OtherProtocol, ping
 
-TYPE_CHECKING = False  # spares the import of the plugin; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link, Target
 
 _CLIENTS = ("claude-code", "claude-desktop", "cursor", "opencode", "vscode", "generic")

@@ -1,7 +1,7 @@
 """Carries out one method: by the daemon when one is alive, otherwise in this process."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import METHODS, READING
 from vault_index.cli.arguments import Options
@@ -9,8 +9,7 @@ from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
 from vault_index.errors import BusyError, VaultIndexError
 
-TYPE_CHECKING = False  # spares the import of the index; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the index
     from vault_index.cli.progress import Progress
 
 

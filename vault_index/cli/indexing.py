@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
 from vault_index.cli.client import call, call_here, home_of, with_source
@@ -10,8 +10,7 @@ from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.cli.progress import progress_bar
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
 
-TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Home
 
 

@@ -173,10 +173,10 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 # --- texts that are given as words, in a file, or on stdin ----------------------------------------------------------
 
 
-def _given_text(args: dict[str, Any], name: str = "text") -> str | None:
-    """Removes the text from the arguments and returns it: the words under `name`, else the content of `--file`, else
+def _given_text(args: dict[str, Any]) -> str | None:
+    """Removes the text from the arguments and returns it: the words, else the content of `--file`, else
     stdin; None if there is none."""
-    words, file = args.pop(name, None), args.pop("file", None)
+    words, file = args.pop("text", None), args.pop("file", None)
     text = " ".join(words) if isinstance(words, list) else words
     if text and file is not None:
         raise UsageError("the text is given twice, as words and as a file", "give one of them")

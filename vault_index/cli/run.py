@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from vault_index.cli.arguments import FORMATS, WITH_VALUE
 from vault_index.cli.commands import GROUPS
@@ -53,7 +54,7 @@ def _unforeseen(error: Exception) -> VaultIndexError:
 
 def _command(arguments: list[str]) -> int:
     found = find_command(arguments)
-    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    flags = _flags(arguments)
     if "--version" in flags:
         write(_versions())
         return 0
@@ -70,6 +71,10 @@ def _command(arguments: list[str]) -> int:
         return 0
     options, args = parse(parser, found.rest)
     return command(options, args) or 0
+
+
+def _flags(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
 def _versions() -> str:
@@ -94,14 +99,9 @@ def _no_command(rest: Sequence[str]) -> UsageError:
 
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether errors are JSON; decided without a parser, because the parser's errors are errors too."""
-    last = ""
-    for position, word in enumerate(arguments):
-        if word == "--":
-            break
-        if word in ("--json", "--toon", "--markdown", "--human"):
-            last = word[2:]
-        elif word.startswith("--format="):
-            last = word.removeprefix("--format=")
-        elif word == "--format" and position + 1 < len(arguments):
-            last = arguments[position + 1]
-    return last in ("json", "jsonl")
+    named = [
+        word.removeprefix("--format=").removeprefix("--")
+        for before, word in pairwise(["", *_flags(arguments)])
+        if before == "--format" or word.startswith("--format=") or word in ("--json", "--toon", "--markdown", "--human")
+    ]
+    return named[-1:] in (["json"], ["jsonl"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition, State, is_own_file, output_of, run, write_definition
+from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
 
 NAME = "vault-index.service"
 
@@ -48,7 +48,7 @@ class Systemd:
 
     def uninstall(self) -> bool:
         """Stop, disable and remove it; whether there was one."""
-        if not is_own_file(self._file):
+        if own_content(self._file) is None:
             return False
         output_of([*_CTL, "--quiet", "disable", "--now", NAME])
         self._file.unlink(missing_ok=True)
