@@ -41,9 +41,15 @@ class Systemd:
         run([*_CTL, "reset-failed", NAME])  # earlier failures shall not count against this start
         try:
             output_of([*_CTL, "restart" if changed else "start", NAME])
-        except VaultIndexError:
-            self._give_up()
-            raise
+        except VaultIndexError as error:  # it shall not be tried again and again
+            status = output_of([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
+            run([*_CTL, "stop", NAME])
+            if status != _NO_NAMESPACE:
+                raise
+            raise VaultIndexError(
+                "this machine has no user namespace for the sandbox (226/NAMESPACE)",
+                "install it without: vault-index service install",
+            ) from error
         return changed
 
     def uninstall(self) -> bool:
@@ -84,16 +90,6 @@ class Systemd:
             if lingers.stdout.strip() == "no":
                 return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
         return ""
-
-    def _give_up(self) -> None:
-        """A start that failed shall not be tried again and again. VaultIndexError where its reason is known."""
-        status = output_of([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
-        run([*_CTL, "stop", NAME])
-        if status == _NO_NAMESPACE:
-            raise VaultIndexError(
-                "this machine has no user namespace for the sandbox (226/NAMESPACE)",
-                "install it without: vault-index service install",
-            )
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
         """The command that shows the last lines of the log, and new ones with `follow`."""
