@@ -217,7 +217,7 @@ def test_no_command_is_a_usage_error() -> None:
 def test_exit_codes_of_the_process() -> None:
     ended = vx("serach", "x")
     assert ended.returncode == 2
-    assert ended.stderr == "vault-index: error: no command 'serach'\n  hint: Did you mean search?\n"
+    assert ended.stderr == "vault-index: error: no command 'serach'\n  hint: did you mean search?\n"
     assert vx("config", "list").returncode == 4
 
 

@@ -99,13 +99,13 @@ def test_mistakes_in_options(argv: list[str], message: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("serach", "Did you mean search?"),
-        ("Sync", "Did you mean sync?"),
-        ("sources", "Did you mean source?"),
-        ("xyzzy", "See: vault-index --help"),
-        ("config gte", "Did you mean config get?"),
-        ("config xyzzy", "config has the commands get, set, list, delete, path."),
-        ("source", "source has the commands list, add, remove."),
+        ("serach", "did you mean search?"),
+        ("Sync", "did you mean sync?"),
+        ("sources", "did you mean source?"),
+        ("xyzzy", "see: vault-index --help"),
+        ("config gte", "did you mean config get?"),
+        ("config xyzzy", "config has the commands get, set, list, delete, path"),
+        ("source", "source has the commands list, add, remove"),
     ],
 )
 def test_mistakes_in_commands_name_the_nearest(word: str, hint: str) -> None:

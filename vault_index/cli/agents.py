@@ -3,15 +3,14 @@
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import Options, absolute, argument, flag, takes
 from vault_index.cli.client import call_here, home_of
 from vault_index.cli.present import remark, show_value, write
 from vault_index.daemon.client import OtherProtocol, ping
 
-TYPE_CHECKING = False  # spares the import of the plugin; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link, Target
 
 _CLIENTS = ("claude-code", "claude-desktop", "cursor", "opencode", "vscode", "generic")
@@ -88,7 +87,7 @@ def run_opencode_install(options: Options, args: dict[str, Any]) -> None:
         options, "opencode_install", {"path": str(target.folder), "written": [str(path) for path in written]}, told
     )
     if written:
-        remark(options, "Start OpenCode anew to use it.")
+        remark(options, "Start OpenCode anew to use it")
     if not home_of(options).config_file.exists():
         remark(options, "There is no index yet: vault-index init ~/Vault")
 

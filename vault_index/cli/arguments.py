@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from vault_index.fields import FIELDS, FILTERS, LIST, Declared, Field, Filter
@@ -73,14 +74,6 @@ def add_arguments(parser: argparse._ActionsContainer, arguments: Sequence[Argume
 # --- values --------------------------------------------------------------------------------------------------------
 
 
-def positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def natural(text: str) -> int:
-    return _whole(text, 0)
-
-
 def _whole(text: str, low: int) -> int:
     try:
         number = int(text)
@@ -89,6 +82,9 @@ def _whole(text: str, low: int) -> int:
     if number < low:
         raise argparse.ArgumentTypeError(f"must be a whole number of {low} or more, not {text!r}")
     return number
+
+
+positive, natural = partial(_whole, low=1), partial(_whole, low=0)
 
 
 def likeness(text: str) -> float:

@@ -29,19 +29,15 @@ def reload_daemon(options: Options, source: str = "") -> bool:
         except (Unreachable, OtherProtocol):  # that of another version has to be restarted anyway
             return False
         pid = client.daemon.get("pid")
-        if not isinstance(pid, int) or pid <= 1 or not _hang_up(pid):
+        if not isinstance(pid, int) or pid <= 1:
+            return True
+        try:
+            os.kill(pid, signal.SIGHUP)
+        except OSError:  # it ended
             return True
         deadline = time.monotonic() + _DEADLINE
         while source and time.monotonic() < deadline and not _knows(client, source):
             time.sleep(_PAUSE)
-    return True
-
-
-def _hang_up(pid: int) -> bool:
-    try:
-        os.kill(pid, signal.SIGHUP)
-    except OSError:
-        return False
     return True
 
 

@@ -9,10 +9,9 @@ from typing import Any
 from vault_index import __version__
 from vault_index.cli.agents import link_of
 from vault_index.cli.arguments import Options, flag, takes
-from vault_index.cli.client import call, call_here, home_of
+from vault_index.cli.client import call, call_here, call_with_progress, home_of
 from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import show
-from vault_index.cli.progress import progress_bar
 from vault_index.cli.service import definition_of
 from vault_index.config.home import Home, find_home
 from vault_index.errors import VaultIndexError
@@ -50,10 +49,8 @@ def run_doctor(options: Options, args: dict[str, Any]) -> int:
 def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
     params = {name: value for name, value in args.items() if name != "fix"}
     if "fix" in args:
-        with progress_bar(quiet=options.quiet) as progress:
-            mended = call(
-                options, "repair", {name: value for name, value in params.items() if name == "deep"}, progress=progress
-            )
+        deep = {name: value for name, value in params.items() if name == "deep"}
+        mended = call_with_progress(options, "repair", deep)
         return mended if "recall" not in args else mended | {"recall": call_here(options, "doctor", params)["recall"]}
     if not params:
         return call(options, "doctor", {})

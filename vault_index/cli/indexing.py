@@ -2,16 +2,14 @@
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
-from vault_index.cli.client import call, call_here, home_of, with_source
+from vault_index.cli.client import call_here, call_with_progress, home_of, with_source
 from vault_index.cli.present import answer_format, print_error, remark, show
-from vault_index.cli.progress import progress_bar
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
 
-TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Home
 
 
@@ -91,7 +89,7 @@ def _vault(set_up: bool) -> str:
         answer = sys.stdin.readline().strip() or here
         if answer:
             return answer
-    raise UsageError("which folder holds the notes?", f"Name it: vault-index init {here or '~/Vault'}")
+    raise UsageError("which folder holds the notes?", f"name it: vault-index init {here or '~/Vault'}")
 
 
 @takes(
@@ -149,9 +147,7 @@ def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> 
 
 def _work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The report of a writing method, which may take minutes."""
-    params = with_source(options, params) if method == "sync" else params
-    with progress_bar(quiet=options.quiet) as progress:
-        return call(options, method, params, progress=progress)
+    return call_with_progress(options, method, with_source(options, params) if method == "sync" else params)
 
 
 def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:

@@ -6,9 +6,8 @@ import sys
 from typing import Any
 
 from vault_index.cli.arguments import FIELD_OPTIONS, NO_EMBED, SEVERAL, Options, absolute, argument, flag, takes
-from vault_index.cli.client import ask, ask_of_several, call, home_of, with_source
+from vault_index.cli.client import ask, ask_of_several, call, call_with_progress, home_of, with_source
 from vault_index.cli.present import remark, show, write
-from vault_index.cli.progress import progress_bar
 from vault_index.errors import NotFoundError, UsageError
 
 _STDIO = "-"
@@ -164,8 +163,7 @@ def run_export(options: Options, args: dict[str, Any]) -> None:
 )
 def run_import(options: Options, args: dict[str, Any]) -> int:
     params = with_source(options, {**args, "path": absolute(args["path"])})
-    with progress_bar(quiet=options.quiet) as progress:
-        answer = call(options, "import", params, progress=progress)
+    answer = call_with_progress(options, "import", params)
     show(options, "import", answer)
     return 1 if answer["failed"] else 0
 
@@ -173,10 +171,10 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 # --- texts that are given as words, in a file, or on stdin ----------------------------------------------------------
 
 
-def _given_text(args: dict[str, Any], name: str = "text") -> str | None:
-    """Removes the text from the arguments and returns it: the words under `name`, else the content of `--file`, else
+def _given_text(args: dict[str, Any]) -> str | None:
+    """Removes the text from the arguments and returns it: the words, else the content of `--file`, else
     stdin; None if there is none."""
-    words, file = args.pop(name, None), args.pop("file", None)
+    words, file = args.pop("text", None), args.pop("file", None)
     text = " ".join(words) if isinstance(words, list) else words
     if text and file is not None:
         raise UsageError("the text is given twice, as words and as a file", "give one of them")

@@ -72,10 +72,10 @@ class Parser(argparse.ArgumentParser):
             word = unknown.split()[0].split("=")[0]
             near = nearest(word, self._option_string_actions)
             if near and word.startswith("--"):
-                return f"Did you mean {near}?"
+                return f"did you mean {near}?"
             if self._command.name in ("search", "add") and word.startswith("-"):
-                return "Put the text in quotes, or after --, when a word of it begins with a dash."
-        return f"See: {self.prog} --help"
+                return "put the text in quotes, or after --, when a word of it begins with a dash"
+        return f"see: {self.prog} --help"
 
 
 def find_command(argv: Sequence[str]) -> Found:
@@ -125,11 +125,11 @@ def unknown_command(word: str) -> UsageError:
         names = [command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")]
         choices = f"{group} has the commands {', '.join(names)}"
         if word == group:
-            return UsageError(f"{group} needs a command", f"{choices}.")
+            return UsageError(f"{group} needs a command", choices)
         near = nearest(word.split(maxsplit=1)[1], names)
-        return UsageError(f"no command {word!r}", f"Did you mean {group} {near}?" if near else f"{choices}.")
+        return UsageError(f"no command {word!r}", f"did you mean {group} {near}?" if near else choices)
     near = nearest(word, [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS])
-    return UsageError(f"no command {word!r}", f"Did you mean {near}?" if near else f"See: {PROGRAM} --help")
+    return UsageError(f"no command {word!r}", f"did you mean {near}?" if near else f"see: {PROGRAM} --help")
 
 
 def overview() -> str:

@@ -2,13 +2,12 @@
 
 import os
 import sys
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from vault_index.cli.arguments import Options
 from vault_index.errors import VaultIndexError
 
-TYPE_CHECKING = False  # spares the import of the renderers' package; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the renderers' package
     from vault_index.output import Format
 
 

@@ -20,7 +20,7 @@ _LABELS = {
 def progress_bar(*, quiet: bool) -> Iterator[Progress]:
     """A callback for `progress(stage, done, total)`; one line for each stage, with rate and time left."""
     if quiet or not sys.stderr.isatty():
-        yield _silent
+        yield lambda stage, done, total: None
         return
     import rich.progress
     from rich.console import Console
@@ -48,7 +48,3 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress]:
             bar.update(tasks[stage], completed=done, total=total or None, rate=rate)
 
         yield show
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Ignore the report."""

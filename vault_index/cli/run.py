@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from vault_index.cli.arguments import FORMATS, WITH_VALUE
 from vault_index.cli.commands import GROUPS
@@ -46,16 +47,14 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _unforeseen(error: Exception) -> VaultIndexError:
     if isinstance(error, OSError) and error.filename:  # an error of the file system, not a defect of this program
-        return VaultIndexError(
-            f"{error.filename}: {error.strerror}", "Check whose it is, its permissions and the disk."
-        )
-    hint = "This is a defect of vault-index. Run it again with --verbose and report what it shows."
+        return VaultIndexError(f"{error.filename}: {error.strerror}", "check whose it is, its permissions and the disk")
+    hint = "this is a defect of vault-index: run it again with --verbose, and report what it shows"
     return VaultIndexError(f"{type(error).__name__}: {error}", hint)
 
 
 def _command(arguments: list[str]) -> int:
     found = find_command(arguments)
-    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    flags = _flags(arguments)
     if "--version" in flags:
         write(_versions())
         return 0
@@ -74,6 +73,10 @@ def _command(arguments: list[str]) -> int:
     return command(options, args) or 0
 
 
+def _flags(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
 def _versions() -> str:
     """The program's version in the first line, as other programs expect it, then those of its parts."""
     import platform
@@ -90,20 +93,15 @@ def _no_command(rest: Sequence[str]) -> UsageError:
     known = {*WITH_VALUE, "--quiet", "--verbose", *(f"--{name}" for name in FORMATS)}
     stray = next((word for word in rest if word.startswith("-") and word.split("=")[0] not in known), "")
     if stray:
-        return UsageError(f"no option {stray} before a command", f"See: {PROGRAM} --help")
-    return UsageError("which command?", f"See: {PROGRAM} --help")
+        return UsageError(f"no option {stray} before a command", f"see: {PROGRAM} --help")
+    return UsageError("which command?", f"see: {PROGRAM} --help")
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Whether errors are JSON; decided without a parser, because the parser's errors are errors too."""
-    last = ""
-    for position, word in enumerate(arguments):
-        if word == "--":
-            break
-        if word in ("--json", "--toon", "--markdown", "--human"):
-            last = word[2:]
-        elif word.startswith("--format="):
-            last = word.removeprefix("--format=")
-        elif word == "--format" and position + 1 < len(arguments):
-            last = arguments[position + 1]
-    return last in ("json", "jsonl")
+    named = [
+        word.removeprefix("--format=").removeprefix("--")
+        for before, word in pairwise(["", *_flags(arguments)])
+        if before == "--format" or word.startswith("--format=") or word in ("--json", "--toon", "--markdown", "--human")
+    ]
+    return named[-1:] in (["json"], ["jsonl"])

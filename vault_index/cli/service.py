@@ -4,7 +4,7 @@ import os
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import Options, absolute, argument, flag, positive, takes
 from vault_index.cli.client import home_of
@@ -15,8 +15,7 @@ from vault_index.errors import BusyError, NotFoundError, VaultIndexError
 from vault_index.service.definition import Definition, daemon_command, environment
 from vault_index.service.detect import service_here
 
-TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the name
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Config
 
 _LOGS = (

@@ -1,7 +1,7 @@
 """`config` and `source`: read and change the settings and the vaults that are indexed."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, takes
 from vault_index.cli.client import home_of
@@ -9,8 +9,7 @@ from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
 from vault_index.errors import UsageError
 
-TYPE_CHECKING = False  # spares the import of the configuration; type checkers know the names
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Config, SourceConfig
 
 _KEY = argument(

@@ -1,6 +1,8 @@
 """Where things lie and how they are set: the home of an index and its TOML configuration."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vault_index.lazy import lazy_names
 
 if TYPE_CHECKING:
     from vault_index.config.home import Home as Home, find_home as find_home, private_folder as private_folder
@@ -18,28 +20,27 @@ if TYPE_CHECKING:
         WatchConfig as WatchConfig,
     )
 
-_MODULES = {
-    "Home": "home",
-    "find_home": "home",
-    "private_folder": "home",
-    "load_config": "load",
-    "AgentsConfig": "schema",
-    "ChunkConfig": "schema",
-    "Config": "schema",
-    "EmbeddingConfig": "schema",
-    "MemoryConfig": "schema",
-    "OpencodeConfig": "schema",
-    "RankingConfig": "schema",
-    "SearchConfig": "schema",
-    "SourceConfig": "schema",
-    "WatchConfig": "schema",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Lazy (PEP 562): every command needs `home`, and a command answered by the daemon needs nothing else.
-    if name in _MODULES:
-        from importlib import import_module
-
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Every command needs `home`, and a command answered by the daemon needs nothing else.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "home": (
+            "Home",
+            "find_home",
+            "private_folder",
+        ),
+        "load": ("load_config",),
+        "schema": (
+            "AgentsConfig",
+            "ChunkConfig",
+            "Config",
+            "EmbeddingConfig",
+            "MemoryConfig",
+            "OpencodeConfig",
+            "RankingConfig",
+            "SearchConfig",
+            "SourceConfig",
+            "WatchConfig",
+        ),
+    },
+)

@@ -145,7 +145,7 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
     for name, table in tables.items():
         where = ("sources", name)
         if not _SOURCE_NAME.fullmatch(name):
-            hint = f"Rename the section, as [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]."
+            hint = f"rename the section, as [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
             raise file.error(f"the source name {name!r} may hold letters, digits, - and _ only", where, hint)
         values = _section(file, SourceConfig, table, where)
         if "path" not in values:

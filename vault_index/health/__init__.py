@@ -1,7 +1,8 @@
 """The state of an index: what there is, what it costs, what is wrong, and how it is repaired."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vault_index.lazy import lazy_names
 
 if TYPE_CHECKING:
     from vault_index.health.checks import repair_index as repair_index, run_doctor as run_doctor
@@ -13,20 +14,23 @@ if TYPE_CHECKING:
     from vault_index.health.stats import index_stats as index_stats
     from vault_index.health.status import file_status as file_status, index_status as index_status
 
-_MODULES = {
-    "run_doctor": "checks",
-    "repair_index": "checks",
-    "embed_plan": "embedding",
-    "embed_status": "embedding",
-    "privacy_ledger": "embedding",
-    "index_stats": "stats",
-    "index_status": "status",
-    "file_status": "status",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Lazy (PEP 562): `stats` needs nothing of what `doctor` does.
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# `stats` needs nothing of what `doctor` does.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "checks": (
+            "run_doctor",
+            "repair_index",
+        ),
+        "embedding": (
+            "embed_plan",
+            "embed_status",
+            "privacy_ledger",
+        ),
+        "stats": ("index_stats",),
+        "status": (
+            "index_status",
+            "file_status",
+        ),
+    },
+)

@@ -21,7 +21,7 @@ _START = "vault-index service restart, or vault-index watch"
 
 def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> Iterator[Problem]:
     """Settings, daemon and disk."""
-    pid = daemon.pid if daemon.running else os.getpid() if _holder(home.daemon_lock) == os.getpid() else None
+    pid = daemon.pid if daemon.running else os.getpid() if _number(home.daemon_lock) == os.getpid() else None
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
 
@@ -33,7 +33,7 @@ def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
         changed = load_config(home) != config
     except VaultIndexError as error:
         yield Problem(
-            "config", f"{error.message} The daemon goes on with what it read before.", f"{error.hint} {again}"
+            "config", f"{error.message}; the daemon goes on with what it read before", f"{error.hint}; then: {again}"
         )
         return
     if changed:
@@ -54,7 +54,7 @@ def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
 
 def _left_behind(home: Home) -> Iterator[Problem]:
     """A daemon that ended without cleaning up, or that runs and does not answer."""
-    pid = _holder(home.daemon_lock)
+    pid = _number(home.daemon_lock)
     if pid is None:
         return
     if _alive(pid) and _locked(home.daemon_lock):
@@ -67,16 +67,8 @@ def _left_behind(home: Home) -> Iterator[Problem]:
         yield Problem(
             "daemon_died",
             f"the daemon (pid {pid}) ended without cleaning up: it crashed or was killed",
-            f"start it again: {_START}. What it left behind is taken over",
+            f"start it again: {_START}; what it left behind is taken over",
         )
-
-
-def _holder(lock: Path) -> int | None:
-    try:
-        text = lock.read_text("ascii", "replace").strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
 
 
 def _alive(pid: int) -> bool:
@@ -207,7 +199,7 @@ def _age(path: Path, now: float) -> float:
 def _number(path: Path) -> int | None:
     try:
         return int(path.read_text("ascii"))
-    except (OSError, ValueError):  # no Linux, or a sandbox
+    except (OSError, ValueError):  # no such file: no daemon, no Linux, a sandbox; or none that holds a number
         return None
 
 

@@ -101,7 +101,7 @@ def _from_file(file: MemoryFile, given: Mapping[str, Any], now: datetime) -> tup
         fields = read_fields({**said_in(file.front), **named}, today=today)
         times = _times(file.front, now)
     except UsageError as error:
-        hint = f"{error.hint.removesuffix('.')}; mend it there, or give the option, which counts instead"
+        hint = f"{error.hint}; mend it there, or give the option, which counts instead"
         raise UsageError(f"in the frontmatter: {error.message}", hint) from error
     keys = {**_keys(fields, file.body), **times}
     own = file.front.get("id")

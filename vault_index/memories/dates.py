@@ -19,8 +19,7 @@ _DAY_OF_MONTH = r"(?:the )?\d{1,2}(?:st|nd|rd|th)?"
 
 _END = r"(?:(?:the )?end of )?"
 _MONTH_ONLY = re.compile(rf"{_END}({_MONTH})(?: (?:of )?(\d{{4}}))?")
-_YEAR_ONLY = re.compile(rf"{_END}(\d{{4}})")
-_ISO_MONTH = re.compile(r"(\d{4})-(\d\d)")
+_YEAR_OR_ISO_MONTH = re.compile(rf"{_END}(\d{{4}})(?:-(\d\d))?")
 _QUARTER = re.compile(rf"{_END}(?:q([1-4])[ /-]?(\d{{4}})?|(\d{{4}})[ /-]?q([1-4]))")
 _END_OF = re.compile(r"(?:the )?end of (?:the )?(this |current |next )?(week|month|quarter|year)|(next |this )quarter")
 _WEEKDAY = re.compile(rf"(?:on )?(?:the )?(this |next |coming |last )?({_DAY})")
@@ -77,10 +76,8 @@ def _period(words: str, today: date) -> date | None:
     """The last day of a month, a quarter, a year. Without its year it is the one that ends next."""
     if match := re.fullmatch(r"(\d{4})/(\d{1,2})/(\d{1,2})", words):
         return date(*map(int, match.groups()))
-    if match := _ISO_MONTH.fullmatch(words):
-        return _last_day(int(match[1]), int(match[2]))
-    if match := _YEAR_ONLY.fullmatch(words):
-        return date(int(match[1]), 12, 31)
+    if match := _YEAR_OR_ISO_MONTH.fullmatch(words):
+        return _last_day(int(match[1]), int(match[2] or 12))
     if match := _QUARTER.fullmatch(words):
         return _end_of_month(int(match[1] or match[4]) * 3, match[2] or match[3], today)
     if match := _MONTH_ONLY.fullmatch(words):

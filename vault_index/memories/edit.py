@@ -150,9 +150,11 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
 def _removed(
     memories: MemoryStore, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
 ) -> MemoryOutcome:
-    if dry_run:
-        return MemoryOutcome(document.uid, document.path, document.title, "would be trashed", {})
-    trashed = memories.remove(document, permanent=permanent)
-    if permanent:
-        return MemoryOutcome(document.uid, document.path, document.title, "deleted", {})
-    return MemoryOutcome(document.uid, document.path, document.title, "trashed", {"trash": trashed})
+    trashed = "" if dry_run else memories.remove(document, permanent=permanent)
+    return MemoryOutcome(
+        document.uid,
+        document.path,
+        document.title,
+        "would be trashed" if dry_run else "deleted" if permanent else "trashed",
+        {"trash": trashed} if trashed else {},
+    )

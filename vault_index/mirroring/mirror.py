@@ -102,7 +102,7 @@ class MirroredSessions(OpenCodeSource):
         return None
 
     def read(self, ref: DocumentRef) -> RawDocument:
-        raise NotFoundError(f"{ref.path} is a file in {self._folder} now.", "Run: vault-index sync")
+        raise NotFoundError(f"{ref.path} is a file in {self._folder} now", "run: vault-index sync")
 
     def stamp(self, path: str) -> FileStamp | None:
         return None

@@ -1,8 +1,9 @@
 """What is answered: the frozen dataclasses behind the JSON. Their field names are the JSON keys, a promise."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from vault_index.lazy import lazy_names
 from vault_index.models import Kind
 
 if TYPE_CHECKING:
@@ -68,43 +69,6 @@ if TYPE_CHECKING:
 
 WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it has its default
 
-_NAMES = {
-    "changes": (
-        "EmbedPlan",
-        "EmbedReport",
-        "EmbedStatus",
-        "ExportReport",
-        "FailedItem",
-        "MemoryOutcome",
-        "MemoryOutcomes",
-        "NearMemory",
-        "StoredMemory",
-        "SyncReport",
-    ),
-    "counts": ("AgentCount", "AgentList", "Stats", "TagCount", "TagList"),
-    "documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Relation", "Timeline"),
-    "explain": ("ChannelEvidence", "Explanation", "QueryReading", "Why", "WordReading"),
-    "search": ("Hit", "SearchResult"),
-    "status": (
-        "DaemonStatus",
-        "DoctorReport",
-        "EmbedderStatus",
-        "FileStatus",
-        "HardToFind",
-        "IndexStatus",
-        "Privacy",
-        "RecallOfClass",
-        "RecallReport",
-        "SentRecord",
-        "SourceStatus",
-        "SpentDay",
-        "Status",
-        "WatchStatus",
-        "WorkStatus",
-    ),
-    "texts": ("Cause", "DocumentText", "Recall", "RecalledSource", "Texts"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -130,11 +94,43 @@ class DocumentName:
     title: str
 
 
-def __getattr__(name: str) -> Any:
-    # Lazy (PEP 562): making a dataclass takes half a millisecond, and no command answers with more than a few of them.
-    for module, names in _NAMES.items():
-        if name in names:
-            from importlib import import_module
-
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Making a dataclass takes half a millisecond, and no command answers with more than a few of them.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "changes": (
+            "EmbedPlan",
+            "EmbedReport",
+            "EmbedStatus",
+            "ExportReport",
+            "FailedItem",
+            "MemoryOutcome",
+            "MemoryOutcomes",
+            "NearMemory",
+            "StoredMemory",
+            "SyncReport",
+        ),
+        "counts": ("AgentCount", "AgentList", "Stats", "TagCount", "TagList"),
+        "documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Relation", "Timeline"),
+        "explain": ("ChannelEvidence", "Explanation", "QueryReading", "Why", "WordReading"),
+        "search": ("Hit", "SearchResult"),
+        "status": (
+            "DaemonStatus",
+            "DoctorReport",
+            "EmbedderStatus",
+            "FileStatus",
+            "HardToFind",
+            "IndexStatus",
+            "Privacy",
+            "RecallOfClass",
+            "RecallReport",
+            "SentRecord",
+            "SourceStatus",
+            "SpentDay",
+            "Status",
+            "WatchStatus",
+            "WorkStatus",
+        ),
+        "texts": ("Cause", "DocumentText", "Recall", "RecalledSource", "Texts"),
+    },
+)

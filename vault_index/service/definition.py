@@ -67,17 +67,12 @@ class State:
 
 def write_definition(path: Path, content: bytes) -> bool:
     """Write the file that defines the service; whether it changed. VaultIndexError where somebody else wrote it."""
-    if _own_content(path) == content:
+    if own_content(path) == content:
         return False
     with disk.os_errors_as(f"cannot write {path}", "make its folder writable, then run the command again"):
         disk.make_folder(str(path.parent))
         disk.replace(str(path), content)
     return True
-
-
-def is_own_file(path: Path) -> bool:
-    """Whether the file was written by `service install`. VaultIndexError where somebody else wrote it."""
-    return _own_content(path) is not None
 
 
 def output_of(command: Sequence[str]) -> str:
@@ -95,8 +90,9 @@ def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
 
 
-def _own_content(path: Path) -> bytes | None:
-    """What the file holds; None where there is no file. A link into a store (home-manager's) is not ours either."""
+def own_content(path: Path) -> bytes | None:
+    """What the file holds; None where there is no file. VaultIndexError where somebody else wrote it, as a link into a
+    store (home-manager's) shows."""
     link = path.is_symlink()
     if not link and not path.exists():
         return None

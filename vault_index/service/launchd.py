@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition, State, is_own_file, output_of, run, write_definition
+from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
 
 LABEL = "vault-index.daemon"
 
@@ -34,7 +34,7 @@ class Launchd:
 
     def uninstall(self) -> bool:
         """Stop and remove it; whether there was one."""
-        if not is_own_file(self._file):
+        if own_content(self._file) is None:
             return False
         if self._loaded():
             output_of(["launchctl", "bootout", self._target])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition, State, is_own_file, output_of, run, write_definition
+from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
 
 NAME = "vault-index.service"
 
@@ -41,14 +41,20 @@ class Systemd:
         run([*_CTL, "reset-failed", NAME])  # earlier failures shall not count against this start
         try:
             output_of([*_CTL, "restart" if changed else "start", NAME])
-        except VaultIndexError:
-            self._give_up()
-            raise
+        except VaultIndexError as error:  # it shall not be tried again and again
+            status = output_of([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
+            run([*_CTL, "stop", NAME])
+            if status != _NO_NAMESPACE:
+                raise
+            raise VaultIndexError(
+                "this machine has no user namespace for the sandbox (226/NAMESPACE)",
+                "install it without: vault-index service install",
+            ) from error
         return changed
 
     def uninstall(self) -> bool:
         """Stop, disable and remove it; whether there was one."""
-        if not is_own_file(self._file):
+        if own_content(self._file) is None:
             return False
         output_of([*_CTL, "--quiet", "disable", "--now", NAME])
         self._file.unlink(missing_ok=True)
@@ -85,16 +91,6 @@ class Systemd:
                 return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
         return ""
 
-    def _give_up(self) -> None:
-        """A start that failed shall not be tried again and again. VaultIndexError where its reason is known."""
-        status = output_of([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
-        run([*_CTL, "stop", NAME])
-        if status == _NO_NAMESPACE:
-            raise VaultIndexError(
-                "this machine has no user namespace for the sandbox (226/NAMESPACE)",
-                "install it without: vault-index service install",
-            )
-
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
         """The command that shows the last lines of the log, and new ones with `follow`."""
         command = ["journalctl", "--user", "--no-pager", "--unit", NAME, "--lines", str(lines)]
@@ -109,8 +105,8 @@ def _unit_folder() -> Path:
         raise VaultIndexError(
             f"the systemd of this account cannot be reached: {words[0]}",
             "log in to the account itself (not by su or sudo); or keep its systemd running and say where it is: "
-            "sudo loginctl enable-linger $USER; export XDG_RUNTIME_DIR=/run/user/$(id -u). "
-            "Without systemd, have vault-index watch started by something else.",
+            "sudo loginctl enable-linger $USER; export XDG_RUNTIME_DIR=/run/user/$(id -u); "
+            "without systemd, have vault-index watch started by something else",
         )
     properties = dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
     return Path(properties.get("XDG_CONFIG_HOME") or Path.home() / ".config", "systemd", "user")

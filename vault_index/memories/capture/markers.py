@@ -236,9 +236,7 @@ def _unquoted(line: str) -> str:
 def _labelled(captured: Captured) -> Captured:
     """`Decision: …` is a decision."""
     match = _LABEL.match(captured.text)
-    if not match:
-        return captured
-    return replace(captured, type=match[1].lower(), text=captured.text[match.end() :])
+    return replace(captured, type=match[1].lower(), text=captured.text[match.end() :]) if match else captured
 
 
 def _titled(captured: Captured) -> Captured:

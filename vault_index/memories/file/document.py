@@ -112,11 +112,7 @@ def title_of(body: str) -> str:
 
     At most 80 characters, cut between words; empty where the body says nothing.
     """
-    for text in _candidates(split_lines(body)):
-        words = plain_words(text)
-        if words:
-            return _shortened(words)
-    return ""
+    return _shortened(next(filter(None, map(plain_words, _candidates(split_lines(body)))), ""))
 
 
 def with_body(text: str, body: str) -> str:
@@ -219,9 +215,7 @@ def _headings(lines: Sequence[str], head_lines: int) -> list[tuple[int, Block]]:
 
 def _level(first: str, last: str) -> int:
     marks = _ATX.match(first)
-    if marks:
-        return len(marks[1])
-    return 1 if last.strip().startswith("=") else 2
+    return len(marks[1]) if marks else 1 if last.strip().startswith("=") else 2
 
 
 def _named(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block]:

@@ -32,13 +32,13 @@ def read_fields(given: Mapping[str, Any], *, today: date) -> dict[str, Any]:
     for option, value in given.items():
         name = _OTHER_NAMES.get(option, option)
         if name not in FIELDS:
-            raise UsageError(f"a memory has no field {option!r}", f"There are: {', '.join(FIELDS)}.")
+            raise UsageError(f"a memory has no field {option!r}", f"there are: {', '.join(FIELDS)}")
         if value is not None:
             read[name] = _read(FIELDS[name], value, today)
     expires = read.get("expires")
     if expires and date.fromisoformat(expires[:10]) < today:
         raise UsageError(
-            f"expires: {expires} is past", "Give a day to come, or leave it out: most memories never expire."
+            f"expires: {expires} is past", "give a day to come, or leave it out: most memories never expire"
         )
     return read
 
@@ -76,7 +76,7 @@ def _read(field: Field, value: Any, today: date) -> Any:
 
 def _line(name: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise UsageError(f"{name} must be text, not {value!r}", "Give one line of text.")
+        raise UsageError(f"{name} must be text, not {value!r}", "give one line of text")
     return " ".join(str(value).split())
 
 
@@ -84,12 +84,12 @@ def _items(name: str, value: Any) -> list[str]:
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := part.strip())]
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
-        raise UsageError(f"{name} must be a list, not {value!r}", "Give a list, or a text with commas.")
+        raise UsageError(f"{name} must be a list, not {value!r}", "give a list, or a text with commas")
     return [text for item in value if (text := _line(name, item))]
 
 
 def _choice(field: Field, value: Any) -> str:
     text = _line(field.name, value).lower()
     if text and text not in field.choices:
-        raise UsageError(f"{text!r} is no {field.name} of a memory", f"Choose one of: {', '.join(field.choices)}.")
+        raise UsageError(f"{text!r} is no {field.name} of a memory", f"choose one of: {', '.join(field.choices)}")
     return text

@@ -251,14 +251,11 @@ def unusable(parts: list[str], *, new: bool) -> str:
         ("it is empty", name == ".md"),
         ("what begins with a dot is hidden", any(part.startswith(".") for part in parts)),
         ("the index passes over such names", not (all(map(is_folder_name, parts[:-1])) and is_document_name(name))),
+        (f"{bad[0]!r} is not allowed in file names everywhere" if bad else "", new and bool(bad)),
+        (
+            "names must not begin with a space, or end with a space or a dot",
+            new and any(stem != stem.strip() or stem.endswith(".") for stem in stems),
+        ),
+        ("it is too long", new and any(len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES for part in parts)),
     ]
-    if new:
-        reasons += [
-            (f"{bad[0]!r} is not allowed in file names everywhere" if bad else "", bool(bad)),
-            (
-                "names must not begin with a space, or end with a space or a dot",
-                any(stem != stem.strip() or stem.endswith(".") for stem in stems),
-            ),
-            ("it is too long", any(len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES for part in parts)),
-        ]
     return next((reason for reason, holds in reasons if holds), "")

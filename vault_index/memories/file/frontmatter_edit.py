@@ -142,15 +142,11 @@ def _values(inside: str) -> Mapping[str, Any] | None:
 
 
 def _did(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, key: str, value: Any) -> bool:
-    if before is None or after is None:
+    if before is None or after is None or (key in after) == (value is None):
         return False
-    others = {name: said for name, said in before.items() if name != key}
-    if {name: said for name, said in after.items() if name != key} != others:
-        return False
-    if value is None:
-        return key not in after
-    # A time may be read in another spelling.
-    return key in after and (after[key] == value or (key in DATES and isinstance(value, str)))
+    if value is not None and after[key] != value and not (key in DATES and isinstance(value, str)):
+        return False  # but a time may be read in another spelling
+    return {**before, key: value} == {**after, key: value}
 
 
 def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:

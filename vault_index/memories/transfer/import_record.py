@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -153,40 +152,29 @@ def time_of(value: object, name: str) -> str | None:
     """
     if is_nothing(value):
         return None
+    try:
+        return _iso_moment(value)
+    except (TypeError, ValueError, OverflowError, OSError) as error:
+        hint = "write it as 2026-11-21T10:00:00Z, or in seconds since 1970"
+        raise UsageError(f"{name} is no time: {value!r}", hint) from error
+
+
+def _iso_moment(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _no_time(name, value)
+        raise TypeError(value)
     text = str(value).strip()
     try:
         number = float(text)
     except ValueError:
-        return _iso(text, name)
-    try:
-        return datetime.fromtimestamp(_seconds(number), UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError) as error:
-        raise _no_time(name, value) from error
-
-
-def _seconds(number: float) -> float:
-    if not math.isfinite(number):
-        raise ValueError(number)
-    size = abs(number)
-    return number / (1e6 if size >= _MICROSECONDS_FROM else 1e3 if size >= _MILLISECONDS_FROM else 1)
-
-
-def _iso(text: str, name: str) -> str:
-    try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise _no_time(name, text) from error
-    if len(text) <= len("2026-01-09"):
-        return moment.date().isoformat()
-    if moment.tzinfo is None and " " in text and not moment.microsecond:
-        moment = moment.replace(tzinfo=UTC)
+        if len(text) <= len("2026-01-09"):
+            return moment.date().isoformat()
+        if moment.tzinfo is None and " " in text and not moment.microsecond:
+            moment = moment.replace(tzinfo=UTC)
+    else:
+        unit = 1e6 if abs(number) >= _MICROSECONDS_FROM else 1e3 if abs(number) >= _MILLISECONDS_FROM else 1
+        moment = datetime.fromtimestamp(number / unit, UTC)
     return moment.isoformat(timespec="seconds")
-
-
-def _no_time(name: str, value: object) -> UsageError:
-    return UsageError(f"{name} is no time: {value!r}", "write it as 2026-11-21T10:00:00Z, or in seconds since 1970")
 
 
 def strings(value: object) -> list[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def import_memories(
     """Store the memories of a file or folder; with `embed` their vectors follow."""
     batch = read_path(Path(path).expanduser())
     with writing(runtime, "import", sources) as memories:
-        importer = Importer(memories, force=force, dry_run=dry_run)
+        importer = Importer(memories=memories, force=force, dry_run=dry_run)
         outcomes = importer.run(batch, progress, cancel)
         memories.flush(progress)
     if dry_run:
@@ -54,24 +54,22 @@ def import_memories(
     return outcomes
 
 
+@dataclass(slots=True, kw_only=True)
 class Importer:
     """Stores one batch. Memories of other programs are merged with those that say the same; our own come back as they
     were, duplicates included, unless the vault had one of them before."""
 
-    def __init__(self, memories: MemoryStore, *, force: bool, dry_run: bool) -> None:
-        self._memories = memories
-        self._reader = memories.connections.reader
-        self._now = memories.now.timestamp()
-        self._force = force
-        self._dry_run = dry_run
-        self.usage: dict[str, tuple[int, float]] = {}
-        """How often each memory was opened where it came from, and when last (seconds since the epoch)."""
-        self._new: set[str] = set()
+    memories: MemoryStore
+    force: bool
+    dry_run: bool
+    usage: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """How often each memory was opened where it came from, and when last (seconds since the epoch)."""
+    _new: set[str] = field(default_factory=set)
 
     def run(self, batch: Batch, progress: Progress, cancel: CancelToken) -> MemoryOutcomes:
         """What became of each memory; the index does not know of it yet."""
-        settled = [self._complete(memory) for memory in assign_ids(batch.memories, self._earlier_names())]
-        settled = self._with_merged_references(settled)
+        given = assign_ids(batch.memories, self._earlier_names())
+        settled = self._with_merged_references([self._complete(memory) for memory in given])
         self._new = {memory.uid for memory in settled if memory.uid}
         results: list[MemoryOutcome] = []
         failed = list(batch.failed)
@@ -94,7 +92,7 @@ class Importer:
 
     def _earlier_names(self) -> dict[str, str]:
         """Ids of memories imported earlier, by their old ids."""
-        documents, _ = documents_page(self._reader, _IMPORTED, Order("created", False), -1, 0)
+        documents, _ = documents_page(self.memories.connections.reader, _IMPORTED, Order("created", False), -1, 0)
         names: dict[str, str] = {}
         for document in documents:
             for old in string_list(document.frontmatter.get(OLD_ID)):
@@ -105,7 +103,7 @@ class Importer:
         """With a title and times, which every memory of ours has."""
         if memory.own:
             return memory
-        now = self._memories.now.isoformat(timespec="seconds")
+        now = self.memories.now.isoformat(timespec="seconds")
         head = dict(memory.head)
         head["title"] = head.get("title") or title_of(memory.body)
         head["created"] = head.get("created") or head.get("updated") or now
@@ -119,7 +117,7 @@ class Importer:
         instead: dict[str, str] = {}
         old_ids: dict[str, list[Any]] = {}
         for memory in memories:
-            if memory.own or is_over(memory.head, self._now):
+            if memory.own or is_over(memory.head, self.memories.now.timestamp()):
                 continue
             uid = memory.head["id"]
             key = memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
@@ -133,26 +131,33 @@ class Importer:
 
     def _duplicate_of(self, key: bytes, uid: str) -> str | None:
         """The id of another memory in the vault that says this, and is neither expired nor replaced."""
-        known = memories_by_identity(self._reader, key, self._memories.home)
-        return next((one.uid for one in known if one.uid != uid and not is_over(one.frontmatter, self._now)), None)
+        known = memories_by_identity(self.memories.connections.reader, key, self.memories.home)
+        return next(
+            (
+                one.uid
+                for one in known
+                if one.uid != uid and not is_over(one.frontmatter, self.memories.now.timestamp())
+            ),
+            None,
+        )
 
     # --- one memory --------------------------------------------------------------------------------------------
 
     def _import_foreign(self, memory: ImportRecord) -> MemoryOutcome:
         uid, title = memory.head["id"], memory.head["title"]
-        if known := self._memories.known(uid):
+        if known := self.memories.known(uid):
             return MemoryOutcome(uid, known.path, known.title, "known", {})
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
         self._check(new.text)
-        over = is_over(new.front, self._now)
-        if self._dry_run:
-            here = None if over else self._memories.duplicate(new)
+        over = is_over(new.front, self.memories.now.timestamp())
+        if self.dry_run:
+            here = None if over else self.memories.duplicate(new)
             if here is not None:
                 return MemoryOutcome(here.uid, here.path, title, "duplicate", {})
             return MemoryOutcome(uid, "", title, "would be created", {})
         if over:  # it must not make another one expire
-            return MemoryOutcome(uid, self._memories.put(new), title, "created", {})
-        stored = self._memories.store(new, self._replaced(memory))
+            return MemoryOutcome(uid, self.memories.put(new), title, "created", {})
+        stored = self.memories.store(new, self._replaced(memory))
         details = {"warnings": list(stored.warnings)}
         if stored.duplicate_of is None:
             return MemoryOutcome(uid, stored.path, title, "created", details)
@@ -162,43 +167,47 @@ class Importer:
     def _import_own(self, memory: ImportRecord) -> MemoryOutcome:
         """As it was: with its id, under its name unless that is taken."""
         new, title = read_text(file_of(memory), memory.path or ""), str(memory.head.get("title") or memory.path)
-        here = self._memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
+        here = self.memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
         if here is not None:
             same = here.text == new.text
             why = {} if same else {"reason": "the vault has another text under this id or name, which stays"}
             return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
         self._check(new.text)
-        if memory.uid and not is_over(memory.head, self._now) and (here := self._memories.duplicate(new)):
+        if (
+            memory.uid
+            and not is_over(memory.head, self.memories.now.timestamp())
+            and (here := self.memories.duplicate(new))
+        ):
             return MemoryOutcome(here.uid, here.path, title, "duplicate", {})
-        if self._memories.at(new.path) is not None:
+        if self.memories.at(new.path) is not None:
             new = replace(new, path="")
-        if self._dry_run:
+        if self.dry_run:
             return MemoryOutcome(memory.uid or "", new.path, title, "would be created", {})
-        path = self._memories.put(new)
-        return MemoryOutcome(document_uid(memory.head.get("id"), self._memories.home, path), path, title, "created", {})
+        path = self.memories.put(new)
+        return MemoryOutcome(document_uid(memory.head.get("id"), self.memories.home, path), path, title, "created", {})
 
     def _by_id(self, uid: str) -> MemoryFile | None:
-        known = self._memories.known(uid)
-        return self._memories.read(known) if known else None
+        known = self.memories.known(uid)
+        return self.memories.read(known) if known else None
 
     def _replaced(self, memory: ImportRecord) -> list[StoredDocument]:
         """Memories of the vault that it supersedes; those of the same batch say so themselves."""
-        known = (self._memories.known(uid) for uid in memory.head.get("supersedes", ()))
+        known = (self.memories.known(uid) for uid in memory.head.get("supersedes", ()))
         return [document for document in known if document and document.uid not in self._new]
 
     def _keep_old_id(self, path: str, old: Any) -> None:
         """Have a memory that was here before found by the id of its imported duplicate, too."""
-        here = self._memories.at(path)
+        here = self.memories.at(path)
         if here is None or old is None:
             return
         was = _listed(here.front.get(OLD_ID))
         more = [name for name in _listed(old) if name not in was]
         if more:
             ids = [*was, *more] if was or len(more) > 1 else more[0]
-            self._memories.replace(here, with_changes(here.text, {OLD_ID: ids}))
+            self.memories.replace(here, with_changes(here.text, {OLD_ID: ids}))
 
     def _check(self, text: str) -> None:
-        if not self._force:
+        if not self.force:
             refuse_secrets("the memory", text)
 
     def _note_usage(self, memory: ImportRecord, outcome: MemoryOutcome) -> None:

@@ -107,14 +107,12 @@ def read_json(text: str, name: str) -> Batch:
 
 
 def _records(data: object, name: str) -> list[Any]:
-    if isinstance(data, list):
-        return data
-    if isinstance(data, dict):
-        inside: list[Any] | None = next((data[key] for key in _WRAPPERS if isinstance(data.get(key), list)), None)
-        if inside is not None:
-            return inside
-        if any(key in data for key in _CONTENTS):
-            return [data]
+    values = data if isinstance(data, dict) else {}
+    for found in (data, *map(values.get, _WRAPPERS)):
+        if isinstance(found, list):
+            return found
+    if any(key in values for key in _CONTENTS):
+        return [data]
     raise UsageError(f"{name} holds no records", _HINT)
 
 
@@ -126,9 +124,7 @@ def _read(record: object, number: int) -> ImportRecord:
         json.dumps(record, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise UsageError("it is not valid UTF-8", _HINT) from error
-    if is_own(record):
-        return from_record(record, position)
-    return _foreign(record, position)
+    return from_record(record, position) if is_own(record) else _foreign(record, position)
 
 
 def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:

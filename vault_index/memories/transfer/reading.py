@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.memory import as_uuid
+from vault_index.markdown.memory import as_uuid, last_moment
 from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import TYPES
@@ -78,7 +77,8 @@ def read_observation(text: str, path: str) -> ImportRecord:
         "digest": text_of(values.get("digest")),
         "tags": tags_of(values.get("tags")),
         "project": text_of(values.get("project")),
-        "created": time_of(values.get("created"), "created") or (_day(named["date"]) if named else None),
+        "created": time_of(values.get("created"), "created")
+        or (named["date"] if named and last_moment(named["date"]) is not None else None),
         "updated": time_of(values.get("updated"), "updated"),
         "entered_by": text_of(values.get("entered_by")),
         "expires": time_of(values.get("expires"), "expires"),
@@ -136,13 +136,6 @@ def _title(given: str, lines: Sequence[str]) -> tuple[str, str]:
     if given and given.casefold() != shown.casefold():
         return given, without_blank_edges("\n".join(lines))
     return given or shown, without_blank_edges("\n".join(lines[first + 1 :]))
-
-
-def _day(text: str) -> str | None:
-    """A date in a name, where it is one."""
-    with suppress(UsageError):
-        return time_of(text, "date")
-    return None
 
 
 def _called(ref: str) -> str:
