@@ -1,7 +1,10 @@
 """The budget of the house: what grows beyond it is made simpler, or the budget is raised on purpose, with a reason."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import grimp
 
 import vault_index
 
@@ -20,3 +23,10 @@ def test_the_house_keeps_within_its_budget() -> None:
     assert statements <= STATEMENTS
     assert len(modules) <= MODULES
     assert too_long == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Nor late, nor for types alone; a package's `__init__` is a module."""
+    graph = grimp.build_graph("vault_index", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules

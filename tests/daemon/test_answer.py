@@ -17,7 +17,7 @@ from vault_index.daemon.server import Request
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, NotFoundError
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from vault_index import tokens
 from vault_index.query.pack import Candidate, Groups, pack, quote
-from vault_index.results import RecalledSource
+from vault_index.results.texts import RecalledSource
 
 TOKEN = "0123456789abcdef"
 SENTENCES = "The first sentence says one thing. The second sentence says another thing. " * 10

@@ -15,7 +15,7 @@ from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Writer
 from vault_index.models import Progress
-from vault_index.results import DaemonStatus, Status, WatchStatus
+from vault_index.results.status import DaemonStatus, Status, WatchStatus
 
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""

@@ -13,7 +13,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from vault_index.daemon.log import log_event
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 from vault_index.sources.opencode.source import OpenCodeSource
 
 log = logging.getLogger(__name__)

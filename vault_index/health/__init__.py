@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         embed_status as embed_status,
         privacy_ledger as privacy_ledger,
     )
-    from vault_index.health.stats import index_stats as index_stats
+    from vault_index.health.stats import index_stats as index_stats, list_agents as list_agents, list_tags as list_tags
     from vault_index.health.status import file_status as file_status, index_status as index_status
 
 _MODULES = {
@@ -20,6 +20,8 @@ _MODULES = {
     "embed_status": "embedding",
     "privacy_ledger": "embedding",
     "index_stats": "stats",
+    "list_agents": "stats",
+    "list_tags": "stats",
     "index_status": "status",
     "file_status": "status",
 }

@@ -6,8 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import anyio
@@ -16,15 +15,12 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from vault_index import __version__
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
+from vault_index.mcp_server.toolbox import Toolbox
 from vault_index.mcp_server.tools import Tool, offered
 from vault_index.surrogates import mended
-
-TYPE_CHECKING = False  # spares the import of what counts and renders, which waits for the first call
-if TYPE_CHECKING:
-    from vault_index.mcp_server.toolbox import Toolbox
+from vault_index.version import __version__
 
 INSTRUCTIONS = (
     "The user's long-term memory: notes, memories, past sessions. Call memory_search before you answer about earlier "
@@ -47,12 +43,7 @@ def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Se
     tools = offered(read_only=read_only)
     listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
     server: Server[dict[str, Any]] = Server("vault-index", version=__version__, instructions=INSTRUCTIONS)
-
-    @cache
-    def toolbox() -> "Toolbox":
-        from vault_index.mcp_server.toolbox import Toolbox
-
-        return Toolbox(tools, backend, source)
+    toolbox = Toolbox(tools, backend, source)
 
     async def list_tools(request: types.ListToolsRequest) -> types.ServerResult:
         # Not earlier, so that the handshake does not wait.
@@ -108,9 +99,9 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:
+def _answer(toolbox: Toolbox, asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:
     try:
-        shown = toolbox().call(asked.name, asked.arguments or {}, client)
+        shown = toolbox.call(asked.name, asked.arguments or {}, client)
     except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
         if not isinstance(error, VaultIndexError):
             hint = "this is a defect of vault-index; other calls may work"

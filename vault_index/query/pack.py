@@ -8,7 +8,7 @@ from vault_index import tokens
 from vault_index.markdown.chunk import LONGEST_TOKEN, pieces
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
 from vault_index.markdown.sanitize import harmless
-from vault_index.results import RecalledSource
+from vault_index.results.texts import RecalledSource
 
 _SHARE = 8
 """One quotation has at most 1/8 of the budget, or `_LEAST_SHARE` tokens if that is more."""
