@@ -7,14 +7,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vault_index.api import VaultIndex, dispatch
 from vault_index.api.methods import WRITING
-from vault_index.config.home import Home
+from vault_index.config import Home, load_config
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
+from vault_index.daemon.system import launch
 from vault_index.errors import BusyError, UsageError, VaultIndexError
-
-TYPE_CHECKING = False  # spares the import of the index, which only a call without a daemon needs
-if TYPE_CHECKING:
-    from vault_index.api import VaultIndex
 
 log = logging.getLogger(__name__)
 
@@ -70,8 +68,6 @@ class Backend:
     def _daemon(self, seconds: float) -> Client | None:
         """A new connection. A daemon is started if none runs and `agents.start_daemon` allows it; None if it does not
         listen after `seconds`. Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
-        from vault_index.config import load_config
-
         client = connect(self._home.socket_path)
         if client is None and load_config(self._home).agents.start_daemon:
             deadline = self._launch() + seconds
@@ -83,8 +79,6 @@ class Backend:
     def _launch(self) -> float:
         """Start the daemon, unless this process did before, and return when it did (monotonic seconds). A daemon that
         does not come up, or that its user stopped, is not started again."""
-        from vault_index.daemon.system import launch
-
         with self._lock:
             if self._launched_at is None:
                 launch(self._home, self._options)
@@ -92,8 +86,6 @@ class Backend:
             return self._launched_at
 
     def _call_here(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        from vault_index.api import VaultIndex, dispatch
-
         with self._lock:
             if self._index is None:
                 self._index = VaultIndex.open(self._home)
@@ -106,8 +98,6 @@ class Backend:
 
     def _sync(self) -> None:
         """Runs in a thread with its own VaultIndex: an instance writes from one thread only."""
-        from vault_index.api import VaultIndex
-
         try:
             with VaultIndex.open(self._home) as index:
                 index.sync()

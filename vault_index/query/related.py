@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 
 from vault_index.models import Filters, Vector
 from vault_index.query.documents import Records
-from vault_index.query.references import Place, linked_from, linking_to
+from vault_index.query.links import linked_from, linking_to
+from vault_index.query.references import Place
 from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.store.documents import chunks_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
