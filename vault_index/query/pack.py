@@ -54,8 +54,7 @@ class Groups:
 class Quoted:
     text: str
     tokens: int
-    whole: bool
-    candidate: Candidate
+    source: RecalledSource
 
 
 def pack(groups: Groups, budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
@@ -73,7 +72,7 @@ def _joined(quoted: Sequence[Quoted], budget: int, token: str) -> tuple[str, tup
     while quoted:
         text = as_recalled([one.text for one in quoted], token)
         if tokens.count(text) <= budget:
-            return text, tuple(replace(one.candidate.source, whole=one.whole) for one in quoted)
+            return text, tuple(one.source for one in quoted)
         quoted = quoted[:-1]
     return "", ()
 
@@ -117,7 +116,7 @@ def quote(candidate: Candidate, room: int) -> Quoted | None:
     if not whole and (room - head < _WORTH_CUTTING or not lines):
         return None
     text = quotation(candidate.place, candidate.about, candidate.title, lines)
-    return Quoted(text, _size(text), whole, candidate)
+    return Quoted(text, _size(text), replace(candidate.source, whole=whole))
 
 
 def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
