@@ -16,7 +16,7 @@ from vault_index.config.edit import create_config
 from vault_index.config.home import find_home
 from vault_index.markdown.normalize import split_lines
 from vault_index.query.search import Mode
-from vault_index.results import Hit, SearchResult
+from vault_index.results.search import Hit, SearchResult
 
 Judgements = Mapping[str, Mapping[str, int]]
 """Grades above zero by query and document or passage."""

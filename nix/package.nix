@@ -9,7 +9,7 @@
 }:
 let
   project = (builtins.fromTOML (builtins.readFile ../pyproject.toml)).project;
-  version = builtins.head (builtins.match ".*__version__ = \"([^\"]+)\".*" (builtins.readFile ../vault_index/__init__.py));
+  version = builtins.head (builtins.match ".*__version__ = \"([^\"]+)\".*" (builtins.readFile ../vault_index/version.py));
   nameOf = requirement: builtins.head (builtins.match "([A-Za-z0-9._-]+).*" requirement);
   lacking = {
     toon-format = callPackage ./toon-format.nix { };

@@ -2,15 +2,16 @@
 
 import ast
 from collections.abc import Iterator, Sequence, Set
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 18_360
-"""The aim is 18,000: lower it with every simplification."""
+STATEMENTS = 18_000
 MODULES = 200
 LINES = 400
 BEGINNINGS = ("TOML",)
@@ -25,6 +26,13 @@ def test_the_house_keeps_within_its_budget() -> None:
     assert statements <= STATEMENTS
     assert len(modules) <= MODULES
     assert too_long == []
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Nor late, nor for types alone; a package's `__init__` is a module."""
+    graph = grimp.build_graph("vault_index", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
 
 
 def test_messages_and_hints_of_errors_are_no_sentences() -> None:

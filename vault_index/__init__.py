@@ -1,6 +1,8 @@
 """vault-index keeps markdown searchable. The Python interface is `VaultIndex`, what it returns and what it raises."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vault_index.lazy import lazy_names
 
 if TYPE_CHECKING:
     from vault_index.api.index import VaultIndex as VaultIndex
@@ -16,59 +18,66 @@ if TYPE_CHECKING:
         UsageError as UsageError,
         VaultIndexError as VaultIndexError,
     )
-    from vault_index.results import (
-        AgentList as AgentList,
-        DoctorReport as DoctorReport,
-        DocumentList as DocumentList,
-        DocumentRecord as DocumentRecord,
-        DocumentText as DocumentText,
+    from vault_index.results.base import Failure as Failure, Problem as Problem
+    from vault_index.results.changes import (
         EmbedPlan as EmbedPlan,
         EmbedReport as EmbedReport,
         EmbedStatus as EmbedStatus,
+        SyncReport as SyncReport,
+    )
+    from vault_index.results.counts import AgentList as AgentList, Stats as Stats, TagList as TagList
+    from vault_index.results.documents import (
+        DocumentList as DocumentList,
+        DocumentRecord as DocumentRecord,
+        RelatedList as RelatedList,
+        RelatedRecord as RelatedRecord,
+        Timeline as Timeline,
+    )
+    from vault_index.results.memories import (
         ExportReport as ExportReport,
         FailedItem as FailedItem,
-        Failure as Failure,
-        FileStatus as FileStatus,
-        Hit as Hit,
         MemoryOutcome as MemoryOutcome,
         MemoryOutcomes as MemoryOutcomes,
         NearMemory as NearMemory,
-        Privacy as Privacy,
-        Problem as Problem,
-        Recall as Recall,
-        RelatedList as RelatedList,
-        RelatedRecord as RelatedRecord,
-        SearchResult as SearchResult,
-        Stats as Stats,
-        Status as Status,
         StoredMemory as StoredMemory,
-        SyncReport as SyncReport,
-        TagList as TagList,
-        Texts as Texts,
-        Timeline as Timeline,
-        Why as Why,
     )
+    from vault_index.results.search import Hit as Hit, SearchResult as SearchResult
+    from vault_index.results.status import (
+        DoctorReport as DoctorReport,
+        FileStatus as FileStatus,
+        Privacy as Privacy,
+        Status as Status,
+    )
+    from vault_index.results.texts import DocumentText as DocumentText, Recall as Recall, Texts as Texts
+    from vault_index.results.why import Why as Why
+    from vault_index.version import __version__ as __version__
 
-__version__ = "0.1.0"
+_NAMES = {
+    "api.index": ("VaultIndex",),
+    "errors": (
+        "BusyError",
+        "ConfigError",
+        "ConflictError",
+        "EmbedderError",
+        "IndexCorruptError",
+        "IndexTooNewError",
+        "NotFoundError",
+        "NotSetUpError",
+        "UsageError",
+        "VaultIndexError",
+    ),
+    "results.base": ("Failure", "Problem"),
+    "results.changes": ("EmbedPlan", "EmbedReport", "EmbedStatus", "SyncReport"),
+    "results.counts": ("AgentList", "Stats", "TagList"),
+    "results.documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Timeline"),
+    "results.memories": ("ExportReport", "FailedItem", "MemoryOutcome", "MemoryOutcomes", "NearMemory", "StoredMemory"),
+    "results.search": ("Hit", "SearchResult"),
+    "results.status": ("DoctorReport", "FileStatus", "Privacy", "Status"),
+    "results.texts": ("DocumentText", "Recall", "Texts"),
+    "results.why": ("Why",),
+    "version": ("__version__",),
+}
+__all__ = [name for names in _NAMES.values() for name in names]
 
-_ERRORS = (
-    "BusyError", "ConfigError", "ConflictError", "EmbedderError", "IndexCorruptError", "IndexTooNewError",
-    "NotFoundError", "NotSetUpError", "UsageError", "VaultIndexError",
-)  # fmt: skip
-_RESULTS = (
-    "AgentList", "DoctorReport", "DocumentList", "DocumentRecord", "DocumentText", "EmbedPlan", "EmbedReport",
-    "EmbedStatus", "ExportReport", "FailedItem", "Failure", "FileStatus", "Hit", "MemoryOutcome", "MemoryOutcomes",
-    "NearMemory", "Privacy", "Problem", "Recall", "RelatedList", "RelatedRecord", "SearchResult", "Stats", "Status",
-    "StoredMemory", "SyncReport", "TagList", "Texts", "Timeline", "Why",
-)  # fmt: skip
-__all__ = ["VaultIndex", "__version__", *_ERRORS, *_RESULTS]  # noqa: PLE0604 - names, spelled once
-
-
-def __getattr__(name: str) -> Any:
-    # Lazy (PEP 562): the command line imports this package on every call and must not pay for the index.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    module = "errors" if name in _ERRORS else "results" if name in _RESULTS else "api"
-    return getattr(import_module(f"{__name__}.{module}"), name)
+# The command line imports this package on every call and must not pay for the index.
+__getattr__ = lazy_names(__name__, _NAMES)

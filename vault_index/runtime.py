@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a question is not to import what writes, and `list` not wha
     from vault_index.query.documents import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
-    from vault_index.results import EmbedReport
+    from vault_index.results.changes import EmbedReport
     from vault_index.sources.source import Source
 
 

@@ -1,6 +1,8 @@
 """The public interface: what the package exports, and that methods, options and the registry agree."""
 
+import ast
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,12 @@ from vault_index.fields import FIELDS, FILTERS
 @pytest.mark.parametrize("name", vault_index.__all__)
 def test_everything_exported_is_there(name: str) -> None:
     assert getattr(vault_index, name) is not None
+
+
+def test_type_checkers_know_what_is_exported() -> None:
+    [block] = [node for node in ast.parse(Path(vault_index.__file__).read_text()).body if isinstance(node, ast.If)]
+    known = [alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(map(str, known)) == sorted(vault_index.__all__)
 
 
 def test_nothing_else_is_exported() -> None:

@@ -73,7 +73,7 @@ def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, comman
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     modules = imported(*command, "--json")
     answers_made = {name for name in modules if name.startswith("vault_index.results.")}
-    assert answers_made == {f"vault_index.results.{answer}"}
+    assert answers_made - {"vault_index.results.base"} == {f"vault_index.results.{answer}"}
     assert not WITHOUT_A_DAEMON & modules
 
 

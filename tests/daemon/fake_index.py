@@ -12,10 +12,7 @@ from typing import Any
 from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Progress, no_progress
-from vault_index.results import (
-    EmbedReport,
-    SyncReport,
-)
+from vault_index.results.changes import EmbedReport, SyncReport
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> None:

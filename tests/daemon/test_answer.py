@@ -18,7 +18,7 @@ from vault_index.daemon.server import Request
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.watcher import Watcher
 from vault_index.errors import BusyError, UsageError
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 

@@ -18,7 +18,7 @@ from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError
 from vault_index.models import Progress
-from vault_index.results import SyncReport
+from vault_index.results.changes import SyncReport
 
 
 def test_a_memory_is_found_when_the_daemon_has_answered(place: Place) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from vault_index.daemon.progress_rate import ProgressRate
-from vault_index.results import WorkStatus
+from vault_index.results.status import WorkStatus
 
 
 class Clock:

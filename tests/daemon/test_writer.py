@@ -17,7 +17,9 @@ from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
-from vault_index.results import EmbedReport, Problem, SyncReport, WorkStatus
+from vault_index.results.base import Problem
+from vault_index.results.changes import EmbedReport, SyncReport
+from vault_index.results.status import WorkStatus
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n"}
 Patch = pytest.MonkeyPatch

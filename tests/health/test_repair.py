@@ -13,7 +13,7 @@ from vault_index import VaultIndex
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
 from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
 from vault_index.store.integrity import vec0_fault
 

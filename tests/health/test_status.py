@@ -13,7 +13,7 @@ from vault_index.daemon.system import DaemonLock
 from vault_index.errors import NotFoundError
 from vault_index.health import index_status
 from vault_index.health.environment import space_problems
-from vault_index.results import DaemonStatus, SentRecord, Status
+from vault_index.results.status import DaemonStatus, SentRecord, Status
 from vault_index.store.cache import Cache
 
 NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n", "broken.md": "---\ntitle: @home\n---\nText.\n"}

@@ -14,7 +14,7 @@ from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 NOTES = {
     f"{n:02}.md": f"# Note {n}\n\nThe {word} is described here.\n"

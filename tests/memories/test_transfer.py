@@ -15,7 +15,7 @@ from vault_index import VaultIndex
 from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.results import MemoryOutcomes
+from vault_index.results.memories import MemoryOutcomes
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"

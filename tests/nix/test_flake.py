@@ -70,7 +70,7 @@ def named(requirements: list[str]) -> set[str]:
 def test_each_system_has_the_program_with_all_it_needs() -> None:
     packages = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.packages")
     wanted = named(PROJECT["dependencies"])
-    version = runpy.run_path(str(ROOT / "vault_index" / "__init__.py"))["__version__"]
+    version = runpy.run_path(str(ROOT / "vault_index" / "version.py"))["__version__"]
     assert packages.keys() == SYSTEMS
     for told in packages.values():
         assert told["version"] == version

@@ -4,7 +4,28 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from vault_index import results
+from vault_index.results.base import Failure, Problem
+from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
+from vault_index.results.counts import Stats, TagCount, TagList
+from vault_index.results.documents import DocumentList, DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
+from vault_index.results.explain import ChannelEvidence, Explanation, QueryReading, WordReading
+from vault_index.results.search import Hit, SearchResult
+from vault_index.results.status import (
+    DaemonStatus,
+    DoctorReport,
+    EmbedderStatus,
+    HardToFind,
+    IndexStatus,
+    Privacy,
+    RecallOfClass,
+    RecallReport,
+    SentRecord,
+    SourceStatus,
+    Status,
+    WatchStatus,
+)
+from vault_index.results.texts import DocumentText, Recall, RecalledSource, Texts
+from vault_index.results.why import Why
 
 SNIPPET = (
     "WAL lets readers run while the daemon writes, so that search never waits for a sync. The log is bounded by "
@@ -34,7 +55,7 @@ def jsonable(value: Any) -> dict[str, Any]:
     return answer
 
 
-def hit(number: int = 0, **changes: Any) -> results.Hit:
+def hit(number: int = 0, **changes: Any) -> Hit:
     values: dict[str, Any] = {
         "id": f"{0x5F0C3F0E + number * 0x1234567:08x}-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         "kind": "note",
@@ -63,10 +84,10 @@ def hit(number: int = 0, **changes: Any) -> results.Hit:
         "link": "obsidian://open?vault=Vault&file=30-code%2Fdatabases%2Fsqlite-wal",
         "spans": {"snippet": ((9, 16),), "digest": ()},
     }
-    return results.Hit(**(values | changes))
+    return Hit(**(values | changes))
 
 
-def search(*hits: results.Hit, **changes: Any) -> dict[str, Any]:
+def search(*hits: Hit, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "query": "do readers wait",
         "mode": "hybrid",
@@ -76,13 +97,13 @@ def search(*hits: results.Hit, **changes: Any) -> dict[str, Any]:
         "took_ms": 8.1,
         "results": hits,
     }
-    return jsonable(results.SearchResult(**(values | changes)))
+    return jsonable(SearchResult(**(values | changes)))
 
 
-def explanation(*words: str, **changes: Any) -> results.Explanation:
+def explanation(*words: str, **changes: Any) -> Explanation:
     """Of a passage that says the first of the words as typed, the second as corrected and the third not at all."""
     values: dict[str, Any] = {
-        "channels": {"text": results.ChannelEvidence(3, 12.1), "vector": results.ChannelEvidence(1, 0.61)},
+        "channels": {"text": ChannelEvidence(3, 12.1), "vector": ChannelEvidence(1, 0.61)},
         "coverage": 0.72,
         "matched": words[:1],
         "corrected": words[1:2],
@@ -90,17 +111,17 @@ def explanation(*words: str, **changes: Any) -> results.Explanation:
         "parts": {"text": 0.25, "vector": 0.31, "path": 0.0, "passage": 0.17},
         "factors": {"recency": 0.98},
     }
-    return results.Explanation(**(values | changes))
+    return Explanation(**(values | changes))
 
 
-def reading(word: str = "wal", **changes: Any) -> results.QueryReading:
+def reading(word: str = "wal", **changes: Any) -> QueryReading:
     values: dict[str, Any] = {
-        "words": (results.WordReading(word, 3.21, 12, ()), results.WordReading("dokcer", 6.5, 7, ("docker", word))),
+        "words": (WordReading(word, 3.21, 12, ()), WordReading("dokcer", 6.5, 7, ("docker", word))),
         "required": f'"{word} mode"',
         "excluded": word,
         "filters": ("kind:memory", f"tag:{word}"),
     }
-    return results.QueryReading(**(values | changes))
+    return QueryReading(**(values | changes))
 
 
 def why(**changes: Any) -> dict[str, Any]:
@@ -118,42 +139,40 @@ def why(**changes: Any) -> dict[str, Any]:
         "confidence": "high",
         "degraded": (),
         "corrections": {},
-        "reasons": (
-            results.Problem("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),
-        ),
+        "reasons": (Problem("beyond_limit", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"),),
         "hit": hit(explain=explanation("wal", "dokcer", "journal")),
         "reading": reading(),
     }
-    return jsonable(results.Why(**(values | changes)))
+    return jsonable(Why(**(values | changes)))
 
 
-def record(number: int = 0, **changes: Any) -> results.DocumentRecord:
+def record(number: int = 0, **changes: Any) -> DocumentRecord:
     known: dict[str, Any] = asdict(hit(number)) | {"turns": None}
-    fields = results.DocumentRecord.__dataclass_fields__
-    return results.DocumentRecord(**({key: known[key] for key in fields} | changes))
+    fields = DocumentRecord.__dataclass_fields__
+    return DocumentRecord(**({key: known[key] for key in fields} | changes))
 
 
-def documents(*records: results.DocumentRecord, total: int | None = None) -> dict[str, Any]:
-    return jsonable(results.DocumentList(records, len(records) if total is None else total))
+def documents(*records: DocumentRecord, total: int | None = None) -> dict[str, Any]:
+    return jsonable(DocumentList(records, len(records) if total is None else total))
 
 
-def related(*records: results.RelatedRecord, **changes: Any) -> dict[str, Any]:
+def related(*records: RelatedRecord, **changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {"anchor": record(title="WAL", path="wal.md"), "results": records, "total": len(records)}
-    return jsonable(results.RelatedList(**(values | changes)))
+    return jsonable(RelatedList(**(values | changes)))
 
 
-def relative(number: int = 0, *relations: results.Relation, **changes: Any) -> results.RelatedRecord:
+def relative(number: int = 0, *relations: Relation, **changes: Any) -> RelatedRecord:
     values: dict[str, Any] = {"relations": relations or ("near",), "cosine": 0.7123}
-    return results.RelatedRecord(**(asdict(record(number)) | values | changes))
+    return RelatedRecord(**(asdict(record(number)) | values | changes))
 
 
 def timeline(
-    before: tuple[results.DocumentRecord, ...] = (), after: tuple[results.DocumentRecord, ...] = (), **changes: Any
+    before: tuple[DocumentRecord, ...] = (), after: tuple[DocumentRecord, ...] = (), **changes: Any
 ) -> dict[str, Any]:
-    return jsonable(results.Timeline(record(9, **changes), before, after))
+    return jsonable(Timeline(record(9, **changes), before, after))
 
 
-def text(**changes: Any) -> results.DocumentText:
+def text(**changes: Any) -> DocumentText:
     values: dict[str, Any] = {
         "id": "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         "kind": "note",
@@ -165,19 +184,19 @@ def text(**changes: Any) -> results.DocumentText:
         "content": "# WAL\n\nReaders never wait.\n",
         "next": None,
     }
-    return results.DocumentText(**(values | changes))
+    return DocumentText(**(values | changes))
 
 
-def texts(*several: results.DocumentText) -> dict[str, Any]:
-    return jsonable(results.Texts(several))
+def texts(*several: DocumentText) -> dict[str, Any]:
+    return jsonable(Texts(several))
 
 
 def tags(**counts: int) -> dict[str, Any]:
-    return jsonable(results.TagList(tuple(results.TagCount(tag, count) for tag, count in counts.items()), len(counts)))
+    return jsonable(TagList(tuple(TagCount(tag, count) for tag, count in counts.items()), len(counts)))
 
 
 def recall(**changes: Any) -> dict[str, Any]:
-    source = results.RecalledSource(
+    source = RecalledSource(
         id="5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f",
         kind="memory",
         source="vault",
@@ -192,26 +211,26 @@ def recall(**changes: Any) -> dict[str, Any]:
         whole=False,
     )
     values: dict[str, Any] = {"text": "`wal.md:9`\n> WAL", "tokens": 9, "confidence": "high", "sources": (source,)}
-    return jsonable(results.Recall(**(values | changes)))
+    return jsonable(Recall(**(values | changes)))
 
 
 def status(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "version": "0.1.0",
-        "daemon": results.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00"),
-        "sources": (results.SourceStatus("vault", "vault", "/home/me/Vault", 173, 1204, 2),),
-        "index": results.IndexStatus(173, 1204, 1190, 14, 34_567_890),
-        "embedder": results.EmbedderStatus("local", "all-MiniLM-L6-v2", 384, True),
-        "watch": results.WatchStatus("native", "2026-11-21T10:01:00+00:00", None, 0),
-        "problems": (results.Problem("frontmatter", "a.md:3: broken frontmatter", "mend the YAML"),),
+        "daemon": DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00"),
+        "sources": (SourceStatus("vault", "vault", "/home/me/Vault", 173, 1204, 2),),
+        "index": IndexStatus(173, 1204, 1190, 14, 34_567_890),
+        "embedder": EmbedderStatus("local", "all-MiniLM-L6-v2", 384, True),
+        "watch": WatchStatus("native", "2026-11-21T10:01:00+00:00", None, 0),
+        "problems": (Problem("frontmatter", "a.md:3: broken frontmatter", "mend the YAML"),),
     }
-    return jsonable(results.Status(**(values | changes)))
+    return jsonable(Status(**(values | changes)))
 
 
-def doctor(*hard: results.HardToFind, problems: tuple[results.Problem, ...] = ()) -> dict[str, Any]:
-    classes = (results.RecallOfClass("title", 150, 0.9933), results.RecallOfClass("alias", 40, 0.925))
-    recall = results.RecallReport(150, 190, 0.9789, classes, hard, 2.4)
-    return jsonable(results.DoctorReport(not problems, problems, recall))
+def doctor(*hard: HardToFind, problems: tuple[Problem, ...] = ()) -> dict[str, Any]:
+    classes = (RecallOfClass("title", 150, 0.9933), RecallOfClass("alias", 40, 0.925))
+    recall = RecallReport(150, 190, 0.9789, classes, hard, 2.4)
+    return jsonable(DoctorReport(not problems, problems, recall))
 
 
 def plan(**changes: Any) -> dict[str, Any]:
@@ -227,23 +246,23 @@ def plan(**changes: Any) -> dict[str, Any]:
         "spent_today": 0,
         "daily_token_limit": 100_000,
     }
-    return jsonable(results.EmbedPlan(**(values | changes)))
+    return jsonable(EmbedPlan(**(values | changes)))
 
 
 def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
     """One answer of every shape, with `words` wherever text of a note can stand."""
     found = hit(title=words, headings=(words,), snippet=words, digest=words, tags=(words,), path=words, also=(words,))
     listed = record(title=words, path=words, tags=(words,), type=words, link=words)
-    problem = results.Problem("x", words, words)
-    report = results.SyncReport(3, failed=(results.Failure(words, words),), problems=(problem,), pending=1, chunks=2)
-    sent = results.SentRecord("2026-11-21", words, words, words, words, 1, 2)
-    numbers = results.Stats(3, 1, 0, 2, 9, 4, 1, None, 2, words, 12)
+    problem = Problem("x", words, words)
+    report = SyncReport(3, failed=(Failure(words, words),), problems=(problem,), pending=1, chunks=2)
+    sent = SentRecord("2026-11-21", words, words, words, words, 1, 2)
+    numbers = Stats(3, 1, 0, 2, 9, 4, 1, None, 2, words, 12)
     return [
         ("search", search(found, query=words, degraded=(words,), corrections={words: words})),
         ("search", search(query=words, confidence="none")),
         ("search", search(hit(explain=explanation(words, words, words)), query=words, reading=reading(words))),
         ("why", why(query=words, path=words, title=words, degraded=(words,), corrections={words: words},
-                    reasons=(results.Problem("filtered", words, words),), reading=reading(words),
+                    reasons=(Problem("filtered", words, words),), reading=reading(words),
                     hit=hit(title=words, snippet=words, explain=explanation(words, words, words)))),
         ("why", why(id=None, title=None, lines=None, rank=None, hit=None, reading=None, path=words)),
         ("search", search(query=words)),
@@ -258,17 +277,17 @@ def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
         ("tags", tags(**{words: 3})),
         ("tags", tags()),
         ("stats", jsonable(numbers)),
-        ("status", status(problems=(problem,), sources=(results.SourceStatus(words, "vault", words, 1, 2, 3),))),
-        ("status", jsonable(results.Privacy((sent,), 1))),
-        ("status", jsonable(results.Privacy((), 0))),
+        ("status", status(problems=(problem,), sources=(SourceStatus(words, "vault", words, 1, 2, 3),))),
+        ("status", jsonable(Privacy((sent,), 1))),
+        ("status", jsonable(Privacy((), 0))),
         ("sync", jsonable(report)),
-        ("rebuild", jsonable(results.SyncReport(3, unchanged=3))),
-        ("doctor", doctor(results.HardToFind(words, "alias", words, None), problems=(problem,))),
-        ("doctor", jsonable(results.DoctorReport(True, (), results.RecallReport(0, 0, 0.0, (), (), 0.0)))),
-        ("doctor", jsonable(results.DoctorReport(True, ()))),
+        ("rebuild", jsonable(SyncReport(3, unchanged=3))),
+        ("doctor", doctor(HardToFind(words, "alias", words, None), problems=(problem,))),
+        ("doctor", jsonable(DoctorReport(True, (), RecallReport(0, 0, 0.0, (), (), 0.0)))),
+        ("doctor", jsonable(DoctorReport(True, ()))),
         ("embed", plan(model=words, endpoint=words)),
-        ("embed", jsonable(results.EmbedReport(3, 2, 1, 0.5, (problem,)))),
-        ("embed", jsonable(results.EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),
+        ("embed", jsonable(EmbedReport(3, 2, 1, 0.5, (problem,)))),
+        ("embed", jsonable(EmbedStatus("local", words, "", 384, 9, 8, 1, 0, 0, 0, words))),
         ("init", {"config": words, "source": words, "vault": words, "created": True, "added": True, "daemon": False,
                   "sync": jsonable(report)}),
         ("config_list", {"results": [{"key": words, "value": [words], "origin": "file"}], "total": 1}),

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.output import answers
-from vault_index import results as kinds
 from vault_index.output import Format, render
+from vault_index.results.base import Problem
 
 EXPLAINED = answers.search(
     answers.hit(explain=answers.explanation("wal", "dokcer", "journal")), query="wal", reading=answers.reading()
@@ -78,7 +78,7 @@ def test_why_for_agents(form: Format) -> None:
 
 
 def test_why_of_a_file_that_is_not_indexed() -> None:
-    reason = kinds.Problem("ignored", "It is not indexed.", "change the rule")
+    reason = Problem("ignored", "It is not indexed.", "change the rule")
     answer = answers.why(
         id=None, title=None, lines=None, rank=None, hit=None, reading=None, path="templates/day.md", reasons=(reason,)
     )

@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 from tests.output import answers
-from vault_index import results as kinds
 from vault_index.output import render
+from vault_index.results.status import DaemonStatus, DoctorReport, HardToFind, WorkStatus
 
 EVIL = "x \x1b[31m\x1b]8;;http://evil\x07 \x9b1m \u202egnp\u2066 \x7f y"
 
@@ -135,13 +135,13 @@ def test_a_list_of_sessions_says_how_long_they_are() -> None:
 @pytest.mark.parametrize(
     ("work", "line"),
     [
-        (kinds.WorkStatus("text", 1200, 4000, 55.2, 51), "doing     indexing 1,200 of 4,000 · 55/s · 51 s left"),
-        (kinds.WorkStatus("embed", 9, 2000, 8.04, 247), "doing     embedding 9 of 2,000 · 8.0/s · 4 min 7 s left"),
-        (kinds.WorkStatus("read", 9, 0, 0.0, None), "doing     read 9 · 0.0/s"),
+        (WorkStatus("text", 1200, 4000, 55.2, 51), "doing     indexing 1,200 of 4,000 · 55/s · 51 s left"),
+        (WorkStatus("embed", 9, 2000, 8.04, 247), "doing     embedding 9 of 2,000 · 8.0/s · 4 min 7 s left"),
+        (WorkStatus("read", 9, 0, 0.0, None), "doing     read 9 · 0.0/s"),
     ],
 )
-def test_status_says_how_far_long_work_is(work: kinds.WorkStatus, line: str) -> None:
-    daemon = kinds.DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00", work)
+def test_status_says_how_far_long_work_is(work: WorkStatus, line: str) -> None:
+    daemon = DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00", work)
     assert line in shown("status", answers.status(daemon=daemon)).splitlines()
 
 
@@ -153,7 +153,7 @@ def test_status_names_problems_with_what_mends_them() -> None:
 
 
 def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
-    hard = [kinds.HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
+    hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
     text = shown("doctor", answers.doctor(*hard))
     assert text.startswith("No problems found.\n\nNotes looked for by what they are called · 150 notes, 190 questions")
     assert re.search(r"^alias +40 +92%$", text, re.MULTILINE)
@@ -162,7 +162,7 @@ def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
     assert "Sync 20" not in text
     assert "5 more; --json names all" in text
     assert "alias of telling words" in text
-    assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(kinds.DoctorReport(True, ())))
+    assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(DoctorReport(True, ())))
 
 
 def test_the_plan_says_what_it_costs() -> None:

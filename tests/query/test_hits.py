@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
-from vault_index.results import Hit
+from vault_index.results.search import Hit
 
 GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
 LIST = f"# Shopping\n\n{GROCERIES}\n- the good olive oil from Crete\n{GROCERIES}\n"

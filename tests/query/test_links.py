@@ -8,7 +8,7 @@ import pytest
 from tests.api.vaults import opened, write
 from vault_index.config.edit import add_source
 from vault_index.models import Link
-from vault_index.query.references import linked, linked_from, linking_to
+from vault_index.query.links import linked, linked_from, linking_to
 from vault_index.store.documents import documents_by_key, documents_by_path, links_of
 from vault_index.store.reader import IndexReader
 

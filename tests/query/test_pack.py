@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from vault_index import tokens
 from vault_index.query.pack import Candidate, Groups, pack, quote
-from vault_index.results import RecalledSource
+from vault_index.results.texts import RecalledSource
 
 TOKEN = "0123456789abcdef"
 SENTENCES = "The first sentence says one thing. The second sentence says another thing. " * 10
@@ -44,7 +44,7 @@ def test_the_form_of_a_quotation() -> None:
     quoted = quote(candidate(text="One.\n\n  - two\n"), 100)
     assert quoted is not None
     assert quoted.text == "`80-memory/0.md:9-12` · decision · ann · 2026-11-21\n> **Title 0**\n> One.\n>   - two"
-    assert quoted.whole
+    assert quoted.source.whole
 
 
 def test_the_groups_stand_in_their_order_and_the_budget_holds() -> None:
@@ -69,7 +69,7 @@ def test_a_long_text_is_cut_at_a_sentence() -> None:
     assert quoted is not None
     assert quoted.text.endswith("thing. …")
     assert quoted.tokens <= 80
-    assert not quoted.whole
+    assert not quoted.source.whole
 
 
 def test_a_first_sentence_that_is_too_long_is_cut_between_words() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from vault_index.query.language.tree import tokenize
 from vault_index.query.selftest import KnownItem, known_items, plain_words, self_test
-from vault_index.results import HardToFind, RecallOfClass
+from vault_index.results.status import HardToFind, RecallOfClass
 from vault_index.store.document_names import DocumentNames
 
 

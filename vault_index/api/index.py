@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from vault_index import health, memories, results
+from vault_index import health, memories
 from vault_index.api import options
 from vault_index.api.options import Names, at_least, names, question, whole
 from vault_index.cancel import CancelToken
@@ -16,8 +16,17 @@ from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
 
-Mode = Literal["hybrid", "text", "vector"]
-Match = Literal["any", "all"]
+if TYPE_CHECKING:  # each call makes its own answer
+    from vault_index.query.search import Match, Mode
+    from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
+    from vault_index.results.counts import AgentList, Stats, TagList
+    from vault_index.results.documents import DocumentList, RelatedList, Timeline
+    from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory  # fmt: skip
+    from vault_index.results.search import SearchResult
+    from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
+    from vault_index.results.texts import Recall, Texts
+    from vault_index.results.why import Why
+
 Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
 
@@ -74,7 +83,7 @@ class VaultIndex:
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
-    ) -> results.SearchResult:  # fmt: skip
+    ) -> SearchResult:  # fmt: skip
         """The passages that answer `query` (at most 20,000 characters), best first.
 
         None is what the configuration says: `limit` (from 1; 10), `match` (`any` of the words or `all`),
@@ -96,7 +105,7 @@ class VaultIndex:
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
-    ) -> results.Why:  # fmt: skip
+    ) -> Why:  # fmt: skip
         """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
 
         Raises NotFoundError where there is neither a document nor a file, and as `search`.
@@ -116,13 +125,13 @@ class VaultIndex:
 
     def get(
         self, ref: Names, *, full: bool = False, max_tokens: int | None = None, neighbors: int = 0, source: Names = None
-    ) -> results.Texts:
+    ) -> Texts:
         """The text of each reference: an id or its beginning, a path, `path:10-42`, `[[Note#Heading]]`.
 
         A text is cut at a line after `max_tokens` (of cl100k_base, from 1); of a place, `neighbors` passages on both
         sides come along. `full` adds all metadata. Raises NotFoundError, and UsageError for an ambiguous id.
         """
-        from vault_index.query.documents import get_texts
+        from vault_index.query.texts import get_texts
 
         most = max_tokens if max_tokens is None else at_least(1, "max_tokens", max_tokens, 1)
         known, sources = self._runtime.by_name, self._sources(source)
@@ -136,7 +145,7 @@ class VaultIndex:
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
-    ) -> results.DocumentList:  # fmt: skip
+    ) -> DocumentList:  # fmt: skip
         """Documents, newest first unless `sort` and `order` say otherwise. Raises UsageError."""
         filters = options.filters_of(self._runtime, locals())
         from vault_index.query.documents import list_documents
@@ -154,7 +163,7 @@ class VaultIndex:
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
-    ) -> results.RelatedList:  # fmt: skip
+    ) -> RelatedList:  # fmt: skip
         """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
 
         Of a place (`path:10-42`, `[[Note#Heading]]`) the links and the meaning of its lines count. Raises as `get`.
@@ -173,7 +182,7 @@ class VaultIndex:
     def timeline(
         self, ref: str | None = None, *, query: str | None = None, depth_before: int = 5, depth_after: int = 5,
         type: Names = None, kind: Names = None, project: Names = None, source: Names = None,
-    ) -> results.Timeline:  # fmt: skip
+    ) -> Timeline:  # fmt: skip
         """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
@@ -201,7 +210,7 @@ class VaultIndex:
     def recall(
         self, query: str | None = None, *, project: str | None = None, budget: int | None = None,
         token: str | None = None, session: str | None = None, source: Names = None,
-    ) -> results.Recall:  # fmt: skip
+    ) -> Recall:  # fmt: skip
         """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks.
 
         Without both: what holds for every project. An empty text where there is nothing. `budget` is in tokens of
@@ -217,20 +226,13 @@ class VaultIndex:
             searcher, disk = self._runtime.searcher(connections), DiskState(self._runtime.by_name)
             return recall(searcher, connections.reader, disk, wanted)
 
-    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> results.TagList:
+    def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
         """Tags with how many documents carry them, most frequent first."""
-        filters = options.filters_of(self._runtime, locals())
-        from vault_index.query.documents import list_tags
+        return health.list_tags(self._runtime, options.filters_of(self._runtime, locals()))
 
-        with self._runtime.pool.lend() as connections:
-            return list_tags(connections.reader, filters)
-
-    def agents(self) -> results.AgentList:
+    def agents(self) -> AgentList:
         """Who entered documents, and how many."""
-        from vault_index.query.documents import list_agents
-
-        with self._runtime.pool.lend() as connections:
-            return list_agents(connections.reader)
+        return health.list_agents(self._runtime)
 
     def add(
         self, text: str = "", *, path: str | None = None, force: bool = False, source: Names = None,
@@ -239,7 +241,7 @@ class VaultIndex:
         expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
         concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
         bead: str | None = None, supersedes: Names = None,
-    ) -> results.StoredMemory:  # fmt: skip
+    ) -> StoredMemory:  # fmt: skip
         """Store a memory, unless one says the same already: that one takes over new tags and dates.
 
         Where `text` begins with frontmatter, its keys count as well; arguments count before them. Dates are ISO or
@@ -260,7 +262,7 @@ class VaultIndex:
         expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
         concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
         bead: str | None = None, supersedes: Names = None,
-    ) -> results.StoredMemory:  # fmt: skip
+    ) -> StoredMemory:  # fmt: skip
         """Change what is named of one memory, and set `updated`; an empty text takes a field away.
 
         `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
@@ -272,16 +274,14 @@ class VaultIndex:
             remove_tags=remove_tags, force=force, sources=self._sources(source),
         )  # fmt: skip
 
-    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> results.MemoryOutcomes:
+    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> MemoryOutcomes:
         """Move memories to the `.trash/` of their vault, or with `permanent` delete them.
 
         Of several each is reported; the error of a single one is raised: NotFoundError, UsageError, BusyError.
         """
         return memories.delete_memories(self._runtime, whole(ref), permanent=permanent, sources=self._sources(source))
 
-    def prune(
-        self, *, before: str | None = None, dry_run: bool = False, source: Names = None
-    ) -> results.MemoryOutcomes:
+    def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
 
         The file decides: one whose date was put off since it was indexed stays. Raises UsageError, BusyError.
@@ -292,7 +292,7 @@ class VaultIndex:
         self, text: str, *, entered_by: str = "auto-extract", by: str | None = None, project: str | None = None,
         session: str | None = None, statements: bool = False, inbox: bool = False, auto: bool = False,
         dry_run: bool = False, force: bool = False, source: Names = None,
-    ) -> results.MemoryOutcomes:  # fmt: skip
+    ) -> MemoryOutcomes:  # fmt: skip
         """Store every `*Remember*: …` of a text, with the tags and the expiry that its words say.
 
         With `statements` the plain decisions and preferences of a user as well. `inbox` keeps them in the folder
@@ -307,7 +307,7 @@ class VaultIndex:
 
     def export(
         self, path: str | Path, *, folder: bool = False, force: bool = False, source: Names = None
-    ) -> results.ExportReport:
+    ) -> ExportReport:
         """Write every memory of one vault to a JSON file, or with `folder` to a folder of markdown; both lose nothing.
 
         The vault is the one memories are written to, or `source`. Only the owner can read what is written. Raises
@@ -322,7 +322,7 @@ class VaultIndex:
     def import_(
         self, path: str | Path, *, force: bool = False, dry_run: bool = False, embed: bool = True, source: Names = None,
         progress: Progress = no_progress, cancel: CancelToken | None = None,
-    ) -> results.MemoryOutcomes:  # fmt: skip
+    ) -> MemoryOutcomes:  # fmt: skip
         """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
 
         What is here already stays as it is, so importing twice changes nothing. One that cannot be read, or holds
@@ -336,7 +336,7 @@ class VaultIndex:
     def sync(
         self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False, embed: bool = True,
         source: Names = None, progress: Progress = no_progress, cancel: CancelToken | None = None,
-    ) -> results.SyncReport:  # fmt: skip
+    ) -> SyncReport:  # fmt: skip
         """Compare files and index, and change the index. `paths`: only these files and folders of the sources.
 
         With `embed` the missing vectors follow. `cancel` ends it between two documents or batches: its report is then
@@ -347,51 +347,51 @@ class VaultIndex:
 
     def rebuild(
         self, *, embed: bool = True, progress: Progress = no_progress, cancel: CancelToken | None = None
-    ) -> results.SyncReport:
+    ) -> SyncReport:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
         write = self._runtime.write
         return write.sync(None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True)
 
     def embed(
         self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
-    ) -> results.EmbedReport:
+    ) -> EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
         return self._runtime.write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
 
-    def embed_plan(self) -> results.EmbedPlan:
+    def embed_plan(self) -> EmbedPlan:
         """What filling the vectors would send and cost."""
         return health.embed_plan(self._runtime)
 
-    def embed_status(self) -> results.EmbedStatus:
+    def embed_status(self) -> EmbedStatus:
         """How many of the vectors are there."""
         return health.embed_status(self._runtime)
 
-    def stats(self) -> results.Stats:
+    def stats(self) -> Stats:
         """Counts of documents, tags, agents and passages, and the size of the index in bytes."""
         return health.index_stats(self._runtime)
 
-    def status(self) -> results.Status:
+    def status(self) -> Status:
         """The state of index, sources and vectors, and every problem. Never raises for an index that cannot be opened:
         that is one of the problems."""
         return health.index_status(self._runtime)
 
-    def privacy(self) -> results.Privacy:
+    def privacy(self) -> Privacy:
         """What was sent to which server, and when; never the text."""
         return health.privacy_ledger(self._runtime)
 
-    def file_status(self, ref: str) -> results.FileStatus:
+    def file_status(self, ref: str) -> FileStatus:
         """Whether one document or file is indexed, as it is now or as it was; and if not, why. `ref` is as in `get`, or
         a path. Raises NotFoundError where there is neither a document nor a file in a source."""
         return health.file_status(self._runtime, ref)
 
-    def doctor(self, *, recall: bool = False, deep: bool = False) -> results.DoctorReport:
+    def doctor(self, *, recall: bool = False, deep: bool = False) -> DoctorReport:
         """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
         compared with one that is built anew, which takes as long as building it."""
         return health.run_doctor(self._runtime, recall=recall, deep=deep)
 
     def repair(
         self, *, deep: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
-    ) -> results.DoctorReport:
+    ) -> DoctorReport:
         """Rebuild what is derived from files and cache, and tighten the permissions of our own files. The report says
         what is left, and what was mended (`fixed`). While a source is missing nothing is built anew: its rows stay."""
         return health.repair_index(self._runtime, deep=deep, progress=progress, cancel=cancel)

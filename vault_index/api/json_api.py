@@ -13,7 +13,7 @@ from vault_index.api.methods import METHODS
 from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError
 from vault_index.models import Progress
-from vault_index.results import WHEN_ASKED
+from vault_index.results.base import WHEN_ASKED
 
 
 def dispatch(

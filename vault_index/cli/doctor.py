@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vault_index import __version__
 from vault_index.cli.agents import link_of
 from vault_index.cli.arguments import Options, flag, takes
 from vault_index.cli.client import call, call_here, call_with_progress, home_of
@@ -16,10 +15,11 @@ from vault_index.cli.service import definition_of
 from vault_index.config.home import Home, find_home
 from vault_index.errors import VaultIndexError
 from vault_index.opencode_plugin.install import state_of, user_target
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 from vault_index.service.definition import MARK
 from vault_index.service.detect import service_here
 from vault_index.service.systemd import user_unit
+from vault_index.version import __version__
 
 _RESTART = "vault-index service restart, or end it and start it again"
 

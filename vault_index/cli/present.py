@@ -30,9 +30,7 @@ def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
         color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         answer = render(method, answer, form, width=_width(), color=color, terminal=terminal)
     if terminal and form not in ("human", "json"):
-        from vault_index.output.clean import clean
-
-        answer = clean(answer)
+        answer = _safe(answer)
     write(answer)
 
 
@@ -66,9 +64,8 @@ def print_error(error: VaultIndexError, *, as_json: bool) -> None:
         parts = {"code": error.code, "message": error.message, "hint": error.hint}
         print(render_json({"error": parts}), file=sys.stderr)
         return
-    print(f"vault-index: error: {_safe(error.message)}", file=sys.stderr)
-    if error.hint:
-        print(f"  hint: {_safe(error.hint)}", file=sys.stderr)
+    hint = f"\n  hint: {_safe(error.hint)}" if error.hint else ""
+    print(f"vault-index: error: {_safe(error.message)}{hint}", file=sys.stderr)
 
 
 def _safe(text: str) -> str:

@@ -10,7 +10,8 @@ from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.daemon.work_queue import Job, Work
 from vault_index.errors import VaultIndexError
-from vault_index.results import EmbedReport, Problem, SyncReport
+from vault_index.results.base import Problem
+from vault_index.results.changes import EmbedReport, SyncReport
 
 log = logging.getLogger(__name__)
 

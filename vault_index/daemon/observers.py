@@ -15,7 +15,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
 
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 POLL_SECONDS = 1.0
 _MOST_POLL_SECONDS = 30.0

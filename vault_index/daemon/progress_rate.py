@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from vault_index.results import WorkStatus
+from vault_index.results.status import WorkStatus
 
 _SHORT = 1.0
 """Work of so few seconds is over before anybody has read how long it takes."""

@@ -10,7 +10,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from vault_index import __version__
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.config import Home, private_folder
@@ -27,9 +26,10 @@ from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import VaultIndexError
 from vault_index.health import index_status
 from vault_index.models import Progress
-from vault_index.results import DaemonStatus
+from vault_index.results.status import DaemonStatus
 from vault_index.runtime import Runtime
 from vault_index.times import iso_time
+from vault_index.version import __version__
 
 if TYPE_CHECKING:
     from vault_index.output import Format

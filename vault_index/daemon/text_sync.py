@@ -14,7 +14,9 @@ from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.models import Progress
-from vault_index.results import Problem, SyncReport, WatchStatus
+from vault_index.results.base import Problem
+from vault_index.results.changes import SyncReport
+from vault_index.results.status import WatchStatus
 from vault_index.times import iso_time_or_none
 
 log = logging.getLogger(__name__)

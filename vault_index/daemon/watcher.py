@@ -15,7 +15,7 @@ from vault_index.daemon import observers
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.observers import Mark, Watch
 from vault_index.daemon.sessions import SessionWatch
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 from vault_index.sources.names import is_document_name, is_folder_name
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from vault_index.errors import BusyError
-from vault_index.results import SyncReport
+from vault_index.results.changes import SyncReport
 
 Work = Callable[[], object]
 

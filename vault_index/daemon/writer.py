@@ -18,7 +18,9 @@ from vault_index.daemon.text_sync import TextIndex, TextSync
 from vault_index.daemon.work_queue import Job, Priority, Timer, Work, WorkQueue, stopping
 from vault_index.errors import VaultIndexError
 from vault_index.models import Progress
-from vault_index.results import EmbedReport, Problem, WatchStatus, WorkStatus
+from vault_index.results.base import Problem
+from vault_index.results.changes import EmbedReport
+from vault_index.results.status import WatchStatus, WorkStatus
 
 log = logging.getLogger(__name__)
 

@@ -11,26 +11,16 @@ if TYPE_CHECKING:
         embed_status as embed_status,
         privacy_ledger as privacy_ledger,
     )
-    from vault_index.health.stats import index_stats as index_stats
+    from vault_index.health.stats import index_stats as index_stats, list_agents as list_agents, list_tags as list_tags
     from vault_index.health.status import file_status as file_status, index_status as index_status
 
 # `stats` needs nothing of what `doctor` does.
 __getattr__ = lazy_names(
     __name__,
     {
-        "checks": (
-            "run_doctor",
-            "repair_index",
-        ),
-        "embedding": (
-            "embed_plan",
-            "embed_status",
-            "privacy_ledger",
-        ),
-        "stats": ("index_stats",),
-        "status": (
-            "index_status",
-            "file_status",
-        ),
+        "checks": ("run_doctor", "repair_index"),
+        "embedding": ("embed_plan", "embed_status", "privacy_ledger"),
+        "stats": ("index_stats", "list_agents", "list_tags"),
+        "status": ("index_status", "file_status"),
     },
 )

@@ -23,7 +23,8 @@ from vault_index.health.status import index_status
 from vault_index.models import Progress, no_progress
 from vault_index.query.search import SearchOptions
 from vault_index.query.selftest import DEPTH, self_test
-from vault_index.results import DoctorReport, Problem, RecallReport
+from vault_index.results.base import Problem
+from vault_index.results.status import DoctorReport, RecallReport
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.counts import SYNCED_AT, read_meta

@@ -5,7 +5,8 @@ from contextlib import closing
 
 from vault_index.config import Config
 from vault_index.embeddings.prices import PRICES_PER_MILLION
-from vault_index.results import EmbedPlan, EmbedStatus, Privacy, SpentDay
+from vault_index.results.changes import EmbedPlan, EmbedStatus
+from vault_index.results.status import Privacy, SpentDay
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.counts import count_rows

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from vault_index.config import Config, Home, load_config
 from vault_index.errors import VaultIndexError
-from vault_index.results import DaemonStatus, Problem
+from vault_index.results.base import Problem
+from vault_index.results.status import DaemonStatus
 
 _LOW_SPACE = 64 * 2**20
 """Bytes: what the log of the database may take while it is written."""

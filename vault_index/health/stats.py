@@ -1,16 +1,17 @@
-"""`stats`: what there is, in numbers."""
+"""What there is, in numbers: `stats`, `tags` and `agents`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_index.results.counts import Stats
-from vault_index.store.counts import SYNCED_AT, count_rows, kind_counts, read_meta
+from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
+from vault_index.store.counts import SYNCED_AT, author_counts, count_rows, kind_counts, read_meta, tag_counts
 from vault_index.store.spaces import count_pending, read_spaces, serving_space
 from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # `stats` is not to import what reads files
     from vault_index.config import Home
+    from vault_index.models import Filters
     from vault_index.runtime import Runtime
     from vault_index.store.reader import IndexReader
 
@@ -32,6 +33,18 @@ def index_stats(runtime: Runtime) -> Stats:
             model=space.space.model if space else "none",
             bytes=bytes_of(runtime.home),
         )
+
+
+def list_tags(runtime: Runtime, filters: Filters) -> TagList:
+    with runtime.pool.lend() as connections:
+        counts = tag_counts(connections.reader, filters)
+    return TagList(tuple(TagCount(tag, count) for tag, count in counts), len(counts))
+
+
+def list_agents(runtime: Runtime) -> AgentList:
+    with runtime.pool.lend() as connections:
+        counts = author_counts(connections.reader)
+    return AgentList(tuple(AgentCount(agent, count) for agent, count in counts), len(counts))
 
 
 def pending(runtime: Runtime, reader: IndexReader) -> int:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vault_index import __version__
 from vault_index.config import Config
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.health.embedding import spent_days
@@ -14,12 +13,12 @@ from vault_index.health.environment import surrounding_problems
 from vault_index.health.stats import bytes_of, pending
 from vault_index.indexer.reading import as_indexed
 from vault_index.models import Fault
-from vault_index.results import (
+from vault_index.results.base import Problem
+from vault_index.results.status import (
     DaemonStatus,
     EmbedderStatus,
     FileStatus,
     IndexStatus,
-    Problem,
     SourceStatus,
     SpentDay,
     Status,
@@ -32,6 +31,7 @@ from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import count_pending, serving_space
+from vault_index.version import __version__
 
 _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
 _SHOWN_REDACTED = 10

@@ -78,7 +78,7 @@ class Embedders:
     def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
         from vault_index import tokens
         from vault_index.indexer.outbound import check_daily_limit
-        from vault_index.results import SentRecord
+        from vault_index.results.status import SentRecord
         from vault_index.times import local_day
 
         today, cost = local_day(time.time()), tokens.count(text)

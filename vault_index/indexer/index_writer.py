@@ -17,7 +17,8 @@ from vault_index.indexer.embedders import Embedders
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.models import Progress, no_progress
-from vault_index.results import EmbedReport, Problem, SyncReport
+from vault_index.results.base import Problem
+from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta

@@ -20,7 +20,7 @@ from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.indexer.reading import as_indexed
 from vault_index.models import FileStamp, Vector, VectorSpace
-from vault_index.results import SentRecord
+from vault_index.results.status import SentRecord
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache

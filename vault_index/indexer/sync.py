@@ -14,7 +14,8 @@ from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.reader_process import read_ahead
 from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
 from vault_index.models import DocumentRef, Fault, Progress, Vector
-from vault_index.results import Failure, Problem, SyncReport
+from vault_index.results.base import Failure, Problem
+from vault_index.results.changes import SyncReport
 from vault_index.sources.names import is_readable_name, shown_name
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache

@@ -5,15 +5,14 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import WRITING
 from vault_index.config.home import Home
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
-TYPE_CHECKING = False  # spares the import of the index, which only a call without a daemon needs
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: with a daemon this process needs no index
     from vault_index.api import VaultIndex
 
 log = logging.getLogger(__name__)

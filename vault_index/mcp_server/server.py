@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -16,14 +16,13 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from vault_index import __version__
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
-from vault_index.mcp_server.tools import Tool, offered
+from vault_index.mcp_server.tools import offered
 from vault_index.surrogates import mended
+from vault_index.version import __version__
 
-TYPE_CHECKING = False  # spares the import of what counts and renders, which waits for the first call
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # late: what counts and renders waits for the first call
     from vault_index.mcp_server.toolbox import Toolbox
 
 INSTRUCTIONS = (
@@ -45,7 +44,17 @@ def serve(backend: Backend, *, read_only: bool = False, source: str | None = Non
 
 def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Server[dict[str, Any]]:
     tools = offered(read_only=read_only)
-    listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
+    listed = types.ListToolsResult(
+        tools=[
+            types.Tool(
+                name=tool.name,
+                description=tool.description,
+                inputSchema=tool.schema(),
+                annotations=types.ToolAnnotations.model_validate(tool.hints()),
+            )
+            for tool in tools
+        ]
+    )
     server: Server[dict[str, Any]] = Server("vault-index", version=__version__, instructions=INSTRUCTIONS)
 
     @cache
@@ -97,15 +106,6 @@ def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
     os.close(nothing)
     os.dup2(2, 1)
     return _Lines(reading, "utf-8", errors="replace"), io.TextIOWrapper(writing, "utf-8")
-
-
-def _listed(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        inputSchema=tool.schema(),
-        annotations=types.ToolAnnotations.model_validate(tool.hints()),
-    )
 
 
 def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:

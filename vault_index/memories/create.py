@@ -24,7 +24,7 @@ from vault_index.memories.file.fields import changes_of, read_fields, said_in
 from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import near_memories
 from vault_index.memories.store import MemoryStore, writing
-from vault_index.results import StoredMemory
+from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import find_secrets
 from vault_index.store.documents import documents_by_path

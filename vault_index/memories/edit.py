@@ -15,7 +15,7 @@ from vault_index.memories.file.document import MemoryFile, appended, body_of, re
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
-from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
+from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from vault_index.models import Filters
 from vault_index.query.related import mean
-from vault_index.results import NearMemory
+from vault_index.results.memories import NearMemory
 from vault_index.store.documents import chunks_of, documents_by_key, documents_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument

@@ -15,7 +15,7 @@ from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_te
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.models import Filters, Progress, no_progress
-from vault_index.results import StoredMemory
+from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
 from vault_index.store.reader import Connections

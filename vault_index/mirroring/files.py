@@ -3,10 +3,9 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 
 from vault_index import disk
-from vault_index.errors import ConflictError, VaultIndexError
+from vault_index.errors import ConflictError
 from vault_index.mirroring.note import session_in
 from vault_index.sources.names import is_readable_name
 from vault_index.sources.reading import read_regular
@@ -15,6 +14,7 @@ from vault_index.sources.vault import VaultSource
 _HEAD = 8192
 """Bytes in which a frontmatter ends that is ours."""
 _MOST_NAMES = 1000
+_HINT = "check its permissions"
 
 
 class Files:
@@ -51,14 +51,14 @@ class Files:
         return found
 
     def read(self, path: str) -> bytes:
-        with _told(path, "read"):
+        with disk.os_errors_as(f"{path} cannot be read", _HINT):
             return read_regular(str(self._vault.absolute(path)), sys.maxsize)[0]
 
     def create(self, path: str, text: str) -> str:
         """Write a new file, and tell its path: where there is one of that name, it gets a number."""
         base = path.removesuffix(".md")
         folder = str(self._vault.absolute(path).parent)
-        with _told(path, "written"):
+        with disk.os_errors_as(f"{path} cannot be written", _HINT):
             disk.make_folder(folder)
             with disk.draft(folder, text.encode()) as draft:
                 names = (f"{base}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES))
@@ -67,7 +67,7 @@ class Files:
 
     def move(self, path: str, target: str) -> str:
         """Give a file another name, and tell which it has: its own, if the other is taken."""
-        with _told(target, "written"):
+        with disk.os_errors_as(f"{target} cannot be written", _HINT):
             try:
                 disk.move_without_overwriting(str(self._vault.absolute(path)), str(self._vault.absolute(target)))
             except FileExistsError:
@@ -80,7 +80,11 @@ class Files:
             return
         file = self._vault.absolute(path)
         folder = str(file.parent)
-        with _told(path, "written"), disk.locked(folder), disk.draft(folder, data, file.stat()) as draft:
+        with (
+            disk.os_errors_as(f"{path} cannot be written", _HINT),
+            disk.locked(folder),
+            disk.draft(folder, data, file.stat()) as draft,
+        ):
             if file.read_bytes() != seen:
                 raise ConflictError(f"{path} was changed while it was written", "the next sync writes it")
             os.replace(draft, file)
@@ -89,12 +93,3 @@ class Files:
 
 def _may_hold(name: str) -> bool:
     return not name.startswith(".") and is_readable_name(name)
-
-
-@contextmanager
-def _told(path: str, what: str) -> Iterator[None]:
-    """What the system says against it, as an error of ours."""
-    try:
-        yield
-    except OSError as error:
-        raise VaultIndexError(f"{path} cannot be {what} ({error.strerror})", "check its permissions") from error

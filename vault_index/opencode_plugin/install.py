@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from vault_index import __version__, disk
+from vault_index import disk
 from vault_index.config import Home
 from vault_index.errors import ConflictError, UsageError
+from vault_index.version import __version__
 
 _MODULES = ("api", "capture", "fields", "guard", "link", "place", "recall", "tools")
 FILES = ("vault-index.ts", *(f"vault-index/{name}.ts" for name in _MODULES))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 
 from vault_index.output.short import lines, metadata, one_line, place, with_short_ids
@@ -72,10 +73,6 @@ def _get(result: Record) -> str:
         rest = [f"next: {text['next']}"] if text["next"] else []
         parts += [*map(_comment, [head, *about]), text["content"].rstrip("\r\n"), *map(_comment, rest)]
     return "\n".join(parts)
-
-
-def _recall(result: Record) -> str:
-    return str(result["text"])
 
 
 def _list(result: Record) -> str:
@@ -170,7 +167,7 @@ def _comment(text: str) -> str:
 
 _WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
-    "search": _search, "why": _why, "get": _get, "recall": _recall, "list": _list, "related": _related,
+    "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
     "timeline": _timeline, "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
     "import": _import,
 }  # fmt: skip

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_index import results
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, TermMatcher, snippet
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
-from vault_index.results import Explanation, Hit
+from vault_index.results.explain import ChannelEvidence, Explanation, QueryReading, WordReading
+from vault_index.results.search import Hit
 from vault_index.sources.source import Source
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
@@ -160,11 +160,9 @@ def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mappin
     """Why a hit is where it is. `evidence` is that of all chunks that were found."""
     matched = {terms[number].text: weight for number, weight in hit.matched.items()}
     scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=True)
-    return results.Explanation(
+    return Explanation(
         channels={
-            channel: results.ChannelEvidence(
-                1 + sum(other > own for other in others if other is not None), round(own, 4)
-            )
+            channel: ChannelEvidence(1 + sum(other > own for other in others if other is not None), round(own, 4))
             for channel, own, others in scores
             if own is not None
         },
@@ -182,9 +180,9 @@ def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mappin
     )
 
 
-def query_reading(reader: IndexReader, query: Query) -> results.QueryReading:
+def query_reading(reader: IndexReader, query: Query) -> QueryReading:
     """How a query was read, with what the index says of its words."""
-    return results.QueryReading(
+    return QueryReading(
         words=tuple(_word(reader, term, query.spelling.forms.get(term.text, {})) for term in query.terms),
         required=as_words(query.parsed.required),
         excluded=as_words(query.parsed.excluded),
@@ -197,9 +195,9 @@ def as_words(expression: str) -> str:
     return _ONE_WORD.sub(r"\1", expression)
 
 
-def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> results.WordReading:
+def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> WordReading:
     term = Term(word.text, "prefix" if word.prefix else "word", 0)
-    return results.WordReading(
+    return WordReading(
         text=word.text,
         rarity=round(word.weight, 2),
         texts=reader.count_matches(ranking_expression([term], {word.text: meant})),

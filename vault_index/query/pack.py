@@ -8,7 +8,7 @@ from vault_index import tokens
 from vault_index.markdown.chunk import LONGEST_TOKEN, pieces
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
 from vault_index.markdown.sanitize import harmless
-from vault_index.results import RecalledSource
+from vault_index.results.texts import RecalledSource
 
 _SHARE = 8
 """One quotation has at most 1/8 of the budget, or `_LEAST_SHARE` tokens if that is more."""
@@ -54,8 +54,7 @@ class Groups:
 class Quoted:
     text: str
     tokens: int
-    whole: bool
-    candidate: Candidate
+    source: RecalledSource
 
 
 def pack(groups: Groups, budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
@@ -73,7 +72,7 @@ def _joined(quoted: Sequence[Quoted], budget: int, token: str) -> tuple[str, tup
     while quoted:
         text = as_recalled([one.text for one in quoted], token)
         if tokens.count(text) <= budget:
-            return text, tuple(replace(one.candidate.source, whole=one.whole) for one in quoted)
+            return text, tuple(one.source for one in quoted)
         quoted = quoted[:-1]
     return "", ()
 
@@ -117,7 +116,7 @@ def quote(candidate: Candidate, room: int) -> Quoted | None:
     if not whole and (room - head < _WORTH_CUTTING or not lines):
         return None
     text = quotation(candidate.place, candidate.about, candidate.title, lines)
-    return Quoted(text, _size(text), whole, candidate)
+    return Quoted(text, _size(text), replace(candidate.source, whole=whole))
 
 
 def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:

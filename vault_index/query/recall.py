@@ -15,7 +15,7 @@ from vault_index.query.ranking.passages import TermMatcher, focus
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.query.search import Searcher, SearchOptions
-from vault_index.results import Cause, Recall, RecalledSource
+from vault_index.results.texts import Cause, Recall, RecalledSource
 from vault_index.store.documents import Project, chunks_of, documents_by_key, memories_of, memories_of_all, sessions_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument

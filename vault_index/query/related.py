@@ -2,13 +2,14 @@
 
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from vault_index.models import Filters, Vector
 from vault_index.query.documents import Records
-from vault_index.query.references import Place, linked_from, linking_to
-from vault_index.results import RelatedList, RelatedRecord, Relation, Timeline
+from vault_index.query.links import linked_from, linking_to
+from vault_index.query.references import Place
+from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.store.documents import chunks_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
@@ -24,19 +25,12 @@ _SAMPLED = 100  # the mean of a long document is that of so many of its chunks, 
 class _Relations:
     """The documents that have something to do with the anchor, by id, and why vectors say nothing."""
 
-    links: set[int]
-    backlinks: set[int]
-    near: dict[int, float]
+    by_relation: dict[Relation, set[int]]
     cosines: dict[int, float]
     degraded: tuple[str, ...]
 
     def of(self, document_id: int) -> tuple[Relation, ...]:
-        groups: tuple[tuple[Relation, Iterable[int]], ...] = (
-            ("link", self.links),
-            ("backlink", self.backlinks),
-            ("near", self.near),
-        )
-        return tuple(relation for relation, documents in groups if document_id in documents)
+        return tuple(relation for relation, documents in self.by_relation.items() if document_id in documents)
 
 
 def related_documents(
@@ -48,11 +42,11 @@ def related_documents(
     """
     with reader.snapshot():
         found = _relations(reader, place, Others(place.document.id, filters, now))
-        documents = documents_by_key(reader, {*found.links, *found.backlinks, *found.near})
+        documents = documents_by_key(reader, set().union(*found.by_relation.values()))
         ranked = sorted(
             documents.values(),
             key=lambda document: (
-                -(document.id in found.links) - (document.id in found.backlinks),
+                -len({"link", "backlink"}.intersection(found.of(document.id))),
                 -found.cosines.get(document.id, -1.0),
                 document.path,
             ),
@@ -81,14 +75,15 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
     ]
     to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
     linked = among(reader, others, to | back)
-    near: dict[int, float] = {}
+    near: set[int] = set()
     cosines: dict[int, float] = {}
     space, vector, degraded = _mean_vector(reader, chunks)
     if vector is not None:
         nearest = nearest_documents(reader, space, vector, others)
-        near = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
-        cosines = near | (nearest_documents(reader, space, vector, others, linked) if linked else {})
-    return _Relations(to & linked, back & linked, near, cosines, degraded)
+        cosines = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
+        near = set(cosines)
+        cosines |= nearest_documents(reader, space, vector, others, linked) if linked else {}
+    return _Relations({"link": to & linked, "backlink": back & linked, "near": near}, cosines, degraded)
 
 
 def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[int, Vector | None, tuple[str, ...]]:

@@ -23,7 +23,7 @@ from vault_index.query.ranking.retrieval import (
     retrieve,
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
-from vault_index.results import Hit, SearchResult
+from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.documents import documents_of, tags_of
@@ -33,6 +33,7 @@ from vault_index.store.spaces import serving_space
 from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
+Match = Literal["any", "all"]
 
 _DEPTHS = (60, 240, 960, 3840)  # chunks a channel finds, at least; vec0 finds 4096 at most
 _BLOCK = 20  # chunks whose passages are compared with each other
@@ -45,7 +46,7 @@ class SearchOptions:
     limit: int = 10
     offset: int = 0
     mode: Mode = "hybrid"
-    match: Literal["any", "all"] = "any"
+    match: Match = "any"
     per_document: int = 3
     filters: Filters = field(default_factory=Filters)
     fuzzy: bool = True

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from vault_index.results import HardToFind, RecallOfClass, RecallReport
+from vault_index.results.status import HardToFind, RecallOfClass, RecallReport
 from vault_index.store.document_names import DocumentNames
 
 Search = Callable[[str], Sequence[Collection[str]]]

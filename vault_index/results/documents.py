@@ -3,29 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_index.results import DocumentName
+from vault_index.results.base import DocumentFields
 
 Relation = Literal["link", "backlink", "near"]
 """What a document is to the one that was asked about: that links to it, it links there, they mean much the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRecord(DocumentName):
+class DocumentRecord(DocumentFields):
     """One document in the answer of `list`."""
 
-    tags: tuple[str, ...]
-    type: str | None
-    digest: str
-    lines: tuple[int, int]
-    tokens: int
-    created: str
-    updated: str
-    entered_by: str | None
-    project: str | None
-    expires: str | None
-    valid_until: str | None
-    confidence: str | None
-    accesses: int
     turns: int | None
     """Of a session: how often somebody spoke."""
     link: str

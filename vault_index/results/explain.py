@@ -2,10 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
-
-from vault_index.results import Problem
-from vault_index.results.search import Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +55,3 @@ class QueryReading:
     """What no hit may hold."""
     filters: tuple[str, ...]
     """Each as it is written in a query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """Why the passage at one place was found or not."""
-
-    query: str
-    mode: str
-    id: str | None
-    """Null, as `title` is, for a file that is not in the index."""
-    source: str | None
-    path: str
-    title: str | None
-    lines: tuple[int, int] | None
-    """The lines that were asked about; null for the whole document."""
-    found: bool
-    """Whether the answer has it, among its first `limit` hits."""
-    rank: int | None
-    """Its number in the answer, counted on beyond `limit`; null where it is not in it."""
-    limit: int
-    confidence: Literal["high", "low", "none"]
-    """Of the answer."""
-    degraded: tuple[str, ...]
-    corrections: Mapping[str, str]
-    reasons: tuple[Problem, ...]
-    """What has the passage found or not found."""
-    hit: Hit | None
-    """The best passage of the place, with its explanation, if the question finds any."""
-    reading: QueryReading | None

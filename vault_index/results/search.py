@@ -1,40 +1,21 @@
 """Passages that were found: the answer of `search`."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from vault_index.results import WHEN_ASKED, DocumentName
-
-TYPE_CHECKING = False  # spares the import of what only `--explain` needs; type checkers know the name
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Literal
-
-    from vault_index.results.explain import Explanation, QueryReading
+from vault_index.results.base import WHEN_ASKED, DocumentFields
+from vault_index.results.explain import Explanation, QueryReading
 
 
 @dataclass(frozen=True, slots=True)
-class Hit(DocumentName):
+class Hit(DocumentFields):
     """One passage of an answer."""
 
     headings: tuple[str, ...]
-    lines: tuple[int, int]
     score: float
-    tags: tuple[str, ...]
-    type: str | None
-    digest: str
     snippet: str
     focus: tuple[int, int]
-    tokens: int
-    created: str
-    updated: str
-    entered_by: str | None
-    project: str | None
-    expires: str | None
-    valid_until: str | None
-    confidence: str | None
-    accesses: int
     changed_since_index: bool
     also: tuple[str, ...]
     link: str
@@ -44,12 +25,18 @@ class Hit(DocumentName):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class Answered:
+    """What the answers of `search` and `why` begin with."""
+
     query: str
     mode: str
     confidence: Literal["high", "low", "none"]
     degraded: tuple[str, ...]
     corrections: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult(Answered):
     took_ms: float
     results: tuple[Hit, ...]
     reading: QueryReading | None = field(default=None, metadata={WHEN_ASKED: True})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 
 @dataclass(frozen=True, slots=True)

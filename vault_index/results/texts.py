@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vault_index.results import DocumentName
+from vault_index.results.base import DocumentName
 
 Cause = Literal["project", "query", "session"]
 """Why something is recalled: it holds for the project, it answers the query, or it is a recent session."""

@@ -7,7 +7,7 @@ from typing import Protocol
 from vault_index.config import SourceConfig
 from vault_index.disk import is_under
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from vault_index.store.records import MirroredSession, column_names
 
 TYPE_CHECKING = False  # spares the queries an import; type checkers know the name
 if TYPE_CHECKING:
-    from vault_index.results import SentRecord
+    from vault_index.results.status import SentRecord
 
 _VARIABLES = 500  # values in one IN (…)
 _SPACE = ", ".join(column_names(VectorSpace))
@@ -132,7 +132,7 @@ class Cache(Database):
 
     def sent(self) -> list[SentRecord]:
         """What left the machine, newest day first."""
-        from vault_index.results import SentRecord  # late: no query asks
+        from vault_index.results.status import SentRecord  # late: no query asks
 
         rows = self.execute(f"SELECT {_SENT} FROM sent ORDER BY day DESC, endpoint, model, source, path")
         return [SentRecord(*row) for row in rows]

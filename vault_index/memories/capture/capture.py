@@ -11,7 +11,7 @@ from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.query.projects import is_folder, project_of
-from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
+from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 
 

@@ -15,7 +15,7 @@ from vault_index.memories.transfer.json_records import to_record
 from vault_index.memories.transfer.reading import USAGE_FILE
 from vault_index.models import Filters
 from vault_index.output import render_json
-from vault_index.results import ExportReport
+from vault_index.results.memories import ExportReport
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_page
 

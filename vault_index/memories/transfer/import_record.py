@@ -14,7 +14,7 @@ from vault_index.markdown.memory import as_uuid
 from vault_index.markdown.normalize import normalize_tag
 from vault_index.memories.file.fields import CONFIDENCES, TYPES
 from vault_index.memories.file.frontmatter_edit import KEYS
-from vault_index.results import FailedItem
+from vault_index.results.memories import FailedItem
 from vault_index.surrogates import mended
 
 _NOTHING = frozenset({"", "null", "none", "n/a", "-", "undefined"})

@@ -18,7 +18,7 @@ from vault_index.memories.transfer.import_record import Batch, ImportRecord, ass
 from vault_index.memories.transfer.json_records import compose, file_of
 from vault_index.memories.transfer.reading import read_path
 from vault_index.models import Filters, Progress
-from vault_index.results import FailedItem, MemoryOutcome, MemoryOutcomes
+from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_page, memories_by_identity
 from vault_index.store.records import StoredDocument

@@ -32,7 +32,7 @@ from vault_index.memories.transfer.import_record import (
     type_of,
 )
 from vault_index.memories.transfer.json_records import from_file, read_json
-from vault_index.results import FailedItem
+from vault_index.results.memories import FailedItem
 from vault_index.sources.reading import read_regular
 from vault_index.surrogates import mended
 

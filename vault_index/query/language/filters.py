@@ -16,7 +16,7 @@ def add_filter(filters: Filters, key: str, value: str) -> Filters:
     Raises UsageError for a value that cannot be read.
     """
     declared = _DECLARED[key]
-    old, new = getattr(filters, declared.field), _read(declared, value)
+    old, new = getattr(filters, declared.field), _READ[declared.kind](declared, value)
     changes: dict[str, Any] = {declared.field: (*old, new) if isinstance(old, tuple) else new}
     return filters._replace(**changes)
 
@@ -43,10 +43,6 @@ def parse_day(text: str) -> float:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
 
-def _read(declared: Filter, value: str) -> str | float | tuple[str, str | None]:
-    return _choice(declared, value) if declared.kind == "choice" else _READ[declared.kind](value)
-
-
 def _choice(declared: Filter, value: str) -> str:
     word = value.lower()
     meant = {"notes": "note", "memories": "memory", "sessions": "session"}.get(word, word)
@@ -55,7 +51,7 @@ def _choice(declared: Filter, value: str) -> str:
     return meant
 
 
-def _tag(value: str) -> str:
+def _tag(declared: Filter, value: str) -> str:
     from vault_index.markdown.normalize import normalize_tag
 
     tag = normalize_tag(value)
@@ -64,19 +60,20 @@ def _tag(value: str) -> str:
     return tag
 
 
-def _property(value: str) -> tuple[str, str | None]:
+def _property(declared: Filter, value: str) -> tuple[str, str | None]:
     key, _, wanted = value.partition(":")
     if not key.strip():
         raise UsageError(f"not a property: {value!r}", "write it like status, or status:done")
     return key.strip(), wanted.strip() or None
 
 
-_READ: dict[str, Callable[[str], str | float | tuple[str, str | None]]] = {
+_READ: dict[str, Callable[[Filter, str], str | float | tuple[str, str | None]]] = {
+    "choice": _choice,
     "tag": _tag,
-    "lower": str.lower,
-    "moment": parse_time,
+    "lower": lambda _, value: value.lower(),
+    "moment": lambda _, value: parse_time(value),
     "property": _property,
-    "text": str,
+    "text": lambda _, value: value,
 }
 
 

@@ -126,25 +126,27 @@ class Scorer:
     def __init__(self, evidence: Mapping[int, Evidence], weights: Parts) -> None:
         text, name = _best(one.bm25 for one in evidence.values()), _best(one.name for one in evidence.values())
         total = weights.text + weights.vector + weights.name + weights.passage
-        self._text = weights.text / total / text
-        self._name = weights.name / total / max(name, _NAME_BY_TEXT * text)
-        self._vector = weights.vector / total
-        self._passage = weights.passage / total
+        self._scale = Parts(
+            text=weights.text / total / text,
+            vector=weights.vector / total,
+            name=weights.name / total / max(name, _NAME_BY_TEXT * text),
+            passage=weights.passage / total,
+        )
 
     def parts(self, evidence: Evidence, coverage: float) -> Parts:
         return Parts(
-            text=self._text * max(evidence.bm25 or 0.0, 0.0),
-            vector=self._vector * max(evidence.cosine or 0.0, 0.0),
-            name=self._name * max(evidence.name or 0.0, 0.0),
-            passage=self._passage * coverage,
+            text=self._scale.text * max(evidence.bm25 or 0.0, 0.0),
+            vector=self._scale.vector * max(evidence.cosine or 0.0, 0.0),
+            name=self._scale.name * max(evidence.name or 0.0, 0.0),
+            passage=self._scale.passage * coverage,
         )
 
     def of_chunk(self, evidence: Evidence) -> float:
         """The score of a chunk by the channels alone."""
         return (
-            self._text * (evidence.bm25 or 0.0)
-            + self._vector * (evidence.cosine or 0.0)
-            + self._name * (evidence.name or 0.0)
+            self._scale.text * (evidence.bm25 or 0.0)
+            + self._scale.vector * (evidence.cosine or 0.0)
+            + self._scale.name * (evidence.name or 0.0)
         )
 
 

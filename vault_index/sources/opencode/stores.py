@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
-from vault_index.results import Problem
+from vault_index.results.base import Problem
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.model import Listed
 from vault_index.sources.opencode.tree import Tree

@@ -1,0 +1,126 @@
+"""The texts of places, as `get` answers: read from their files, and cut to a budget of tokens."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.markdown.normalize import split_lines
+from vault_index.query.references import Place
+from vault_index.results.texts import DocumentText, Texts
+from vault_index.sources.source import Source
+from vault_index.store.documents import aliases_of, chunks_of, links_of
+from vault_index.store.reader import Connections, IndexReader
+from vault_index.store.records import StoredDocument
+
+
+def get_texts(
+    connections: Connections,
+    sources: Mapping[str, Source],
+    places: Iterable[Place],
+    *,
+    full: bool,
+    max_tokens: int | None,
+    neighbors: int,
+) -> Texts:
+    """The texts of places as their files are now; each counts as opened. Raises NotFoundError for a missing file."""
+    texts = []
+    for place in places:
+        place = with_neighbors(connections.reader, place, neighbors)
+        document, source = place.document, sources[place.document.source]
+        found = source.look(document.path)
+        if found is None:
+            raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+        raw = source.read(found)
+        now, then = raw.ref.stamp, document.stamp
+        # The whole stamp of a file just written is not believed, but what was counted of it is right.
+        counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
+        text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
+        if full:
+            text = replace(text, metadata=full_metadata(connections, document, source))
+        with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
+            connections.cache.record_access(document.uid, time.time())
+        texts.append(text)
+    return Texts(tuple(texts))
+
+
+def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
+    """The place widened by `count` chunks on both sides."""
+    chunks = chunks_of(reader, place.document.id)
+    last = place.last or place.document.line_count
+    inside = [number for number, chunk in enumerate(chunks) if place.overlaps(chunk.start_line, chunk.end_line)]
+    if not inside or count <= 0:
+        return place
+    around = chunks[max(inside[0] - count, 0) : inside[-1] + count + 1]
+    return replace(
+        place,
+        first=min(place.first, *(c.start_line for c in around)),
+        last=max(last, *(c.end_line for c in around)),
+    )
+
+
+def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens: int | None) -> DocumentText:
+    """The text of a place, cut at a line after `max_tokens`; `next` then says where to go on.
+
+    `whole_tokens` is what the index counted for the whole document, where it still holds: counting costs start-up.
+    """
+    document = place.document
+    lines = split_lines(text)
+    first = min(place.first, max(len(lines), 1))
+    last = min(place.last or len(lines), len(lines))
+    shown = lines[first - 1 : last]
+    whole = first == 1 and last == len(lines)
+    size = whole_tokens if whole and whole_tokens is not None else _count("\n".join(shown))
+    rest = None
+    if max_tokens is not None and size > max_tokens:
+        fitting, cost = _fit(shown, max_tokens)
+        if len(fitting) < len(shown):  # a last line that is too long is shown, and nothing is left
+            shown, size = fitting, cost
+            rest = f"{document.uid}:{first + len(shown)}-{last}"
+    return DocumentText(
+        id=document.uid,
+        kind=document.kind,
+        source=document.source,
+        path=document.path,
+        title=document.title,
+        lines=(first, max(first + len(shown) - 1, first)),
+        tokens=size,
+        content="\n".join(shown) + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
+        next=rest,
+    )
+
+
+def full_metadata(connections: Connections, document: StoredDocument, source: Source) -> dict[str, object]:
+    """Everything that is known of a document besides its text."""
+    from vault_index.query.documents import Records  # late: few ask for it
+
+    reader = connections.reader
+    [record] = Records(reader, connections.cache, {document.source: source.link}).of([document])
+    session = document.frontmatter.get("session") if document.kind == "session" else None
+    return {
+        **asdict(record),
+        **({"resume": f"opencode -s {session}"} if session else {}),
+        "aliases": aliases_of(reader, document.id),
+        "links": [asdict(link) for link in links_of(reader, document.id)],
+        "frontmatter": dict(document.frontmatter),
+    }
+
+
+def _fit(lines: Sequence[str], max_tokens: int) -> tuple[list[str], int]:
+    """As many lines as fit, at least one, so that going on always ends."""
+    shown: list[str] = []
+    size = 0
+    for line in lines:
+        cost = _count(f"{line}\n")
+        if shown and size + cost > max_tokens:
+            break
+        shown.append(line)
+        size += cost
+    return shown, size
+
+
+def _count(text: str) -> int:
+    from vault_index import tokens  # 20 ms, and a whole document was counted when it was indexed
+
+    return tokens.count(text)

@@ -1,0 +1,50 @@
+"""What several answers are made of."""
+
+from dataclasses import dataclass
+
+from vault_index.models import Kind
+
+WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it has its default
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    code: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName:
+    """What every record of a document, or of a part of one, begins with."""
+
+    id: str
+    kind: Kind
+    source: str
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFields(DocumentName):
+    """What the answers of `search` and `list` both say of a document; `lines` and `tokens` are those of the passage."""
+
+    tags: tuple[str, ...]
+    type: str | None
+    digest: str
+    lines: tuple[int, int]
+    tokens: int
+    created: str
+    updated: str
+    entered_by: str | None
+    project: str | None
+    expires: str | None
+    valid_until: str | None
+    confidence: str | None
+    accesses: int

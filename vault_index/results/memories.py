@@ -1,0 +1,77 @@
+"""What became of memories: the answers of `add`, `update`, `delete`, `prune`, `capture`, `import` and `export`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from vault_index.results.base import WHEN_ASKED
+
+Outcome = Literal["created", "duplicate", "known", "kept", "trashed", "deleted", "would be created", "would be trashed"]
+
+
+@dataclass(frozen=True, slots=True)
+class NearMemory:
+    """A memory that says nearly the same."""
+
+    id: str
+    path: str
+    title: str
+    score: float
+    """How alike they are, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """The answer of `add` and `update`."""
+
+    id: str
+    path: str
+    created: bool
+    duplicate_of: str | None = None
+    """The id of the memory that said the same already; nothing new was stored then."""
+    near: tuple[NearMemory, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailedItem:
+    """One of several that could not be dealt with; the others were."""
+
+    position: str
+    """Which one: a reference, `record 3`, `line 12`."""
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOutcome:
+    """What became of one memory of several."""
+
+    id: str
+    path: str
+    title: str
+    outcome: Outcome
+    """`known` and `kept` are outcomes of an import: the vault has it already, with the same text or another."""
+    details: Mapping[str, Any]
+    """What else there is to say, by name: where it went, the tags and dates that were inferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOutcomes:
+    """The answer of `delete`, `prune`, `capture` and `import`."""
+
+    results: tuple[MemoryOutcome, ...]
+    failed: tuple[FailedItem, ...] = ()
+    finished: bool = field(default=True, metadata={WHEN_ASKED: True})
+    """False where it was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """The answer of `export`."""
+
+    path: str
+    """Where it is now."""
+    source: str
+    """The vault whose memories these are."""
+    memories: int
+    bytes: int
