@@ -10,7 +10,7 @@ NOTES = {"tree.md": "# Oak\n\nAn oak grows slowly.\n", "car.md": "# Engine\n\nTh
 
 
 def models_in_memory() -> int:
-    return sum(isinstance(one, local._Model) for one in gc.get_objects())
+    return sum(type(one) is local._Model for one in gc.get_objects())
 
 
 def test_questions_and_notes_share_one_model_until_it_is_released(tmp_path: Path) -> None:

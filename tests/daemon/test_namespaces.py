@@ -1,6 +1,7 @@
 """What a system may do to a daemon, done for real in a namespace of its own: a vault is unmounted, no watch is left, a
 disk is full. Each is named by `status`, and mended without a restart."""
 
+import itertools
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -160,10 +161,15 @@ def test_a_full_disk_loses_nothing_and_keeps_nothing_out_once_there_is_space(
     daemon = place.started()
     assert place.codes() == set()
 
-    # What is large enough to grow the index, while not a page is left to grow it by.
-    namespace.run("sh", "-c", f"! cat /dev/zero > {data}/filler 2>/dev/null")
-    place.write("large.md", "\n\n".join(f"# Part {part}\n\n{'the dugong swims on ' * 200}" for part in range(100)))
-    until(lambda: place.codes() == {"disk_full", "not_saved"})
+    def not_saved() -> bool:
+        # What is large enough to grow the index, while not a page is left to grow it by: what the daemon's logs give
+        # back meanwhile is taken, too.
+        namespace.run("sh", "-c", f"! cat /dev/zero >> {data}/filler 2>/dev/null")
+        place.write("large.md", "\n\n".join(f"# {next(parts)}\n\n{'the dugong swims on ' * 200}" for _ in range(100)))
+        return place.codes() == {"disk_full", "not_saved"}
+
+    parts = itertools.count()
+    until(not_saved)
     assert "free some disk space" in place.hint("not_saved")
     assert place.found("aardvark") == {"a.md"}
 
