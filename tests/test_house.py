@@ -11,7 +11,7 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 18_000
+STATEMENTS = 18_240
 MODULES = 200
 LINES = 400
 BEGINNINGS = ("TOML",)

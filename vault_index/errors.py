@@ -11,7 +11,9 @@
     │   ├── EmbedderRefused  6               it never will as things are: key, quota, model, daily limit
     │   └── TextTooLong      6               one request was too large; the caller splits it
     ├── IndexTooNewError     1  index_too_new
-    └── IndexCorruptError    1  index_corrupt
+    ├── IndexCorruptError    1  index_corrupt
+    ├── CacheDamagedError    1  cache_damaged
+    └── StateDamagedError    1  state_damaged    nothing is sent, and no session read, before it is mended
 
 `message` says what happened, `hint` what to do next. Foreign exceptions are translated where the foreign call is
 made, with `from`; only the command line prints. A message is in lower case and without a full stop, and so is a hint.
@@ -97,3 +99,11 @@ class IndexTooNewError(VaultIndexError):
 
 class IndexCorruptError(VaultIndexError):
     code = "index_corrupt"
+
+
+class CacheDamagedError(VaultIndexError):
+    code = "cache_damaged"
+
+
+class StateDamagedError(VaultIndexError):
+    code = "state_damaged"

@@ -127,15 +127,15 @@ class Runtime:
         from vault_index.query.documents import Records
 
         links = {name: source.link for name, source in self.by_name.items()}
-        return Records(connections.reader, connections.cache, links)
+        return Records(connections.reader, connections.state, links)
 
     def searcher(self, connections: Connections) -> Searcher:
         from vault_index.query.search import Searcher
 
         return Searcher(
             connections.reader,
-            connections.cache,
+            connections.state,
             self.by_name,
-            lambda space, text: self.embedders.embed_query(connections.cache, space, text),
+            lambda space, text: self.embedders.embed_query(connections.state, space, text),
             self.config.ranking,
         )

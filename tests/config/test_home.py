@@ -23,6 +23,7 @@ def test_xdg_folders() -> None:
     assert home.config_file == Path("/c/vault-index/config.toml")
     assert home.index_db == Path("/d/vault-index/index.db")
     assert home.cache_db == Path("/d/vault-index/cache.db")
+    assert home.state_db == Path("/d/vault-index/state.db")
     assert home.write_lock == Path("/d/vault-index/write.lock")
     assert home.daemon_lock == Path("/d/vault-index/daemon.lock")
     assert home.socket_path.parent == Path("/r/vault-index")

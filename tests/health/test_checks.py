@@ -43,6 +43,15 @@ def cache_is_damaged(index: VaultIndex, patch: Patch) -> None:
     index.home.cache_db.write_bytes(b"nothing of the kind" * 1000)
 
 
+def state_is_damaged(index: VaultIndex, patch: Patch) -> None:
+    index.close()
+    index.home.state_db.write_bytes(b"nothing of the kind" * 1000)
+
+
+def state_is_lost(index: VaultIndex, patch: Patch) -> None:
+    index.home.state_db.unlink()
+
+
 def others_may_read(index: VaultIndex, patch: Patch) -> None:
     index.home.index_db.chmod(0o644)
 
@@ -73,7 +82,9 @@ def daemon_was_killed(index: VaultIndex, patch: Patch) -> None:
         (extension_finds_the_wrong_vectors, "vec0", "reinstall"),
         (words_do_not_fit_the_rows, "terms", "doctor --fix"),
         (vectors_are_not_counted_right, "vectors", "doctor --fix"),
-        (cache_is_damaged, "cache_damaged", "move it away"),
+        (cache_is_damaged, "cache_damaged", "doctor --fix"),
+        (state_is_damaged, "state_damaged", "doctor --fix"),
+        (state_is_lost, "state_damaged", "doctor --fix"),
         (others_may_read, "permissions", "doctor --fix"),
         (watches_are_few, "watch_limit", "sudo sysctl fs.inotify.max_user_watches="),
         (clock_went_back, "clock", "set the clock"),

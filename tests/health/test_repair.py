@@ -141,15 +141,21 @@ def test_queries_go_on_over_a_repair(tmp_path: Path, vault: Path) -> None:
         assert paths_found(reader, "seeds") == ["a.md"]
 
 
-def test_a_damaged_cache_is_named_and_left_alone(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync()
+def test_a_damaged_cache_is_named_set_aside_and_filled_from_the_index(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        chunks = index.sync().chunks
     cache = tmp_path / "home" / "cache.db"
     cache.write_bytes(b"nothing of the kind" * 1000)
-    with opened(tmp_path) as index:
-        assert "cache_damaged" in codes(index.doctor().problems)
-        assert "cache_damaged" in codes(index.repair().problems)
-    assert cache.read_bytes().startswith(b"nothing of the kind")
+    with opened(tmp_path, provider="local") as index:
+        assert codes(index.doctor().problems) == ["cache_damaged"]
+        assert codes(index.repair().fixed) == ["cache_damaged"]
+        assert index.doctor(deep=True).healthy
+        index.home.index_db.unlink()
+    (kept,) = cache.parent.glob("cache.db.damaged-*")
+    assert kept.read_bytes().startswith(b"nothing of the kind")
+    with opened(tmp_path, provider="local") as index:
+        report = index.sync()
+        assert (report.embedded, report.cached) == (0, chunks)
 
 
 def test_permissions_of_our_own_files_are_tightened(tmp_path: Path, vault: Path) -> None:

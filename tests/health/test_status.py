@@ -14,7 +14,7 @@ from vault_index.errors import NotFoundError
 from vault_index.health import index_status
 from vault_index.health.environment import space_problems
 from vault_index.results.status import DaemonStatus, SentRecord, Status
-from vault_index.store.cache import Cache
+from vault_index.store.state import State
 
 NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n", "broken.md": "---\ntitle: @home\n---\nText.\n"}
 
@@ -48,7 +48,7 @@ def test_what_was_spent_is_told_by_day_in_tokens_and_money(tmp_path: Path) -> No
         write(tmp_path / "vault", NOTES)
         index.sync()
         assert index.status().spent == ()
-        cache = Cache(index.home.cache_db)
+        state = State(index.home.state_db)
         sent = [
             SentRecord(day, "https://x", model, "vault", "a.md", texts, tokens)
             for day, model, texts, tokens in (
@@ -58,8 +58,8 @@ def test_what_was_spent_is_told_by_day_in_tokens_and_money(tmp_path: Path) -> No
                 ("2026-11-21", "homemade", 1, 7),
             )
         ]
-        cache.record_sent(sent)
-        cache.close()
+        state.record_sent(sent)
+        state.close()
         told = [(day.day, day.texts, day.tokens, day.price) for day in index.status().spent]
     assert told == [("2026-11-21", 1, 7, None), ("2026-11-20", 2, 1_500_000, 0.14), ("2026-11-19", 2, 1_000_000, 0.02)]
 

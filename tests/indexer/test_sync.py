@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
-from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.errors import BusyError, UsageError
 from vault_index.indexer.describe import describe
 from vault_index.sources.reading import read_regular
 
@@ -117,17 +117,32 @@ def test_a_damaged_index_is_set_aside_and_built_anew(tmp_path: Path) -> None:
         assert database.with_name("index.db.damaged").read_bytes().startswith(b"garbage")
 
 
-def test_a_damaged_cache_is_left_where_it_is(tmp_path: Path) -> None:
+def test_a_damaged_cache_is_set_aside_and_said(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         index.sync()
         cache = index.home.cache_db
     cache.write_bytes(b"garbage " * 5000)
-    with opened(tmp_path) as index, pytest.raises(VaultIndexError, match=r"cache\.db is damaged") as caught:
+    with opened(tmp_path) as index:
+        (problem,) = index.sync().problems
+        assert (problem.code, "cache.db is damaged" in problem.message) == ("cache_rebuilt", True)
+        assert index.sync().problems == ()
+    (kept,) = cache.parent.glob("cache.db.damaged-*")
+    assert kept.name in problem.message
+    assert kept.read_bytes().startswith(b"garbage")
+
+
+def test_index_and_cache_may_be_damaged_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
         index.sync()
-    assert "move" in caught.value.hint
-    assert cache.read_bytes().startswith(b"garbage")
-    assert index.home.index_db.exists()
+        home = index.home
+    for database in (home.index_db, home.cache_db):
+        database.write_bytes(b"garbage " * 5000)
+    with opened(tmp_path) as index:
+        assert sorted(problem.code for problem in index.sync().problems) == ["cache_rebuilt", "index_rebuilt"]
+        assert paths(index, "bread") == ["sub/b.md"]
+        assert index.doctor().healthy
 
 
 def test_changed_settings_are_followed_by_the_next_sync(tmp_path: Path) -> None:

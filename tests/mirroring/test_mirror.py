@@ -14,7 +14,7 @@ from vault_index.cancel import CancelToken
 from vault_index.config import find_home
 from vault_index.config.edit import set_value
 from vault_index.errors import ConfigError
-from vault_index.store.cache import Cache
+from vault_index.store.state import State
 
 A = "sessions/2026-11-18 A session.md"
 
@@ -217,16 +217,18 @@ def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(cli
         assert index.status().problems == ()
 
 
-def test_a_lost_cache_makes_no_copies(client: Client, tmp_path: Path) -> None:
+def test_a_lost_state_makes_no_copies(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
-        cache = index.home.cache_db
-    for file in cache.parent.glob("cache.db*"):
+        home = index.home.data_dir
+    for file in home.glob("state.db*"):
         file.unlink()
     client.assistant("It is an egret")
     with opened(tmp_path) as index:
-        index.sync()
+        assert [problem.code for problem in index.sync().problems] == ["state_damaged"]
+        assert "turns: 1\n" in files(tmp_path)[A]
+        index.repair()
         assert sessions(index) == list(files(tmp_path)) == [A]
         assert "turns: 2\n" in files(tmp_path)[A]
         assert index.status().problems == ()
@@ -236,12 +238,12 @@ def test_a_file_that_was_written_before_we_were_killed_gets_no_turn_twice(client
     client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
-        cache = Cache(index.home.cache_db)
-        before = cache.mirrored()["ses_a"]
+        state = State(index.home.state_db)
+        before = state.mirrored()["ses_a"]
         client.assistant("It is an egret")
         index.sync()
-        cache.put_mirrored("ses_a", before)
-        cache.close()
+        state.put_mirrored("ses_a", before)
+        state.close()
         client.user("Are you sure?")
         index.sync()
         text = files(tmp_path)[A]

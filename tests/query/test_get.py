@@ -148,7 +148,7 @@ def test_opening_is_counted(index: VaultIndex) -> None:
 
 def test_what_cannot_be_counted_can_be_read(index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.store.connection.BUSY_TIMEOUT_MS", 1)
-    other = apsw.Connection(str(index.home.cache_db))
+    other = apsw.Connection(str(index.home.state_db))
     other.execute("BEGIN IMMEDIATE")
     with VaultIndex.open(index.home) as reading:
         assert reading.get("sub/Long.md").results[0].content == "Another one.\n"

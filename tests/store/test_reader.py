@@ -5,7 +5,6 @@ import pytest
 
 from tests.store.rows import document_row
 from vault_index.models import Filters, Link
-from vault_index.store.cache import Cache
 from vault_index.store.documents import (
     chunks_of,
     documents_by_key,
@@ -15,6 +14,7 @@ from vault_index.store.documents import (
     tags_of,
 )
 from vault_index.store.reader import IndexReader
+from vault_index.store.state import State
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import DocumentRow, IndexWriter
 
@@ -121,7 +121,7 @@ def test_more_rows_than_a_statement_has_marks_are_read_at_once(
     assert list(documents_of(reader, list(first_chunks(reader, many).values()) * 40_000).values()) == [document.id]
     assert (tags_of(reader, many), reader.backlink_counts(many)) == ({}, {})
     assert len(reader.chunks(many)) <= 1
-    cache = Cache(tmp_path / "cache.db")
-    cache.record_access("uid", 1.0)
-    assert cache.accesses(["uid", *map(str, many)]) == {"uid": 1}
-    cache.close()
+    state = State(tmp_path / "state.db")
+    state.record_access("uid", 1.0)
+    assert state.accesses(["uid", *map(str, many)]) == {"uid": 1}
+    state.close()

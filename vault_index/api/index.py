@@ -153,7 +153,7 @@ class VaultIndex:
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         with self._runtime.pool.lend() as connections:
             return list_documents(
-                connections.reader, connections.cache, self._runtime.records(connections), filters,
+                connections.reader, connections.state, self._runtime.records(connections), filters,
                 sort=sort, order=order, limit=limit, offset=offset,
             )  # fmt: skip
 

@@ -27,7 +27,13 @@ class Home(NamedTuple):
 
     @property
     def cache_db(self) -> Path:
+        """Vectors by content: may be lost."""
         return self.data_dir / "cache.db"
+
+    @property
+    def state_db(self) -> Path:
+        """What cannot be derived: to be backed up."""
+        return self.data_dir / "state.db"
 
     @property
     def write_lock(self) -> Path:

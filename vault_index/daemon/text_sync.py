@@ -114,8 +114,9 @@ class TextSync:
     def problems(self) -> tuple[Problem, ...]:
         """What keeps texts out of the index, and what the last reconcile reported."""
         with self._lock:
-            # Whether a source is there, the status sees for itself; that the index was damaged is told to the end.
-            passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished"))
+            # Whether a source is there, or the state is sound, the status sees for itself; that the index was damaged
+            # is told to the end.
+            passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished", "state_damaged"))
             return (*self._failing, *self._rebuilt, *passing)
 
     # --- the writer's thread -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Literal
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
-from vault_index.errors import BusyError, IndexCorruptError, VaultIndexError
+from vault_index.errors import BusyError, CacheDamagedError, IndexCorruptError, VaultIndexError
 from vault_index.health.environment import (
     clock_problems,
     leftover_problems,
@@ -33,12 +33,13 @@ from vault_index.store.documents import paths_by_shared_id
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import lacking_documents, serving_space
+from vault_index.store.state import mend
 
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
 
-TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind"})
-"""Codes of problems that a sync repairs."""
+TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "state_damaged"})
+"""Codes of problems that a sync repairs, or that kept something from being read."""
 TO_BEGIN_ANEW = frozenset({"index_damaged", "terms", "differs"})
 """Those that new rows from the files repair."""
 TO_REFILL = frozenset({"vectors"})
@@ -73,15 +74,23 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
     could not be read again."""
     before = run_doctor(runtime, recall=False, deep=deep).problems
     codes = {problem.code for problem in before}
+    done: dict[str, str] = {}
     tighten(runtime.home)
+    if "state_damaged" in codes:
+        with WriteLock(runtime.home.write_lock).held("doctor", _LOCK_SECONDS):
+            done["state_damaged"] = mend(runtime.home.state_db)
     if codes & TO_BEGIN_ANEW and not any(source.missing() for source in runtime.sources):
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
     elif codes & TO_SYNC:
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)
     elif codes & TO_REFILL:
         runtime.write.refill(progress=progress)
+    if "cache_damaged" in codes and (damage := _cache_damage(runtime.home)):  # a sync may have done it
+        with runtime.write.held("doctor"):
+            done["cache_damaged"] = runtime.write.renew_cache(CacheDamagedError(damage)).message
     after = run_doctor(runtime, recall=False, deep=deep)
-    return replace(after, fixed=tuple(problem for problem in before if problem not in after.problems))
+    fixed = [replace(one, message=done.get(one.code, one.message)) for one in before if one not in after.problems]
+    return replace(after, fixed=tuple(fixed))
 
 
 def _self_test(runtime: Runtime) -> RecallReport:
@@ -128,7 +137,7 @@ def _inside(home: Home) -> Iterator[Problem]:
         yield Problem(
             "cache_damaged",
             f"{home.cache_db} is damaged: {damage}",
-            "move it away and run `vault-index sync`: embeddings are computed again, usage and spending are forgotten",
+            f"{_FIX} sets it aside, and fills a new one from the index",
         )
     try:
         with _examined(home) as checkup:
@@ -218,6 +227,8 @@ def _paths(places: Sequence[tuple[str, str]]) -> str:
 
 def _cache_damage(home: Home) -> str:
     try:
-        return cache_damage(home.cache_db)
+        damage = cache_damage(home.cache_db)
+        Cache(home.cache_db).close()  # it has its tables
     except VaultIndexError as error:
         return error.message
+    return damage

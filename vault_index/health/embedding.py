@@ -11,6 +11,7 @@ from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.counts import count_rows
 from vault_index.store.spaces import pending_chunks, read_spaces
+from vault_index.store.state import State
 
 _SPENT_DAYS = 7
 
@@ -22,9 +23,9 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
 
     settings = runtime.config.embedding
     embedder = runtime.embedders.configured()
-    with runtime.pool.lend() as connections:
-        reader, cache = connections.reader, connections.cache
-        spent = cache.tokens_sent(local_day(time.time()))
+    with runtime.pool.lend() as connections, closing(Cache(runtime.home.cache_db)) as cache:
+        reader = connections.reader
+        spent = connections.state.tokens_sent(local_day(time.time()))
         if embedder is None:
             return EmbedPlan("none", "", "", 0, 0, 0, 0, None, spent, settings.daily_token_limit)
         space = embedder.space
@@ -65,7 +66,7 @@ def embed_status(runtime: Runtime) -> EmbedStatus:
         building = next((row for row in rows if not row.serving), None)
         chunks = count_rows(reader, "chunk")
         lacking, kept = waiting(reader, serving, runtime.moments) if serving is not None else (0, 0)
-        spent = connections.cache.tokens_sent(local_day(time.time()))
+        spent = connections.state.tokens_sent(local_day(time.time()))
     space = serving.space if serving else None
     return EmbedStatus(
         provider=space.provider if space else "none",
@@ -84,17 +85,18 @@ def embed_status(runtime: Runtime) -> EmbedStatus:
 
 def privacy_ledger(runtime: Runtime) -> Privacy:
     """What was sent where; empty when nothing ever was."""
-    if not runtime.home.cache_db.exists():
+    home = runtime.home
+    if not any(database.exists() for database in (home.index_db, home.cache_db, home.state_db)):
         return Privacy((), 0)
-    with closing(Cache(runtime.home.cache_db)) as cache:
-        records = tuple(cache.sent())
+    with closing(State(home.state_db)) as state:
+        records = tuple(state.sent())
     return Privacy(records, len(records))
 
 
-def spent_days(cache: Cache, config: Config) -> tuple[SpentDay, ...]:
+def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
     """The last days on which something was sent, with what that cost as far as prices are known."""
     days: dict[str, SpentDay] = {}
-    for day, model, texts, sent in cache.spent(_SPENT_DAYS):
+    for day, model, texts, sent in state.spent(_SPENT_DAYS):
         before, price = days.get(day, SpentDay(day, 0, 0, 0.0)), _price(config, model, sent)
         total = None if price is None or before.price is None else before.price + price
         days[day] = SpentDay(day, before.texts + texts, before.tokens + sent, _rounded(total))

@@ -163,7 +163,7 @@ def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
 
 
 def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
-    named = ("index.db*", "cache.db*", "*.lock", "daemon.log*")
+    named = ("index.db*", "cache.db*", "state.db*", "*.lock", "daemon.log*")
     files = [home.config_file, home.socket_path, *(path for name in named for path in home.data_dir.glob(name))]
     for path in (home.data_dir, home.runtime_dir, *sorted(files)):
         try:

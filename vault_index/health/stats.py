@@ -60,9 +60,9 @@ def pending(runtime: Runtime, reader: IndexReader) -> int:
 
 
 def bytes_of(home: Home) -> int:
-    """Both databases with their logs, in bytes on disk."""
+    """The databases with their logs, in bytes on disk."""
     total = 0
-    for database in (home.index_db, home.cache_db):
+    for database in (home.index_db, home.cache_db, home.state_db):
         for suffix in ("", "-wal"):
             try:
                 total += database.with_name(database.name + suffix).stat().st_size

@@ -74,11 +74,12 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             reader = connections.reader
             index, embedder = _index(runtime, reader), _embedder(config, reader)
             sources = _source_rows(reader, runtime.sources)
-            spent = spent_days(connections.cache, config)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
+            spent = spent_days(connections.state, config)
     except VaultIndexError as error:
         problems.insert(0, Problem(error.code, error.message, error.hint))
-    return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(problems))
+    # What stopped the embedder is remembered, and may be found again: it is named once.
+    return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
 
 
 def file_status(runtime: Runtime, ref: str) -> FileStatus:

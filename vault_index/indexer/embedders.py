@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector, VectorSpace
-from vault_index.store.cache import Cache
 from vault_index.store.records import SpaceRow
+from vault_index.store.state import State
 
 if TYPE_CHECKING:  # spares a question by words the import of the embeddings
     from vault_index.embeddings import Embedder
@@ -42,12 +42,12 @@ class Embedders:
                     opened.close()
             return self._configured
 
-    def embed_query(self, cache: Cache, space: SpaceRow, text: str) -> Vector:
+    def embed_query(self, state: State, space: SpaceRow, text: str) -> Vector:
         """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
         beginning."""
         embedder, text = self._for_space(space.space), text[:_LONGEST_QUESTION]
         if embedder.remote:
-            self._declare_query(cache, space.space, text)
+            self._declare_query(state, space.space, text)
         return embedder.embed_query(text)
 
     def release(self, unused: float) -> bool:
@@ -75,12 +75,12 @@ class Embedders:
                 self._by_space[space] = embedder
             return self._by_space[space]
 
-    def _declare_query(self, cache: Cache, space: VectorSpace, text: str) -> None:
+    def _declare_query(self, state: State, space: VectorSpace, text: str) -> None:
         from vault_index import tokens
         from vault_index.indexer.outbound import check_daily_limit
         from vault_index.results.status import SentRecord
         from vault_index.times import local_day
 
         today, cost = local_day(time.time()), tokens.count(text)
-        check_daily_limit(cache, today, cost, self._config.daily_token_limit)
-        cache.record_sent([SentRecord(today, space.endpoint, space.model, "", _QUERIES, 1, cost)])
+        check_daily_limit(state, today, cost, self._config.daily_token_limit)
+        state.record_sent([SentRecord(today, space.endpoint, space.model, "", _QUERIES, 1, cost)])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
-from vault_index.errors import EmbedderError, IndexCorruptError, VaultIndexError
+from vault_index.errors import CacheDamagedError, EmbedderError, IndexCorruptError, StateDamagedError, VaultIndexError
 from vault_index.indexer.embedders import Embedders
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
@@ -21,9 +21,12 @@ from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
+from vault_index.store.connection import set_aside
 from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta
+from vault_index.store.integrity import refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
+from vault_index.store.state import STATE_MADE, State
 from vault_index.store.writer import IndexWriter
 
 if TYPE_CHECKING:  # spares an `add` the import of what embeds
@@ -56,17 +59,18 @@ class WriteSide:
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
+        self._state = State(home.state_db)
         self._cursors: dict[int, int] = {}
         self._folders = FolderTimes()
 
     def shrink(self) -> None:
         """Give back what only work needs: logs on the disk, pages in memory."""
-        for part in (self._writer, self._cache):
+        for part in (self._writer, self._cache, self._state):
             if part is not None:
                 part.shrink()
 
     def close(self) -> None:
-        for part in (self._writer, self._cache):
+        for part in (self._writer, self._cache, self._state):
             if part is not None:
                 part.close()
         self._writer = self._cache = None
@@ -93,8 +97,11 @@ class WriteSide:
                 self._open_writer().remove_everything()
             if everything and not dry_run:
                 self._open_writer().mark_stale()
-            wanted = places
-            if self._config.opencode.mirror and not dry_run:
+            wanted, unread = places, self._unread()
+            # By this mark a state that was lost is told from one that never was.
+            if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
+                write_meta(self._open_writer(), STATE_MADE, "made")
+            if self._config.opencode.mirror and not dry_run and not unread:
                 wanted = self._with_mirror(places, progress, cancel)
                 if cancel.cancelled:
                     return SyncReport(finished=False)
@@ -196,7 +203,7 @@ class WriteSide:
         for source in self._sources:
             if isinstance(source, MirroredSessions) and (places is None or source.config.name in places):
                 vault = source.vault.config.name
-                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._open_cache(), progress, cancel)]
+                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._state, progress, cancel)]
         return None if places is None else wanted
 
     # --- vectors -----------------------------------------------------------------------------------------------
@@ -204,6 +211,15 @@ class WriteSide:
     def _fill(
         self, progress: Progress, cancel: CancelToken, *, renew: bool = False, resume: bool = False
     ) -> EmbedReport:
+        try:
+            return self._fill_spaces(progress, cancel, renew=renew, resume=resume)
+        except CacheDamagedError as error:
+            with self._held("embed"):
+                problem = self.renew_cache(error)
+        report = self._fill_spaces(progress, cancel, renew=renew, resume=resume)
+        return replace(report, problems=(problem, *report.problems))
+
+    def _fill_spaces(self, progress: Progress, cancel: CancelToken, *, renew: bool, resume: bool) -> EmbedReport:
         """Batch by batch until nothing is left, from the first chunk or, with `resume`, behind the last one tried."""
         # Late: counting tokens is needed only where something is embedded.
         from vault_index.indexer.vectors import VectorBuilder, open_space
@@ -222,6 +238,7 @@ class WriteSide:
                 builder = VectorBuilder(
                     self._open_writer(),
                     self._open_cache(),
+                    self._state,
                     embedder,
                     space,
                     lambda: self._held("embed"),
@@ -235,7 +252,7 @@ class WriteSide:
                     finished = not cancel.cancelled
                 self._cursors[space.id] = builder.cursor
                 pending = builder.remaining()
-        except EmbedderError as error:
+        except (EmbedderError, StateDamagedError) as error:
             problems.append(Problem(error.code, error.message, error.hint))
             pending = self._count_pending()
         self._remember_problem(problems)
@@ -276,21 +293,48 @@ class WriteSide:
 
     def _synchroniser(self, progress: Progress, cancel: CancelToken) -> Synchroniser:
         settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
-        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress, cancel)
+        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress, cancel, self._unread)
+
+    def _unread(self) -> Problem | None:
+        """Why sessions are not read: what is to stay out of the index would come back."""
+        try:
+            self._state.check()
+        except StateDamagedError as error:
+            return Problem(error.code, error.message, error.hint)
+        return None
 
     def _repairing(self, work: Callable[[], SyncReport]) -> tuple[SyncReport, tuple[Problem, ...]]:
-        """Do `work`; where the index turns out damaged, set it aside and do it again on a new one."""
-        try:
-            return work(), ()
-        except IndexCorruptError as error:
-            kept = self._set_aside()
-            log.warning("index damaged, rebuilding: %s", error.message)
-            problem = Problem(
-                "index_rebuilt",
-                f"{error.message}; it was set aside as {kept.name} and built anew from your files",
-                "nothing is lost; delete the damaged file when you like",
-            )
-            return work(), (problem,)
+        """Do `work`; where index or cache turn out damaged, set them aside and do it again on new ones."""
+        problems: list[Problem] = []
+        while True:
+            try:
+                return work(), tuple(problems)
+            except (IndexCorruptError, CacheDamagedError) as error:
+                if len(problems) == 2:
+                    raise
+                corrupt = isinstance(error, IndexCorruptError)
+                problems.append(self._renew_index(error) if corrupt else self.renew_cache(error))
+
+    def renew_cache(self, error: VaultIndexError) -> Problem:
+        """Set a damaged cache aside, and fill a new one from the index; the caller holds the lock."""
+        log.warning("cache damaged, filling it again: %s", error.message)
+        self.close()
+        kept = set_aside(self._home.cache_db)
+        refill(self._open_cache(), self._home.index_db)
+        return Problem(
+            "cache_rebuilt",
+            f"{error.message}; it was set aside as {kept.name}, and a new one was filled from the index",
+            "only what the index has no vector of is embedded again; delete the damaged file when you like",
+        )
+
+    def _renew_index(self, error: VaultIndexError) -> Problem:
+        kept = self._set_aside()
+        log.warning("index damaged, rebuilding: %s", error.message)
+        return Problem(
+            "index_rebuilt",
+            f"{error.message}; it was set aside as {kept.name} and built anew from your files",
+            "nothing is lost; delete the damaged file when you like",
+        )
 
     def _set_aside(self) -> Path:
         try:

@@ -23,8 +23,8 @@ from vault_index.models import FileStamp, Vector, VectorSpace
 from vault_index.results.status import SentRecord
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
-from vault_index.store.cache import Cache
 from vault_index.store.records import DocumentState, PendingChunk
+from vault_index.store.state import State
 from vault_index.times import local_day
 
 _MANY = 1000
@@ -125,9 +125,9 @@ class _NoLonger(Exception):
 class Outbound:
     """What stands between the texts of the index and an embedder. A local one gets everything."""
 
-    def __init__(self, embedder: Embedder, cache: Cache, now: Now) -> None:
+    def __init__(self, embedder: Embedder, state: State, now: Now) -> None:
         self._embedder = embedder
-        self._cache = cache
+        self._state = state
         self._now = now
         self._staying: tuple[Moment, Mapping[int, int]] | None = None
 
@@ -176,9 +176,9 @@ class Outbound:
         """Check the day's limit and write the ledger, before the first byte leaves."""
         today = local_day(time.time())
         costs = [tokens.count(chunk.embed_text) for chunk in chunks]
-        check_daily_limit(self._cache, today, sum(costs), limit)
+        check_daily_limit(self._state, today, sum(costs), limit)
         space = self._embedder.space
-        self._cache.record_sent(
+        self._state.record_sent(
             [
                 SentRecord(today, space.endpoint, space.model, chunk.document.source, chunk.document.path, 1, cost)
                 for chunk, cost in zip(chunks, costs, strict=True)
@@ -194,9 +194,9 @@ class Outbound:
             ) from error
 
 
-def check_daily_limit(cache: Cache, day: str, cost: int, limit: int) -> None:
+def check_daily_limit(state: State, day: str, cost: int, limit: int) -> None:
     """Raise EmbedderRefused where sending `cost` more tokens would pass the day's limit (0: none)."""
-    spent = cache.tokens_sent(day)
+    spent = state.tokens_sent(day)
     if limit and spent + cost > limit:
         raise EmbedderRefused(
             f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more asked for)",

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -35,13 +35,21 @@ class Synchroniser:
     """Brings text up to date; vectors follow in `vectors`. Use it while holding the write lock."""
 
     def __init__(
-        self, writer: IndexWriter, cache: Cache, settings: RowSettings, progress: Progress, cancel: CancelToken
+        self,
+        writer: IndexWriter,
+        cache: Cache,
+        settings: RowSettings,
+        progress: Progress,
+        cancel: CancelToken,
+        unread: Callable[[], Problem | None],
     ) -> None:
         self._writer = writer
         self._cache = cache
         self._settings = settings
         self._progress = progress
         self._cancel = cancel
+        self._unread = unread
+        """Why sessions are not read for now."""
         self._report = SyncReport()
 
     def sync(
@@ -77,6 +85,9 @@ class Synchroniser:
 
     def _sync_source(self, source: Source, places: Sequence[str], *, dry_run: bool) -> None:
         name = source.config.name
+        if source.config.kind == "opencode" and (problem := self._unread()):
+            self._add(problems=(problem,))
+            return
         known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
         if scan.vanished:

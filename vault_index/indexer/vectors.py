@@ -21,6 +21,7 @@ from vault_index.store.spaces import (
     read_spaces,
     serve_space,
 )
+from vault_index.store.state import State
 from vault_index.store.writer import IndexWriter
 
 Lock = Callable[[], AbstractContextManager[None]]
@@ -67,6 +68,7 @@ class VectorBuilder:
         self,
         writer: IndexWriter,
         cache: Cache,
+        state: State,
         embedder: Embedder,
         space: SpaceRow,
         lock: Lock,
@@ -79,7 +81,7 @@ class VectorBuilder:
         self._embedder = embedder
         self._space = space
         self._lock = lock
-        self._outbound = Outbound(embedder, cache, now)
+        self._outbound = Outbound(embedder, state, now)
         self.cursor = after
         """The last chunk that was tried: texts the server refuses are passed over, not tried for ever."""
 

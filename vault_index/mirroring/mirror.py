@@ -29,8 +29,8 @@ from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Scan
 from vault_index.sources.vault import VaultSource
-from vault_index.store.cache import Cache
 from vault_index.store.records import MirroredSession
+from vault_index.store.state import State
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class MirroredSessions(OpenCodeSource):
         self._files = Files(vault, self._folder)
         self._scan = Scan(unreadable=("",))  # nobody knows, until they were followed
 
-    def follow(self, cache: Cache, progress: Progress, cancel: CancelToken) -> list[str]:
+    def follow(self, state: State, progress: Progress, cancel: CancelToken) -> list[str]:
         """Write what is new of every session; returns the paths in the vault. The caller holds the lock."""
         found = super().scan_places([""])
         if found.vanished or self.vault.missing():
@@ -66,7 +66,7 @@ class MirroredSessions(OpenCodeSource):
             self._scan = replace(found, refs=(), faults=(*found.faults, fault), unreadable=("",))
             return []
         sessions = self._live(found.refs)
-        known = self._known(cache)
+        known = self._known(state)
         names = self._names(sessions, known)
         touched: set[str] = set()
         failed = []
@@ -85,7 +85,7 @@ class MirroredSessions(OpenCodeSource):
                     message = f"{one.ref.path}: a defect of vault-index: {type(error).__name__}"
                 failed.append(Fault("not_mirrored", message, row.path if row else ""))
                 continue
-            cache.put_mirrored(one.session.id, written)
+            state.put_mirrored(one.session.id, written)
             known[one.session.id] = written
             touched |= {written.path, row.path if row else written.path}
             progress("text", done, len(sessions))
@@ -114,13 +114,13 @@ class MirroredSessions(OpenCodeSource):
         ids = ((Path(ref.path).stem, ref) for ref in refs)
         return {id_: _Live(ref, listed[id_].listed.session) for id_, ref in ids if id_ in listed}
 
-    def _known(self, cache: Cache) -> dict[str, MirroredSession]:
+    def _known(self, state: State) -> dict[str, MirroredSession]:
         """What was written, as the files are now: moved, deleted or put back."""
-        known = cache.mirrored()
+        known = state.mirrored()
         there = self._files.there()
         for id_, row in list(known.items()):
             if row.path and not (there and is_under(self._folder, row.path)):
-                cache.put_mirrored(id_, None)
+                state.put_mirrored(id_, None)
                 del known[id_]
         files = set(self._files.all())
         ids = self._files.of_sessions(files - {row.path for row in known.values()})
@@ -129,8 +129,8 @@ class MirroredSessions(OpenCodeSource):
             if path != row.path:
                 # What was put back may have been deleted long ago: it is looked at again.
                 known[id_] = replace(row, path=path, made_of=row.made_of if row.path else "")
-                cache.put_mirrored(id_, known[id_])
-        for id_ in ids.keys() - known.keys():  # `cache.db` was deleted, or it is the file of another machine
+                state.put_mirrored(id_, known[id_])
+        for id_ in ids.keys() - known.keys():  # `state.db` was deleted, or it is the file of another machine
             known[id_] = MirroredSession(ids[id_])
         return known
 

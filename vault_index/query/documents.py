@@ -6,10 +6,10 @@ from typing import Literal
 from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.results.documents import DocumentList, DocumentRecord
-from vault_index.store.cache import Cache
 from vault_index.store.documents import Order, documents_page, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
+from vault_index.store.state import State
 from vault_index.times import iso_time, iso_time_or_none
 
 # Column, and whether the natural order is from high to low.
@@ -55,15 +55,15 @@ def to_record(
 class Records:
     """Makes the record of a document: its row, with its tags, how often it was opened, and the link that opens it."""
 
-    def __init__(self, reader: IndexReader, cache: Cache, links: Mapping[str, Callable[[str], str]]) -> None:
+    def __init__(self, reader: IndexReader, state: State, links: Mapping[str, Callable[[str], str]]) -> None:
         self._reader = reader
-        self._cache = cache
+        self._state = state
         self._links = links
         """For each source, the link to one of its paths."""
 
     def of(self, documents: Sequence[StoredDocument]) -> tuple[DocumentRecord, ...]:
         tags = tags_of(self._reader, [document.id for document in documents])
-        accesses = self._cache.accesses([document.uid for document in documents])
+        accesses = self._state.accesses([document.uid for document in documents])
         return tuple(
             to_record(
                 document,
@@ -77,7 +77,7 @@ class Records:
 
 def list_documents(
     reader: IndexReader,
-    cache: Cache,
+    state: State,
     records: Records,
     filters: Filters,
     *,
@@ -96,7 +96,7 @@ def list_documents(
         if column:
             documents, total = documents_page(reader, filters, Order(column, descending), limit, offset)
         else:  # usage lies in the other database
-            accessed = cache.all_accessed()
+            accessed = state.all_accessed()
             documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
             documents = documents[offset : offset + limit]

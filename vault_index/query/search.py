@@ -25,11 +25,11 @@ from vault_index.query.ranking.retrieval import (
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import Source
-from vault_index.store.cache import Cache
 from vault_index.store.documents import documents_of, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow
 from vault_index.store.spaces import serving_space
+from vault_index.store.state import State
 from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
@@ -80,13 +80,13 @@ class Searcher:
     def __init__(
         self,
         reader: IndexReader,
-        cache: Cache,
+        state: State,
         sources: Mapping[str, Source],
         embed_query: Callable[[SpaceRow, str], Vector],
         ranking: RankingConfig,
     ) -> None:
         self._reader = reader
-        self._cache = cache
+        self._state = state
         self._sources = sources
         self._embed_query = embed_query
         self._ranking = ranking
@@ -232,7 +232,7 @@ class Searcher:
         return Boosts(
             config,
             query.now,
-            self._cache.accesses([chunk.document.uid for chunk in chunks]) if config.usage else {},
+            self._state.accesses([chunk.document.uid for chunk in chunks]) if config.usage else {},
             self._reader.backlink_counts({chunk.document.id for chunk in chunks}) if config.backlinks else {},
         )
 
@@ -245,7 +245,7 @@ class Searcher:
             return ()
         records = [one.hit.chunk for one in selected]
         tags = tags_of(self._reader, [record.document.id for record in records])
-        accesses = self._cache.accesses([record.document.uid for record in records])
+        accesses = self._state.accesses([record.document.uid for record in records])
         terms, evidence = answer.query.terms, answer.ranking.evidence
         matcher = TermMatcher(terms, self._reader.stems)
         focused: dict[int, set[int]] = {}

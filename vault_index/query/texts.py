@@ -40,7 +40,7 @@ def get_texts(
         if full:
             text = replace(text, metadata=full_metadata(connections, document, source))
         with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
-            connections.cache.record_access(document.uid, time.time())
+            connections.state.record_access(document.uid, time.time())
         texts.append(text)
     return Texts(tuple(texts))
 
@@ -96,7 +96,7 @@ def full_metadata(connections: Connections, document: StoredDocument, source: So
     from vault_index.query.documents import Records  # late: few ask for it
 
     reader = connections.reader
-    [record] = Records(reader, connections.cache, {document.source: source.link}).of([document])
+    [record] = Records(reader, connections.state, {document.source: source.link}).of([document])
     session = document.frontmatter.get("session") if document.kind == "session" else None
     return {
         **asdict(record),

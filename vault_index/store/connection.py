@@ -1,10 +1,12 @@
-"""Opening the two databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
+"""Opening the three databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
 
 import contextlib
+import itertools
 import json
 import os
+import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -13,15 +15,25 @@ from typing import Any, Literal
 
 import apsw
 
-from vault_index.errors import BusyError, IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
+from vault_index.errors import (
+    BusyError,
+    CacheDamagedError,
+    IndexCorruptError,
+    IndexTooNewError,
+    NotSetUpError,
+    StateDamagedError,
+    VaultIndexError,
+)
 
-Name = Literal["index", "cache"]
+Name = Literal["index", "cache", "state"]
+Carry = Callable[[apsw.Connection, int], None]
+"""Does the part of a migration that is no SQL, at the end of its transaction; it gets the version before."""
 
 _SQL = Path(__file__).parent / "sql"
 BUSY_TIMEOUT_MS = 5000
 _JOURNAL_LIMIT = 32 * 1024 * 1024
 # A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors slow down sevenfold.
-_CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024}
+_CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024, "state": 1024}
 _MMAP_BYTES = 1 << 30
 ANY_OF = "IN (SELECT value FROM json_each(?))"
 """For as many values as there may be: of marks, a statement takes 32,766."""
@@ -30,10 +42,10 @@ ANY_OF = "IN (SELECT value FROM json_each(?))"
 class Database:
     """One connection to a database; use it from one thread at a time. Errors of the driver become ours."""
 
-    def __init__(self, path: Path, name: Name, *, writable: bool = False) -> None:
-        """Raises NotSetUpError (no such file, reader), IndexTooNewError, IndexCorruptError."""
+    def __init__(self, path: Path, name: Name, *, writable: bool = False, carry: Carry | None = None) -> None:
+        """Raises NotSetUpError (no such file, reader), IndexTooNewError, and what `damaged` gives."""
         self.path = path
-        self.connection = connect(path, name, writable=writable)
+        self.connection = connect(path, name, writable=writable, carry=carry)
 
     def close(self) -> None:
         self.connection.close()
@@ -89,6 +101,14 @@ class Database:
         self.checkpoint()
         self.execute("PRAGMA shrink_memory")
 
+    def check_tables(self, tables: Mapping[str, str]) -> None:
+        """Raises what `damaged` gives where one of these tables, or of its columns, is missing."""
+        try:
+            for table, columns in tables.items():
+                self.execute(f"SELECT {columns} FROM {table} LIMIT 0")
+        except apsw.SQLError as error:
+            raise damaged(self.path, str(error)) from error
+
 
 _TRANSLATED = (
     apsw.CorruptError, apsw.NotADBError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.CantOpenError,
@@ -107,18 +127,51 @@ def translated(path: Path) -> Iterator[None]:
 
 def _translate(error: apsw.Error, path: Path) -> VaultIndexError:
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        message = f"{path} is damaged ({error})"
-        if path.name == "cache.db":  # what it holds cannot be derived: only a person may remove it
-            return VaultIndexError(
-                message, f"move {path} away and run `vault-index sync`: embeddings are computed again"
-            )
-        return IndexCorruptError(message, "run `vault-index rebuild`: the index comes back from your files")
+        return damaged(path, str(error))
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return BusyError(f"{path} is locked by another process", "try again in a moment")
     # Even a reader needs some space, for the file that connections share.
     if isinstance(error, apsw.FullError) or not _has_space(path):
         return VaultIndexError(f"no space left on the disk of {path}", "free some disk space and try again")
+    if path.name == "state.db":  # what depends on it must not go on without it, whatever keeps it shut
+        return damaged(path, str(error))
     return VaultIndexError(f"cannot open or write {path} ({error})", "check its permissions and the disk")
+
+
+def damaged(path: Path, what: str) -> VaultIndexError:
+    """The error of a database that cannot be used: `what` is wrong with it."""
+    error, hint = _DAMAGED.get(path.name, _DAMAGED["index.db"])
+    return error(f"{path} is damaged ({what})", hint)
+
+
+_DAMAGED: dict[str, tuple[type[VaultIndexError], str]] = {
+    "index.db": (IndexCorruptError, "run `vault-index rebuild`: the index comes back from your files"),
+    "cache.db": (CacheDamagedError, "run `vault-index sync`: it is set aside, and filled again from the index"),
+    "state.db": (
+        StateDamagedError,
+        "run `vault-index doctor --fix`; until then nothing is sent and no session is read, and search goes on",
+    ),
+}
+
+
+def set_aside(path: Path) -> Path:
+    """Give a damaged database, with its logs, a name of today, and tell it."""
+    name = f"{path}.damaged-{time.strftime('%Y-%m-%d')}"
+    names = (Path(f"{name}.{number}" if number > 1 else name) for number in itertools.count(1))
+    kept = next(one for one in names if not os.path.lexists(one))
+    if os.path.lexists(path):
+        path.rename(kept)
+    elif before := all_set_aside(path):  # we were killed right here: the logs belong to that one
+        kept = before[-1]
+    for suffix in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{path}{suffix}", f"{kept}{suffix}")
+    return kept
+
+
+def all_set_aside(path: Path) -> list[Path]:
+    """The damaged files of that name, the last one last."""
+    return sorted(path.parent.glob(f"{path.name}.damaged-*[0-9]"), key=lambda one: one.lstat().st_ctime_ns)
 
 
 def _has_space(path: Path) -> bool:
@@ -154,10 +207,10 @@ def load_vec0(connection: apsw.Connection) -> bool:
     return True
 
 
-def connect(path: Path, name: Name, *, writable: bool) -> apsw.Connection:
+def connect(path: Path, name: Name, *, writable: bool, carry: Carry | None = None) -> apsw.Connection:
     """Open `path`, creating and migrating it when `writable`. Readers never wait for the writer.
 
-    Raises NotSetUpError (no such file, reader), IndexTooNewError, IndexCorruptError.
+    Raises NotSetUpError (no such file, reader), IndexTooNewError, and what `damaged` gives.
     """
     if not writable and not path.exists():
         raise NotSetUpError("there is no index yet", "run `vault-index sync`")
@@ -172,7 +225,7 @@ def connect(path: Path, name: Name, *, writable: bool) -> apsw.Connection:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.create_scalar_function("fold", _fold, 1, deterministic=True)
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
-            _prepare(connection, path, name, writable)
+            _prepare(connection, path, name, writable, carry)
         except BaseException:
             connection.close()
             raise
@@ -192,7 +245,7 @@ def _nfc(*values: "apsw.SQLiteValue") -> str | None:
     return None if value is None else unicodedata.normalize("NFC", str(value))
 
 
-def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool) -> None:
+def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool, carry: Carry | None) -> None:
     version = int(connection.pragma("user_version"))
     steps = _migrations(name)
     if version > len(steps):
@@ -205,9 +258,10 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
             connection.pragma("page_size", 16384 if name == "index" else 4096)
         connection.pragma("journal_mode", "wal")
         connection.pragma("journal_size_limit", _JOURNAL_LIMIT)
-        connection.pragma("synchronous", "normal")
+        # Full: what a loss of power must not take back. Step 3 of the cache relies on it.
+        connection.pragma("synchronous", "full" if name == "state" else "normal")
         connection.pragma("cache_size", -_CACHE_KIB[name])
-        _migrate(connection, steps)
+        _migrate(connection, steps, carry)
     else:
         if version < len(steps):
             raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
@@ -241,15 +295,18 @@ def _migrations(name: Name) -> tuple[str, ...]:
     return tuple(step.read_text("utf-8") for step in sorted((_SQL / name).glob("*.sql")))
 
 
-def _migrate(connection: apsw.Connection, steps: tuple[str, ...]) -> None:
+def _migrate(connection: apsw.Connection, steps: tuple[str, ...], carry: Carry | None) -> None:
     if int(connection.pragma("user_version")) == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")  # two first starts at once: one creates, the other finds it done
     try:
-        for number in range(int(connection.pragma("user_version")), len(steps)):
+        before = int(connection.pragma("user_version"))
+        for number in range(before, len(steps)):
             for _ in connection.execute(steps[number]):
                 pass
             connection.pragma("user_version", number + 1)
+        if carry is not None and before < len(steps):
+            carry(connection, before)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

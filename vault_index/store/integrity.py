@@ -2,12 +2,14 @@
 from those of an index built anew from the same files."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 
+from vault_index.errors import VaultIndexError
 from vault_index.models import Vector, VectorSpace
+from vault_index.store.cache import Cache
 from vault_index.store.connection import Database, load_vec0, translated
 from vault_index.store.spaces import read_spaces, serving_space
 
@@ -152,6 +154,15 @@ def cache_damage(path: Path) -> str:
         with closing(connection):
             found = connection.execute("PRAGMA quick_check(1)").get
     return _first_damage(found)
+
+
+def refill(cache: Cache, index: Path) -> None:
+    """Give a new cache the vectors that an index serves, as far as they can be read: others are embedded again."""
+    with suppress(VaultIndexError, apsw.SQLError), closing(Checkup(index)) as checkup:
+        space = checkup.serving()
+        for batch in checkup.vectors_by_key():
+            if space is not None:
+                cache.put_embeddings(space, dict(batch))
 
 
 def vec0_fault() -> str:

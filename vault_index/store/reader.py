@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from vault_index.config.home import Home
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
-from vault_index.store.cache import Cache
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
+from vault_index.store.state import State
 
 if TYPE_CHECKING:  # spares the questions that correct no word its import
     from vault_index.store.vocabulary import Vocabulary
@@ -184,13 +184,13 @@ def _chunk_condition(filters: Filters, column: str, required: str, excluded: str
 @dataclass(frozen=True, slots=True)
 class Connections:
     reader: IndexReader
-    cache: Cache
+    state: State
     file: tuple[int, int]
     """Device and inode of the index they read: a rebuilt index is another file."""
 
     def close(self) -> None:
         self.reader.close()
-        self.cache.close()
+        self.state.close()
 
 
 class ReadPool:
@@ -231,7 +231,7 @@ class ReadPool:
                 connections.close()
         reader = IndexReader(self._home.index_db)
         try:
-            return Connections(reader, Cache(self._home.cache_db), self._file())
+            return Connections(reader, State(self._home.state_db), self._file())
         except BaseException:
             reader.close()
             raise

@@ -55,7 +55,7 @@ def _records(runtime: Runtime, sources: Sequence[str]) -> list[dict[str, Any]]:
     usage: Mapping[str, tuple[int, float]] = {}
     uids: dict[str, str] = {}
     with suppress(NotSetUpError), runtime.pool.lend() as connections:  # not indexed yet, and so never opened
-        if usage := connections.cache.usage():
+        if usage := connections.state.usage():
             wanted = Filters(kinds=("memory",), sources=(source,))
             documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0]
             uids = {document.path: document.uid for document in documents}

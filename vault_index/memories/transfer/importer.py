@@ -48,7 +48,7 @@ def import_memories(
         return outcomes
     if importer.usage:
         with runtime.pool.lend() as connections:
-            connections.cache.raise_usage(importer.usage)
+            connections.state.raise_usage(importer.usage)
     if embed and any(outcome.outcome == "created" for outcome in outcomes.results):
         runtime.write.embed(rebuild=False, progress=progress, cancel=cancel)
     return outcomes

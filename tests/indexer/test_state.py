@@ -1,0 +1,221 @@
+"""What a damaged state stops, what it does not, and what the version before left is carried over."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.api.vaults import opened, paths_found, write
+from tests.embeddings.server import EmbeddingServer
+from tests.indexer.test_sessions import open_index
+from tests.indexer.test_vectors import NOTES, codes, server as server, use
+from tests.sources.opencode.stores import Client
+from tests.store.test_state import DAMAGES, SQL
+from vault_index.errors import StateDamagedError
+from vault_index.store.state import STATE_MADE, State
+
+Damage = Callable[[Path], None]
+
+
+def lost(path: Path) -> None:
+    for file in path.parent.glob("state.db*"):
+        file.unlink()
+
+
+ALL = [*DAMAGES, lost]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "opencode").mkdir()
+    running = Client(tmp_path / "opencode" / "opencode.db")
+    yield running
+    running.close()
+
+
+def downgrade(data: Path, version: int = 2) -> None:
+    """The same rows where the version before kept them."""
+    with closing(apsw.Connection(str(data / "cache.db"))) as cache:
+        for step in sorted(SQL.glob("*.sql"))[:version]:
+            for statement in step.read_text("utf-8").split(";\n"):
+                if any(f"CREATE TABLE {name} " in statement for name in ("usage", "sent", "mirrored")):
+                    cache.execute(statement)
+        cache.execute("ATTACH ? AS state", (str(data / "state.db"),))
+        for table in ("usage", "sent", "mirrored")[: version + 1]:
+            cache.execute(f"INSERT INTO main.{table} SELECT * FROM state.{table}")
+        cache.execute("DETACH state")
+        cache.pragma("user_version", version)
+    with closing(apsw.Connection(str(data / "index.db"))) as index:
+        index.execute("DELETE FROM meta WHERE key = ?", (STATE_MADE,))
+    lost(data / "state.db")
+
+
+def test_a_home_of_the_version_before_is_carried_over(tmp_path: Path, server: EmbeddingServer) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        use(index, server)
+        index.sync()
+        index.get("00.md")
+        ledger, spent = index.privacy(), index.embed_status().spent_today
+    assert spent > 0
+    downgrade(tmp_path / "home")
+    sent = len(server.texts)
+    with opened(tmp_path) as index:
+        assert index.search("oak", mode="text").results[0].accesses == 1  # a question is the first to come
+        index.home.index_db.unlink()
+    with opened(tmp_path) as index:
+        assert index.sync().pending == 0
+        assert len(server.texts) == sent
+        assert index.privacy() == ledger
+        assert index.embed_status().spent_today == spent
+        assert index.doctor().healthy
+
+
+def test_what_was_forgotten_by_the_version_before_stays_forgotten(client: Client, tmp_path: Path) -> None:
+    client.begin("A heron at the lake")
+    with open_index(tmp_path, mirror="sessions") as index:
+        index.sync()
+        (file,) = (tmp_path / "vault" / "sessions").glob("*.md")
+        file.unlink()
+        index.sync()
+    (tmp_path / "vault" / "sessions" / "kept.md").write_text("A note.\n", "utf-8")
+    downgrade(tmp_path / "home")
+    with open_index(tmp_path, mirror="sessions") as index:
+        index.sync()
+        assert not file.exists()
+        assert index.list(kind="session").total == 0
+
+
+@pytest.mark.parametrize("damage", ALL)
+def test_nothing_is_sent_while_the_state_is_damaged_and_search_goes_on(
+    tmp_path: Path, server: EmbeddingServer, damage: Damage
+) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        use(index, server)
+        index.sync()
+        index.get("00.md")
+    damage(tmp_path / "home" / "state.db")
+    write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
+    asked = len(server.requests)
+    with opened(tmp_path) as index:
+        report = index.sync()
+        assert (report.added, report.pending, codes(report.problems)) == (1, 1, ["state_damaged"])
+        assert "doctor --fix" in report.problems[0].hint
+        assert codes(index.embed().problems) == ["state_damaged"]
+        answer = index.search("willow")
+        assert (answer.results[0].path, "state.db" in answer.degraded[0]) == ("new.md", True)
+        assert "willow" in index.get("new.md").results[0].content
+        assert index.list().total == len(NOTES) + 1
+        assert index.recall("willow").text
+        assert index.add("The willow is old.", title="Willow").id
+        for ask in (index.privacy, index.embed_status, index.embed_plan):
+            with pytest.raises(StateDamagedError, match=r"state\.db is damaged"):
+                ask()
+        assert codes(index.status().problems) == ["state_damaged"]
+        assert len(server.requests) == asked
+        fixed = index.repair()
+        assert (fixed.problems, fixed.fixed[0].code) == ((), "state_damaged")
+        assert "rows of sent" in fixed.fixed[0].message
+        assert index.sync().pending == 0
+        assert len(server.requests) > asked
+        assert index.status().problems == ()
+
+
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+@pytest.mark.parametrize("damage", ALL)
+def test_no_session_is_read_while_the_state_is_damaged(
+    client: Client, tmp_path: Path, damage: Damage, mirror: str
+) -> None:
+    client.begin("A heron at the lake")
+    with open_index(tmp_path, mirror=mirror) as index:
+        index.sync()
+    damage(tmp_path / "home" / "state.db")
+    client.assistant("It is an egret")
+    write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
+    with open_index(tmp_path, mirror=mirror) as index:
+        for places in ([client.path], None):
+            assert codes(index.sync(places).problems) == ["state_damaged"]
+        assert paths_found(index, "egret") == []
+        assert len(paths_found(index, "heron")) == 1
+        assert paths_found(index, "willow") == ["new.md"]
+        assert index.repair().healthy
+        assert len(paths_found(index, "egret")) == 1
+
+
+def test_the_limit_of_the_day_outlives_a_mended_state(tmp_path: Path, server: EmbeddingServer) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        use(index, server)
+        index.sync()
+        spent = index.embed_status().spent_today
+        use(index, server, daily_token_limit=str(spent))
+    with closing(apsw.Connection(str(tmp_path / "home" / "state.db"))) as connection:
+        connection.execute("DROP TABLE usage")
+    write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
+    with opened(tmp_path) as index:
+        assert codes(index.repair().fixed) == ["state_damaged"]
+        assert index.embed_status().spent_today == spent
+        assert "daily limit" in index.embed().problems[0].message
+
+
+def test_a_state_that_is_lost_under_a_running_index_stops_it(tmp_path: Path, server: EmbeddingServer) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        use(index, server)
+        index.sync()
+        assert index.search("oak").degraded == ()
+        asked = len(server.requests)
+        lost(index.home.state_db)
+        write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
+        assert codes(index.sync().problems) == ["state_damaged"]
+        assert "state.db" in index.search("oak").degraded[0]
+        assert len(server.requests) == asked
+        assert not index.home.state_db.exists()
+
+
+def test_vectors_that_cost_nothing_go_on(tmp_path: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        lost(index.home.state_db)
+        write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
+        assert (index.sync().pending, index.search("willow").degraded) == (0, ())
+
+
+def test_a_damaged_cache_is_refilled_without_a_request(tmp_path: Path, server: EmbeddingServer) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        use(index, server)
+        index.sync()
+        sent, ledger = len(server.texts), index.privacy()
+    data = bytearray((tmp_path / "home" / "cache.db").read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)  # it opens, and fails when it is read
+    (tmp_path / "home" / "cache.db").write_bytes(data)
+    write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
+    with opened(tmp_path) as index:
+        report = index.sync()
+        assert ("cache_rebuilt" in codes(report.problems), report.pending) == (True, 0)
+        assert len(server.texts) == sent + 1
+        index.home.index_db.unlink()
+    with opened(tmp_path) as index:
+        report = index.sync()
+        assert (report.pending, report.problems, len(server.texts)) == (0, (), sent + 1)
+        assert set(ledger.results) < set(index.privacy().results)
+
+
+def test_usage_is_lost_with_the_state_and_counted_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", NOTES)
+        index.sync()
+        index.get("00.md")
+        lost(index.home.state_db)
+        assert index.get("00.md").results[0].content
+        with pytest.raises(StateDamagedError):
+            index.list(sort="access")
+        assert index.repair().healthy
+        index.get("00.md")
+        with closing(State(index.home.state_db)) as state:
+            assert [count for count, _ in state.usage().values()] == [1]

@@ -1,0 +1,277 @@
+"""`state.db`: what cannot be derived. What left the machine, the sessions that were written into a vault, and usage."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import astuple
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from vault_index.errors import VaultIndexError
+from vault_index.store.connection import ANY_OF, BUSY_TIMEOUT_MS, Database, all_set_aside, any_of, damaged, set_aside
+from vault_index.store.records import MirroredSession, column_names
+
+if TYPE_CHECKING:  # spares the queries an import
+    from vault_index.results.status import SentRecord
+
+STATE_MADE = "state"
+"""The key in the index by which it remembers that there is a state."""
+FIRST_WITHOUT_STATE = 3
+"""The schema of the caches that hold vectors alone: their state was there before them."""
+
+_SENT = "day, endpoint, model, source, path, texts, tokens"
+_MIRRORED = ", ".join(column_names(MirroredSession))
+_UNREADABLE = 1 << 30
+
+
+_COLUMNS = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
+_MERGE = {
+    "usage": "INSERT OR IGNORE INTO usage (uid, accesses, accessed) VALUES (?, ?, ?) ON CONFLICT (uid) DO UPDATE"
+    " SET accesses = max(accesses, excluded.accesses), accessed = max(accessed, excluded.accessed)",
+    "sent": f"INSERT OR IGNORE INTO sent ({_SENT}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (day, endpoint, model, source, path)"
+    " DO UPDATE SET texts = max(texts, excluded.texts), tokens = max(tokens, excluded.tokens)",
+    "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+}
+"""Takes rows over from elsewhere, but for what is none: counts that are here already are never lowered."""
+
+
+class State:
+    """One connection to `state.db`, opened when it is first asked; use it from one thread at a time.
+
+    Every write is one short transaction of its own, safe beside other processes. What privacy and spending go by is
+    answered by a file that was looked through, and is looked through again when it changed: StateDamagedError where it
+    is damaged or lost. Of usage, which no more than a count depends on, as much is answered as can be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._database: Database | None = None
+        self._file: tuple[int, ...] = ()
+        self._sound: tuple[int, ...] = ()
+
+    def close(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
+
+    def shrink(self) -> None:
+        if self._database is not None:
+            self._database.shrink()
+
+    def check(self) -> None:
+        """Raises StateDamagedError."""
+        self._opened(sound=True)
+
+    # --- usage -------------------------------------------------------------------------------------------------
+
+    def accesses(self, uids: Sequence[str]) -> dict[str, int]:
+        """The number of times each of these documents was opened, without those that never were."""
+        with suppress(VaultIndexError):  # search and lists go on without
+            return dict(self._opened().execute(f"SELECT uid, accesses FROM usage WHERE uid {ANY_OF}", [any_of(uids)]))
+        return {}
+
+    def all_accessed(self) -> dict[str, float]:
+        """When each document was last opened."""
+        return dict(self._opened().execute("SELECT uid, accessed FROM usage"))
+
+    def usage(self) -> dict[str, tuple[int, float]]:
+        """How often each document was opened, and when last."""
+        rows = self._opened().execute("SELECT uid, accesses, accessed FROM usage")
+        return {uid: (accesses, accessed) for uid, accesses, accessed in rows}
+
+    def raise_usage(self, usage: Mapping[str, tuple[int, float]]) -> None:
+        """Take over counts from elsewhere; what is known here already is never lowered."""
+        database = self._opened()
+        with database.transaction():
+            database.execute_many(_MERGE["usage"], [(uid, *counts) for uid, counts in usage.items()])
+
+    def record_access(self, uid: str, now: float) -> None:
+        self._opened().execute(
+            "INSERT INTO usage (uid, accesses, accessed) VALUES (?, 1, ?)"
+            " ON CONFLICT (uid) DO UPDATE SET accesses = accesses + 1, accessed = excluded.accessed",
+            (uid, now),
+        )
+
+    # --- sessions in a vault -----------------------------------------------------------------------------------
+
+    def mirrored(self) -> dict[str, MirroredSession]:
+        """The sessions that were ever written into a vault, by id."""
+        rows = self._opened(sound=True).execute(f"SELECT session, {_MIRRORED} FROM mirrored")
+        return {
+            session: MirroredSession(*(*values, tuple(map(tuple, json.loads(faults)))))
+            for session, *values, faults in rows
+        }
+
+    def put_mirrored(self, session: str, row: MirroredSession | None) -> None:
+        """Remember, or with None forget, that it was written."""
+        database = self._opened(sound=True)
+        with database.transaction():
+            database.execute("DELETE FROM mirrored WHERE session = ?", (session,))
+            if row is not None:
+                *values, faults = astuple(row)
+                database.execute(_MERGE["mirrored"], (session, *values, json.dumps(faults)))
+
+    # --- the privacy ledger ------------------------------------------------------------------------------------
+
+    def record_sent(self, records: Sequence[SentRecord]) -> None:
+        """Note what is about to leave the machine."""
+        database = self._opened(sound=True)
+        with database.transaction():
+            database.execute_many(
+                f"INSERT INTO sent ({_SENT}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (day, endpoint, model, source, path)"
+                " DO UPDATE SET texts = texts + excluded.texts, tokens = tokens + excluded.tokens",
+                map(astuple, records),
+            )
+
+    def sent(self) -> list[SentRecord]:
+        """What left the machine, newest day first."""
+        from vault_index.results.status import SentRecord  # late: no query asks
+
+        rows = self._opened(sound=True).execute(
+            f"SELECT {_SENT} FROM sent ORDER BY day DESC, endpoint, model, source, path"
+        )
+        return [SentRecord(*row) for row in rows]
+
+    def tokens_sent(self, day: str) -> int:
+        """Tokens that went to any server on that day (local date, `YYYY-MM-DD`)."""
+        sql = "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?"
+        return int(self._opened(sound=True).value(sql, (day,)))
+
+    def spent(self, days: int) -> list[tuple[str, str, int, int]]:
+        """Day, model, texts and tokens of the last days on which something was sent, newest first."""
+        return self._opened(sound=True).execute(
+            "SELECT day, model, sum(texts), sum(tokens) FROM sent WHERE day IN"
+            " (SELECT DISTINCT day FROM sent ORDER BY day DESC LIMIT ?)"
+            " GROUP BY day, model ORDER BY day DESC, model",
+            (days,),
+        )
+
+    # --- opening -----------------------------------------------------------------------------------------------
+
+    def _opened(self, *, sound: bool = False) -> Database:
+        """The database, opened again where its file is another one; with `sound` looked through since it changed."""
+        now = _stamp(self.path)
+        if self._database is None or now[:2] != self._file or (sound and now != self._sound):
+            self.close()
+            self._database = database = _open(self.path)
+            if sound:
+                if (found := database.value("PRAGMA quick_check(1)")) != "ok":
+                    raise damaged(self.path, " ".join(str(found).split()))
+                database.connection.pragma("synchronous", "full")
+                self._sound = _stamp(self.path)
+            self._file = _stamp(self.path)[:2]
+        return self._database
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class _InCache(Exception):
+    """There is no state yet: a cache of the version before holds what belongs into it."""
+
+
+def _open(path: Path) -> Database:
+    if not path.exists():
+        _refuse_if_lost(path)
+    try:
+        database = Database(path, "state", writable=True, carry=partial(_begin, path))
+    except OSError as error:
+        raise damaged(path, str(error.strerror)) from error
+    except _InCache:
+        from vault_index.store.cache import Cache  # late: it hands over to this module
+
+        Cache(path.with_name("cache.db")).close()
+        return _open(path)
+    database.check_tables(_COLUMNS)
+    database.connection.pragma("synchronous", "normal")  # that a text was opened is worth no waiting for the disk
+    return database
+
+
+def _begin(path: Path, connection: apsw.Connection, before: int) -> None:
+    """A new state begins empty only where there was none, which is asked while nobody else can begin one."""
+    if before == 0:
+        if 0 < _ask(path.with_name("cache.db"), "PRAGMA user_version") < FIRST_WITHOUT_STATE:
+            raise _InCache
+        _refuse_if_lost(path)
+
+
+def _refuse_if_lost(path: Path) -> None:
+    in_use = _ask(path.with_name("cache.db"), "PRAGMA user_version") >= FIRST_WITHOUT_STATE
+    in_use = in_use or _ask(path.with_name("index.db"), f"SELECT count(*) FROM meta WHERE key = '{STATE_MADE}'") > 0
+    if in_use and not _ask(path, "PRAGMA user_version"):  # asked last: another process may have begun it meanwhile
+        raise damaged(path, "it is missing or empty, and was in use")
+
+
+def _ask(path: Path, sql: str) -> int:
+    """What a neighbour says: 0 where it is not there or knows no such table, very much where it cannot be read."""
+    if not path.exists():
+        return 0
+    try:
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            return int(connection.execute(sql).get)
+    except apsw.SQLError:
+        return 0
+    except apsw.Error:
+        return _UNREADABLE
+
+
+# --- rows from elsewhere -------------------------------------------------------------------------------------------
+
+
+def adopt(path: Path, old: apsw.Connection) -> None:
+    """Bring what a cache of an earlier version holds besides vectors into the state, which is begun with it, or has it
+    already where that cache was killed before it dropped them."""
+    _merge(path, {name: old.execute(f"SELECT {columns} FROM {name}").fetchall() for name, columns in _COLUMNS.items()})
+
+
+def mend(path: Path) -> str:
+    """Set a damaged state aside and begin a new one with all that can be read; says what.
+
+    It is read from everything that was ever set aside, so that a crash on the way, or a cache of an earlier version
+    that was damaged itself, loses nothing.
+    """
+    kept = set_aside(path)
+    files = [*all_set_aside(path), *all_set_aside(path.with_name("cache.db"))]
+    counts = _merge(path, {name: [row for file in files for row in _readable(file, name)] for name in _COLUMNS})
+    where = f"what there was is {kept.name}" if kept.exists() else "nothing of it was left"
+    saved = ", ".join(f"{count} rows of {name}" for name, count in counts.items())
+    return f"{path.name} was damaged or lost; {where}; kept: {saved}; what else it held is lost"
+
+
+def _merge(path: Path, rows: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+    """Put rows into the state, or begin it with them; how many it has then, by table."""
+
+    def put(insert: Callable[[str, Sequence[Any]], object]) -> None:
+        for name, found in rows.items():
+            insert(_MERGE[name], found)
+
+    with closing(Database(path, "state", writable=True, carry=lambda new, before: put(new.executemany))) as state:
+        with state.transaction():
+            put(state.execute_many)
+        return {name: int(state.value(f"SELECT count(*) FROM {name}")) for name in rows}
+
+
+def _readable(path: Path, name: str) -> list[Any]:
+    """The rows of a damaged file that can be read from the one end or from the other, some of them twice."""
+    rows: list[Any] = []
+    for order in ("ASC", "DESC"):
+        with (
+            suppress(apsw.Error, UnicodeDecodeError),
+            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection,
+        ):
+            rows.extend(connection.execute(f"SELECT {_COLUMNS[name]} FROM {name} ORDER BY 1 {order}"))
+    return rows
