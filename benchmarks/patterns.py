@@ -1,9 +1,9 @@
 """How long every pattern of the package takes on the worst texts that can be made for it, as they grow.
 
-Run as `python -m benchmarks.patterns`; `--all` lists every pattern, else only the slowest. A pattern is read as an
-automaton (`re`'s own parse of it). Where two loops can read the same text, one after the other, the time grows faster
-than the text; a search is such a loop itself, since it begins anew at every character. tests/test_patterns.py asks
-`ambiguity` of all patterns; here they are timed as well, on the texts found so and on the pattern's own beginnings.
+Run as `python -m benchmarks.patterns`; it takes some minutes. A pattern is read as an automaton (`re`'s own parse of
+it). Where two loops can read the same text, one after the other, the time grows faster than the text; a search is such
+a loop itself, since it begins anew at every character. tests/test_patterns.py asks `ambiguity` of all patterns; here
+they are timed as well, on the texts found so and on the pattern's own beginnings.
 """
 
 from __future__ import annotations
@@ -587,6 +587,7 @@ def _attack(machine: Automaton, state: int, pump: list[int], *, endless: bool) -
 
 _SMALLEST = 2_000
 _LEAST_SECONDS = 0.02
+_MOST_TEXTS = 100
 _MOST_CHARACTERS = 1 << 20
 
 
@@ -607,22 +608,22 @@ class Growth:
 def texts_for(pattern: Pattern) -> list[str]:
     """What is repeated to make a text: the characters that a pattern tells apart, and what it begins with."""
     machine = Automaton(pattern)
-    pumps = [group[0] for group in machine.letters]
+    attack = ambiguity(pattern)
+    pumps = [attack.pump] if attack else []
+    pumps += [group[0] for group in machine.letters]
     for state, edges in enumerate(machine.edges):
         if edges and state in machine.within_loops:
             begin = _attack(machine, state, [min(edges[0].reads)], endless=False)
             pumps += [begin.begin, begin.begin + begin.pump]
-    if attack := ambiguity(pattern):
-        pumps.append(attack.pump)
     return list(dict.fromkeys(pump for pump in pumps if pump))
 
 
 def growth(pattern: Pattern) -> Growth:
     """How the time of a pattern grows on the worst of its texts."""
     compiled = re.compile(pattern.pattern, pattern.flags)
-    pumps = sorted(texts_for(pattern), key=lambda one: -_seconds(compiled, pattern, one, _SMALLEST))
+    pumps = sorted(texts_for(pattern)[:_MOST_TEXTS], key=lambda one: -_seconds(compiled, pattern, one, _SMALLEST))
     worst = Growth("", 0, 1e-9, 0)
-    for pump in pumps[:3]:
+    for pump in pumps[:2]:
         size = _SMALLEST
         while (taken := _seconds(compiled, pattern, pump, size)) < _LEAST_SECONDS and size < _MOST_CHARACTERS:
             size *= 2
@@ -645,19 +646,19 @@ def _seconds(compiled: re.Pattern[str], pattern: Pattern, pump: str, size: int) 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    options.add_argument("--all", action="store_true", help="every pattern, not only the 20 slowest")
+    options = argparse.ArgumentParser(description="How the time of every pattern grows on its worst texts.")
+    options.add_argument("--only", default="", help="patterns whose place holds this text")
     asked = options.parse_args(arguments)
-    found = collect().patterns
-    grown = sorted(((growth(one), one) for one in found), key=lambda pair: -pair[0].seconds / pair[0].characters)
-    print("| pattern | grows | ns a character | time of twice the text |\n|---|---|---|---|")
-    for worst, one in grown if asked.all else grown[:20]:
-        kind = "exponential" if (a := ambiguity(one)) and a.endless else "square" if a else "linear"
-        nanoseconds = worst.seconds / worst.characters * 1e9
-        print(f"| `{one.where}` | {kind} | {nanoseconds:.1f} | {worst.ratio:.1f} x |")
-    print(
-        f"\n{len(found)} patterns; the slowest takes {grown[0][0].seconds / grown[0][0].characters:.1e} s a character"
-    )
+    slowest: dict[str, float] = {}
+    print("| pattern | grows | ns a character | time of twice the text |\n|---|---|---|---|", flush=True)
+    for one in collect().patterns:
+        if asked.only in one.where:
+            attack, worst = ambiguity(one), growth(one)
+            slowest[one.where] = worst.seconds / worst.characters * 1e9
+            kind = "exponential" if attack and attack.endless else "square" if attack else "linear"
+            print(f"| `{one.where}` | {kind} | {slowest[one.where]:.1f} | {worst.ratio:.1f} x |", flush=True)
+    name = max(slowest, key=lambda where: slowest[where], default="")
+    print(f"\n{len(slowest)} patterns; the slowest, {name}, takes {slowest.get(name, 0):.0f} ns a character")
     return 0
 
 
