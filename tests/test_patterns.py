@@ -2,15 +2,41 @@
 
 import ast
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+import pytest
+
 import vault_index
+from benchmarks.patterns import Collected, Pattern, ambiguity, collect
 
 PACKAGE = Path(vault_index.__file__).parent
 # Its pattern is for tiktoken's own engine.
 NOT_OURS = PACKAGE / "tokens.py"
 ESCAPE_OR_SET = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 POSSESSIVE_OR_ATOMIC = re.compile(r"[*+?}]\+|\(\?>")
+
+BOUNDED = {"markdown.words._EMPHASIS": "texts of at most 200 characters"}
+"""What grows with the square of a text that is never long."""
+
+MADE_WHILE_RUNNING = {
+    "config.load": r'\s*"?key"?\s*[=.]',
+    "memories.capture.markers": r"(?<!\w)(?:a b|a)(?!\w)",
+    "memories.capture.statements": "",  # held by the module, as one of its tuple
+    "mirroring.mirror": r"a title( \d+)?",
+    "query.ranking.passages": r"(?<![^\W_])(?:a|b)[^\W_]*",
+    "query.ranking.spelling": r"(?<![^\W_])a\s+b(?![^\W_]|:\S)",
+    "query.recall": r"#+\s+a title\s*",
+    "secrets.assignments": "",
+    "secrets.placeholders": "",
+    "secrets.tokens": "",
+    "sources.ignore": r"a[^/][a-z]",
+    "sources.rulebook": "",  # compiled to know whether it is one; RE2 runs it
+}
+"""An example of each pattern that is put together from what is known only then, by the module that does it."""
+MATCHED = {"config.load", "query.recall"}
+"""Those that are asked at one place, not searched for."""
 
 
 def possessive(text: str) -> bool:
@@ -36,3 +62,61 @@ def test_no_pattern_has_possessive_or_atomic_parts() -> None:
         if file != NOT_OURS and possessive(text)
     ]
     assert found == []
+
+
+everything: Callable[[], Collected] = cache(collect)
+
+
+def test_every_pattern_is_collected() -> None:
+    found = everything()
+    held = {one.where.partition(":")[0] for one in found.patterns}
+    assert {"sources.reading._LINE_END", "memories.capture.statements.STATEMENTS", "output.markdown"} <= held
+    assert {place.partition(":")[0] for place in found.made_while_running} == set(MADE_WHILE_RUNNING)
+    assert set(BOUNDED) <= held
+
+
+def test_no_pattern_takes_more_time_than_in_proportion_to_its_text() -> None:
+    made = [Pattern(where, example, 0, where in MATCHED) for where, example in MADE_WHILE_RUNNING.items() if example]
+    grown = {one.where: attack for one in (*everything().patterns, *made) if (attack := ambiguity(one))}
+    assert grown.keys() == BOUNDED.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "anchored", "endless"),
+    [
+        (r"(a+)+$", True, True),
+        (r"(?:a|a)*b", True, True),
+        (r"(?:\w+\s?)*!", True, True),
+        (r"(?:a?b?)*c", True, True),
+        (r"\s+$", False, False),
+        (r"a*a*b", True, False),
+        (r".*,.*,x", True, False),
+        (r"<!--.*?-->", False, False),
+        (r"\s*\[\s*([^\[\]]+?)\s*\]", True, False),
+        (r"[^*]*\*", False, False),
+        (r"(?:[a-z]*x)*y", True, True),
+    ],
+)
+def test_patterns_that_grow_are_known(text: str, anchored: bool, endless: bool) -> None:
+    attack = ambiguity(Pattern("", text, 0, anchored))
+    assert attack is not None
+    assert attack.endless is endless
+
+
+@pytest.mark.parametrize(
+    ("text", "anchored"),
+    [
+        (r"\s+$", True),
+        (r"(?<!\s)\s+$", False),
+        (r"\bab*c", False),
+        (r"\b\w+\b", False),
+        (r"\w+", False),
+        (r"(?:[^\[\]]|\[[^\[\]]*\])*$", True),
+        (r"\[[^\[\]]*\]", False),
+        (r"^[ \t]*#", True),
+        (r"(?s).+?(?:[.!?](?=\s|$)|$)", False),
+        (r"[A-Z]+(?![a-z])", False),
+    ],
+)
+def test_patterns_that_do_not_grow_are_let_pass(text: str, anchored: bool) -> None:
+    assert ambiguity(Pattern("", text, 0, anchored)) is None

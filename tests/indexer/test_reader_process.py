@@ -76,7 +76,7 @@ def test_it_reads_what_would_be_read_here(tmp_path: Path) -> None:
             assert with_stamp_of(ref, read) == with_stamp_of(ref, read_document(source, ref, SETTINGS))
 
 
-def test_few_documents_are_read_here(tmp_path: Path) -> None:
+def test_the_first_documents_are_read_here(tmp_path: Path) -> None:
     source = vault_of(tmp_path / "vault", 3)
     assert list(read_ahead(source, source.scan().refs, SETTINGS)) == [None] * 3
 

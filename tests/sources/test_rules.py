@@ -186,6 +186,45 @@ def test_an_obsidian_expression_that_is_none(root: Path) -> None:
     assert scan.faults[0].code == "ignore_rule"
 
 
+@pytest.mark.parametrize("text", [r"/(?=Arch)/", r"/(a)\1/", r"/^(?!Notes\/)/"])
+def test_an_expression_that_needs_backtracking_leaves_everything_out(root: Path, text: str) -> None:
+    obsidian(root, "app.json", userIgnoreFilters=[text])
+    source = vault_at(root)
+    assert paths(source.scan()) == []
+    assert [(fault.code, fault.path) for fault in source.scan().faults] == [("ignore_rule", ".obsidian/app.json")]
+    ignoring(root, "!/Notes/**")
+    assert paths(vault_at(root).scan()) == ["Notes/Archive/e.md", "Notes/d.md", "Notes/f.canvas"]
+
+
+def test_an_expression_that_hung(root: Path) -> None:
+    build(root, f"{'a' * 200}.md")
+    obsidian(root, "app.json", userIgnoreFilters=["/(a+)+$/", "/(a|a)*$/"])
+    assert "Notes/d.md" not in paths(vault_at(root).scan())  # the second one matches nothing, and so everything
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"), [(r"/caf\u00e9/", "caf\u00e9.md"), (r"/^\d+\.md$/", "12.md"), (r"/x\/y/", "x/y.md")]
+)
+def test_expressions_as_javascript_writes_them(root: Path, text: str, gone: str) -> None:
+    build(root, gone)
+    assert gone in paths(vault_at(root).scan())
+    obsidian(root, "app.json", userIgnoreFilters=[text])
+    scan = vault_at(root).scan()
+    assert sorted(paths(scan)) == sorted(TREE)
+    assert scan.faults == ()
+
+
+@pytest.mark.parametrize(
+    "line", ["*a" * 7 + "b", "**/a*" * 7 + "b", "[a-z]*" * 9 + "1", "[[:" * 300_000, "a" * 1_000_000]
+)
+def test_a_rule_that_hung(root: Path, line: str) -> None:
+    build(root, f"{'a' * 200}.md")
+    ignoring(root, line, "d.md")
+    scan = vault_at(root).scan()
+    assert len(scan.refs) == len(TREE)
+    assert [fault.line for fault in scan.faults] == ([1] if len(line) > 4096 else [])
+
+
 def test_accents_in_either_form(tmp_path: Path) -> None:
     root = build(tmp_path / "vault", "Cafe\u0301/a.md", "Caf\u00e9s/b.md")
     source = vault_at(root, exclude=("Caf\u00e9/",), local_only=("Cafe\u0301s/",))

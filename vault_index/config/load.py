@@ -16,7 +16,7 @@ from vault_index.errors import ConfigError, NotSetUpError, did_you_mean, nearest
 PREFIX = "VAULT_INDEX_"
 _SOURCE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _REFERENCE = "see the configuration reference: docs/configuration.md, or: vault-index config list"
-_HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
+_HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
 
 
 def load_config(home: Home, environ: Mapping[str, str] = os.environ) -> Config:
@@ -102,7 +102,7 @@ class _File:
         header = ""
         for number, line in enumerate(self.lines, start=1):
             if match := _HEADER.match(line):
-                header = match[1].replace('"', "")
+                header = match[1].strip().replace('"', "")
                 if header == ".".join(where):
                     return number
             elif header == ".".join(where[:-1]) and re.match(rf'\s*"?{re.escape(where[-1])}"?\s*[=.]', line):

@@ -16,6 +16,10 @@ from vault_index.terms import index_text
 _DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _DIGEST_CHARACTERS = 200
+_REPEATED = 4_000
+"""Characters of a title, of the tags and so on that stand in every chunk, so that the index stays in proportion to the
+text; fewer in a document of a great many short sections."""
+_REPEATED_AT_LEAST = 64_000
 # Frontmatter that has a column of its own, or says nothing that anybody would search for.
 _NOT_FIELDS = frozenset(
     {
@@ -85,36 +89,44 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
 
 
 def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:
-    title, place = index_text(parsed.title), index_text(path)
-    aliases, tags = index_text("\n".join(parsed.aliases)), index_text(" ".join(parsed.tags))
+    said = sum(len(chunk.text) for chunk in chunks)
+    room = min(_REPEATED, (_REPEATED_AT_LEAST + said) // max(len(chunks), 1))
+    title, place = index_text(parsed.title[:room]), index_text(path[:room])
+    aliases, tags = index_text("\n".join(parsed.aliases)[:room]), index_text(" ".join(parsed.tags)[:room])
     searched = [value for key, value in parsed.frontmatter.items() if key not in _NOT_FIELDS]
-    fields = index_text("\n".join(_strings(searched)))
+    fields = index_text("\n".join(_strings(searched))[:room])
     for chunk in chunks:
-        context = embedding_context(parsed, chunk.headings)
+        headings = _within(chunk.headings, room)
+        context = embedding_context(parsed, headings, room)
         yield ChunkRow(
             start_line=chunk.start_line,
             end_line=chunk.end_line,
-            headings=chunk.headings,
+            headings=headings,
             context=context,
             text=chunk.text,
             tokens=chunk.tokens,
             embed_key=embed_key(context, chunk.text),
-            terms=(title, aliases, index_text("\n".join(chunk.headings)), tags, fields, place, index_text(chunk.text)),
+            terms=(title, aliases, index_text("\n".join(headings)), tags, fields, place, index_text(chunk.text)),
         )
 
 
-def embedding_context(parsed: ParsedDocument, headings: Sequence[str]) -> str:
+def _within(headings: tuple[str, ...], room: int) -> tuple[str, ...]:
+    """The same where they fit; otherwise the beginning of each."""
+    return headings if sum(map(len, headings)) <= room else tuple(one[: room // len(headings)] for one in headings)
+
+
+def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int) -> str:
     """What is embedded before a chunk's text: `[tags] title > heading path`.
 
     Only a title that stands in the document counts: one taken from the file name would make a renamed note new, and
     its text would be paid for again. Only frontmatter tags count: an inline tag is part of the text, and adding one
-    must not touch the note's other chunks.
+    must not touch the note's other chunks. Of each part at most `room` characters count.
     """
-    title = (parsed.title,) if parsed.title_in_text else ()
+    title = (parsed.title[:room],) if parsed.title_in_text else ()
     crumbs = " > ".join((*title, *(headings[1:] if headings[:1] == title else headings)))
     own = parsed.frontmatter.get("tags", parsed.frontmatter.get("tag"))
     tags = " ".join(tag.lstrip("#") for tag in string_list(own, split_spaces=True))
-    return " ".join(part for part in (f"[{tags}]" if tags else "", crumbs) if part)
+    return " ".join(part for part in (f"[{tags[:room]}]" if tags else "", crumbs) if part)
 
 
 def embed_key(context: str, text: str) -> bytes:

@@ -24,8 +24,6 @@ from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, read_do
 from vault_index.models import DocumentRef
 from vault_index.sources.source import Source
 
-_MANY = 400
-"""Documents that are worth another process, which takes about half a second to begin."""
 _FIRST = 60
 """Documents that the first process reads while the other one begins."""
 _AHEAD = 1 << 20
@@ -33,13 +31,11 @@ _AHEAD = 1 << 20
 
 
 def read_ahead(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Generator[Read | None]:
-    """What each of the documents gives, where there is another process to read them; None for those to be read here."""
-    if len(refs) < _MANY:
-        yield from repeat(None, len(refs))
-        return
-    with reading(source, refs[_FIRST:], settings) as found:
-        yield from repeat(None, _FIRST)
-        yield from islice(found, len(refs) - _FIRST)
+    """What each of the documents gives; None for those to be read here."""
+    first = min(_FIRST, len(refs))
+    with reading(source, refs[first:], settings) as found:
+        yield from repeat(None, first)
+        yield from islice(found, len(refs) - first)
 
 
 @contextmanager

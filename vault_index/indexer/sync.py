@@ -2,16 +2,15 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 from vault_index.cancel import CancelToken
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.indexer.reader_process import read_ahead
 from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
 from vault_index.models import DocumentRef, Fault, Progress, Vector
 from vault_index.results.base import Failure, Problem
@@ -26,6 +25,8 @@ from vault_index.store.writer import IndexWriter, KnownDocument
 
 log = logging.getLogger(__name__)
 
+_MANY = 400
+"""Documents that are worth another process to read them, which takes about half a second to begin."""
 _COUNTED_TOGETHER = 100
 """Documents after which their words are counted: with fewer each word is counted again and again, with more the process
 that reads ahead has to wait."""
@@ -115,7 +116,7 @@ class Synchroniser:
             vanished.setdefault(row.content_hash, []).append(row)
         made_with = self._settings.made_with(source)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
-        with closing(read_ahead(source, [ref for ref, _ in work], self._settings)) as ahead:
+        with closing(self._read_ahead(source, [ref for ref, _ in work])) as ahead:
             for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
                 if done > 1 and self._cancel.cancelled:
                     self._report = replace(self._report, finished=False)
@@ -132,6 +133,15 @@ class Synchroniser:
         for row in chain.from_iterable(vanished.values()):
             self._writer.remove_document(row.id)
             self._add(removed=1)
+
+    def _read_ahead(self, source: Source, refs: Sequence[DocumentRef]) -> Generator[Read | None]:
+        """What another process has read of each document; None where it is to be read here."""
+        if len(refs) < _MANY:
+            yield from repeat(None, len(refs))
+            return
+        from vault_index.indexer.reader_process import read_ahead  # late: pickle and subprocess take 8 ms
+
+        yield from read_ahead(source, refs, self._settings)
 
     def _put_again(self, read: Read, old: KnownDocument, made_with: str) -> None:
         # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.

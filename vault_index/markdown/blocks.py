@@ -21,6 +21,9 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _MAX_LINES = 150_000
 """Beyond it (ten megabytes of lines of 70 characters) the parser would need hundreds of megabytes for its tokens."""
 
+_MAX_HEADINGS = 20_000
+"""Each makes a chunk of its own, with a row in every table."""
+
 
 @dataclass(frozen=True, slots=True)
 class BlockSpan:
@@ -105,8 +108,11 @@ def _structure(
     path: list[tuple[int, str]] = []
     headings: tuple[str, ...] = ()
     first_h1 = ""
+    count = 0
     for span in _with_gaps(spans, lines):
-        if span.level:
+        count += span.level > 0
+        is_heading = span.level > 0 and count <= _MAX_HEADINGS
+        if is_heading:
             words = plain_words(span.title)
             first_h1 = first_h1 or (words if span.level == 1 else "")
             while path and path[-1][0] >= span.level:
@@ -114,7 +120,9 @@ def _structure(
             path.append((span.level, words))
             headings = tuple(title for _, title in path if title)
         text = "\n".join(lines[span.start - 1 : span.end])
-        blocks.append(Block(span.start, span.end, text, headings, bool(span.level)))
+        blocks.append(Block(span.start, span.end, text, headings, is_heading))
+    if count > _MAX_HEADINGS:
+        faults = (*faults, Fault("markdown", f"only the first {_MAX_HEADINGS:,} headings count as such", line=1))
     return Structure(tuple(blocks), first_h1, code_lines, faults)
 
 

@@ -7,8 +7,10 @@ from vault_index.markdown.blocks import Structure, read_lines, read_structure
 from vault_index.markdown.frontmatter import Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
-from vault_index.models import Block, ParsedDocument
+from vault_index.models import Block, Fault, ParsedDocument
 
+_LONGEST_TAG = 500
+_MOST_TAGS = 10_000
 _NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
 """Keys whose values are not part of the text: the title stands at its head, ids and times have filters of their own."""
 
@@ -34,16 +36,20 @@ def _document(
     lines: list[str], front: Frontmatter, structure: Structure, inline: Inline, heading: str, name: str
 ) -> ParsedDocument:
     title = plain_text(front.values.get("title")) or heading
+    tags = normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags))
+    kept = tuple(tag for tag in tags if len(tag) <= _LONGEST_TAG)[:_MOST_TAGS]
+    message = f"only {_MOST_TAGS:,} tags of at most {_LONGEST_TAG} characters count; the others are text"
+    too_much = () if kept == tags else (Fault("markdown", message, line=1),)
     return ParsedDocument(
         title=title or name,
         title_in_text=bool(title),
         aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
-        tags=normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags)),
+        tags=kept,
         links=(*wikilinks(lines[: front.lines]), *inline.links),
         frontmatter=front.values,
         line_count=len(lines),
         blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
-        faults=(*front.faults, *structure.faults),
+        faults=(*front.faults, *structure.faults, *too_much),
     )
 
 

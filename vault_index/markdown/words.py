@@ -19,7 +19,7 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]")
 _HTML = re.compile(
     r"</?(?:a|b|br|center|code|del|div|em|font|i|img|ins|kbd|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>"
-    r"|<!--.*?-->",
+    r"|<!--(?:[^<]|<(?!!))*?-->",
     re.IGNORECASE,
 )
 _EMPHASIS = re.compile(r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w|\.\w)")

@@ -46,7 +46,7 @@ class Launchd:
 
     def state(self) -> State:
         ended = run(["launchctl", "print", self._target])
-        properties = dict(re.findall(r"^\s*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE))
+        properties = dict(re.findall(r"^[ \t]*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE))
         return State(
             file=str(self._file),
             installed=self._file.exists(),

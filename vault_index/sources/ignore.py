@@ -2,12 +2,14 @@
 
 Own code rather than `pathspec`: that matches a path through its folders, and so answers differently from git where
 rules take something back (`*`, `!*/`, `!*.md`); it would also cost 28 ms to import. Rules as in gitignore(5).
+
+No rule takes more time than in proportion to the path: `re` is asked only for pieces without repetition, and between
+them the first place that fits is taken and never another one, since a later one could match nothing more.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from collections.abc import Iterable
 from typing import NamedTuple
 
 # What a bracket expression may name, without `/`, which no bracket matches.
@@ -23,9 +25,22 @@ _CLASSES = {
     "xdigit": "0-9A-Fa-f",
 }
 
+_LONGEST = 4096
+"""No path is longer, and a rule is read more than once."""
 
-_FOLDERS = "(?:[^/]+/)*"
-_STAR = "[^/]*"
+
+class _Piece(NamedTuple):
+    """What stands between two stars: so many characters, none of them `/`."""
+
+    pattern: re.Pattern[str]
+    length: int
+
+
+_Part = tuple[_Piece, ...]
+"""What one name has to match, between two `/`: pieces with a star between each."""
+
+_Glob = tuple[tuple[_Part, ...], ...]
+"""Rows of names, with any number of folders between each."""
 
 
 class Rule(NamedTuple):
@@ -36,7 +51,7 @@ class Rule(NamedTuple):
     folders_only: bool
     whole_path: bool
     """Matches the path from the rule file on; otherwise the last name alone."""
-    pattern: re.Pattern[str]
+    glob: _Glob
 
 
 class Rules:
@@ -65,7 +80,7 @@ class Rules:
         path = path.rstrip("/")
         name = path[path.rfind("/") + 1 :]
         for rule in self._last_first:
-            if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(path if rule.whole_path else name):
+            if (is_folder or not rule.folders_only) and _matches(rule.glob, path if rule.whole_path else name):
                 return rule.ignores
         return None
 
@@ -99,56 +114,91 @@ def _rule(text: str) -> Rule | None:
     glob = glob.removesuffix("/")
     whole_path = "/" in glob
     glob = glob.removeprefix("/")
-    if not glob:
+    if not glob or len(glob) > _LONGEST:
         return None
     try:
-        return Rule(ignores, folders_only, whole_path, re.compile(_regex(glob), re.DOTALL))
+        return Rule(ignores, folders_only, whole_path, _glob(glob))
     except (ValueError, re.error):
         return None
 
 
-def _regex(glob: str) -> str:
-    """The glob as a regular expression for `fullmatch`; ValueError for one that ends too early."""
-    regex = []
+def _matches(glob: _Glob, path: str) -> bool:
+    names = path.split("/")
+    first, *others = glob
+    if not others:
+        return len(names) == len(first) and _row_matches(first, names, 0)
+    begin, end = len(first), len(names) - len(others[-1])
+    if begin > end or not (_row_matches(first, names, 0) and _row_matches(others[-1], names, end)):
+        return False
+    for row in others[:-1]:
+        last = end - len(row)
+        begin = next((at for at in range(begin, last + 1) if _row_matches(row, names, at)), end) + len(row)
+        if begin > end:
+            return False
+    return True
+
+
+def _row_matches(row: tuple[_Part, ...], names: list[str], begin: int) -> bool:
+    return all(_name_matches(part, names[at]) for at, part in enumerate(row, begin))
+
+
+def _name_matches(part: _Part, name: str) -> bool:
+    first, *others = part
+    end = len(name) - (others[-1].length if others else 0)
+    if not first.pattern.match(name) or (first.length > end if others else first.length != end):
+        return False
+    if not others:
+        return True
+    begin = first.length
+    for piece in others[:-1]:
+        found = piece.pattern.search(name, begin, end)
+        if not found:
+            return False
+        begin = found.end()
+    return others[-1].pattern.match(name, end) is not None
+
+
+def _glob(glob: str) -> _Glob:
+    """ValueError for one that ends too early."""
+    rows: list[list[list[list[str]]]] = [[[[]]]]
     position = 0
     while position < len(glob):
-        rest = glob[position:]
-        step = 1
-        if rest[0] == "*":
-            step = len(rest) - len(rest.lstrip("*"))
-            folders = step > 1 and (position == 0 or glob[position - 1] == "/")
-            if folders and rest[step:].startswith("/"):
-                regex.append(_FOLDERS)
+        begin, step = position, 1
+        if glob[position] == "*":
+            step = len(glob) - position - len(glob[position:].lstrip("*"))
+            folders = step > 1 and (begin == 0 or glob[begin - 1] == "/")
+            if folders and glob.startswith("/", begin + step):
+                rows[-1].pop()
+                rows.append([[[]]])
                 step += 1
             else:
-                regex.append(".+" if folders and step == len(rest) else _STAR)
-        elif rest[0] == "?":
-            regex.append("[^/]")
-        elif rest[0] == "[":
-            bracket, step = _bracket(rest)
-            regex.append(bracket)
-        elif rest[0] == "\\":
-            regex.append(re.escape(rest[1]) if len(rest) > 1 else _fail("nothing after the backslash"))
-            step = 2
+                if folders and begin + step == len(glob):  # everything inside
+                    rows[-1].pop()
+                    rows.append([[[]]])
+                rows[-1][-1].append([])
+        elif glob.startswith(("/", "\\/"), position):
+            step = glob.index("/", position) + 1 - position
+            rows[-1].append([[]])
         else:
-            regex.append(re.escape(rest[0]))
+            one, step = _one(glob, position)
+            rows[-1][-1][-1].append(one)
         position += step
-    return _in_one_way("".join(regex), (_FOLDERS, _STAR), count())
-
-
-def _in_one_way(regex: str, gaps: Sequence[str], names: Iterator[int]) -> str:
-    """The same, where every gap but the last is as short as what follows it allows, and is not tried longer.
-
-    A longer one would find nothing more, and with many stars it would be looked for through ages. The group within a
-    lookahead is an atomic group as all versions of Python know it.
-    """
-    if not gaps:
-        return regex
-    first, *others = (_in_one_way(part, gaps[1:], names) for part in regex.split(gaps[0]))
-    shortest = (
-        f"(?=(?P<_{name}>{gaps[0]}?{part}))(?P=_{name})" for part, name in zip(others[:-1], names, strict=False)
+    return tuple(
+        tuple(tuple(_Piece(re.compile("".join(one), re.DOTALL), len(one)) for one in part) for part in row)
+        for row in rows
     )
-    return first + "".join(shortest) + (gaps[0] + others[-1] if others else "")
+
+
+def _one(glob: str, position: int) -> tuple[str, int]:
+    """What matches one character, as a regular expression, and how long it is as written."""
+    if glob[position] == "?":
+        return ".", 1
+    if glob[position] == "[":
+        return _bracket(glob[position:])
+    escaped = glob[position] == "\\"
+    if escaped and position + 1 == len(glob):
+        _fail("nothing after the backslash")
+    return re.escape(glob[position + escaped]), 1 + escaped
 
 
 def _bracket(rest: str) -> tuple[str, int]:

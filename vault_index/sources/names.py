@@ -11,7 +11,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 _ICLOUD = ".icloud"
 _IGNORED_FOLDERS = frozenset({"node_modules", "@eadir", "#recycle", "$recycle.bin", "__macosx"})
 # Syncthing; Dropbox ("(Ann's conflicted copy 2026-01-02)") and Nextcloud ("(conflicted copy 2026-01-02 101112)").
-_CONFLICT = re.compile(r"\.sync-conflict-|\([^()]*conflicted copy[^()]*\)", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def is_document_name(name: str) -> bool:
@@ -19,7 +19,11 @@ def is_document_name(name: str) -> bool:
     # The plain test first: it decides nearly every name and runs for every file of a vault.
     if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
         return False
-    return not (name.startswith((".", "~$")) or ("onflict" in name.lower() and _CONFLICT.search(name)))
+    return not (name.startswith((".", "~$")) or ("onflict" in name.lower() and _is_conflict(name.lower())))
+
+
+def _is_conflict(name: str) -> bool:
+    return ".sync-conflict-" in name or any("conflicted copy" in part for part in _IN_BRACKETS.findall(name))
 
 
 def is_folder_name(name: str) -> bool:

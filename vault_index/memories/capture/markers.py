@@ -225,12 +225,17 @@ def _ends(line: str, indent: int | None) -> bool:
 
 def _quote(line: str) -> int:
     """How deep in block quotes a line stands."""
-    match = _QUOTE.match(line)
-    return match[0].count(">") if match else 0
+    return _quotes(line).count(">")
 
 
 def _unquoted(line: str) -> str:
-    return _QUOTE.sub("", line, count=1) if _quote(line) else line
+    return line[len(_quotes(line)) :]
+
+
+def _quotes(line: str) -> str:
+    """The marks of block quotes that a line begins with."""
+    match = _QUOTE.match(line)
+    return match[0] if match else ""
 
 
 def _labelled(captured: Captured) -> Captured:
@@ -242,7 +247,7 @@ def _labelled(captured: Captured) -> Captured:
 def _titled(captured: Captured) -> Captured:
     """A short sentence alone on the first line is the title of the rest."""
     first, _, rest = captured.text.partition("\n")
-    if not rest.strip() or len(first) > 80 or not re.fullmatch(r"[^.!?]*\w[^.!?]*[.!?]", first):
+    if not rest.strip() or len(first) > 80 or not re.fullmatch(r"[^.!?\w]*\w[^.!?]*[.!?]", first):
         return captured
     return replace(captured, title=first.rstrip("."), text=rest.strip())
 

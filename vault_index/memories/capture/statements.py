@@ -127,13 +127,13 @@ PASTED = 8000
 _WRAPPED = 60
 """A line of as many characters may go on in the next one."""
 
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|(?<!\w)'(?=[^' \n]* )[^'\n]*'(?!\w)")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|(?<!\w)'(?=[^' \n]* )[^'\n]*'(?!\w)")
 _APART = re.compile(r"\s*(?:>|\||#{1,6} |\$ |\+{3} |-{3} |@@ )|(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) )")
 """Lines that are not the user's sentences: quotes, tables, headings, commands, diffs, indented code."""
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…](?=[\s)]|$)")
 _CLAUSE = re.compile(
-    r";\s+|\s[-–—]+\s|,\s+(?:so|and|but|also|then|because)\s+|\s+so\s+(?=never\b|always\b|from now on\b)"
+    r";\s+|\s[-–—]+\s+|,\s+(?:so|and|but|also|then|because)\s+|(?<!\s)\s+so\s+(?=never\b|always\b|from now on\b)"
 )
 
 
@@ -233,6 +233,5 @@ def _is_rule(sentence: str, start: int) -> bool:
     norm = NORM.match(sentence, start)
     if not norm or UNNAMED.fullmatch(norm["subject"]) or REPORTED.search(norm["subject"]):
         return False
-    return not any(pattern.fullmatch(norm["verb"]) for pattern in (NO_VERB, FAULT)) and not FAULT.fullmatch(
-        norm["next"] or ""
-    )
+    verb, after = norm["verb"], norm["next"] or ""
+    return not (NO_VERB.fullmatch(verb) or FAULT.fullmatch(verb) or FAULT.fullmatch(after))

@@ -18,7 +18,7 @@ from vault_index.models import Block, Fault
 BOM = "\ufeff"
 OLD_ID = "imported_id"
 """The frontmatter key for the id of a memory in the place it came from: `get '#12'` finds it."""
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_LINE = re.compile(r"(?!\Z)[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 

@@ -42,7 +42,7 @@ _LINE = re.compile(r"^[^\w*`#]*\*\*(?P<key>[A-Za-z][A-Za-z _]*?)(?::\*\*|\*\*:)\
 _HEADING = re.compile(r"^#[ \t]+(?![ \t])(?P<title>.*\S)")
 _ICON = re.compile(r"^[^\w\"'`(\[<*#@$/.-]+\s*")
 _PREFIX = re.compile(r"^observation:\s*", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"^\[.*(?:optional|timestamp| \| ).*\]$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"optional|timestamp| \| ", re.IGNORECASE)
 _KEYS = {
     "bead": "bead_id", "date": "created", "timestamp": "created", "last_updated": "updated",
     **{key: key for key in (*KEYS, "files")},
@@ -116,7 +116,8 @@ def _key_lines(lines: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
         key = _KEYS.get(match["key"].strip().lower().replace(" ", "_")) if match else None
         if match and key:
             value = match["value"].strip()
-            if not _PLACEHOLDER.match(value) and not is_nothing(value):
+            left_over = value.startswith("[") and value.endswith("]") and _PLACEHOLDER.search(value)
+            if not left_over and not is_nothing(value):
                 said[key] = value
         elif _HEADING.match(line) and not heading:
             heading.append(line)

@@ -26,7 +26,6 @@ _NAMED_FAULTS = 10
 _UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\:#|\[\]^]")
 _ID = re.compile(r"ses_\w+")
-_DATABASE = re.compile(r"opencode[^/]*\.db(-wal)?$")
 
 
 class Projects:
@@ -170,7 +169,7 @@ class OpenCodeSource:
 
     def concerns(self, name: str) -> bool:
         named = {path.name for path in self._places().databases}
-        return _DATABASE.search(name) is not None or name.removesuffix("-wal") in named
+        return ("opencode" in name and name.endswith((".db", ".db-wal"))) or name.removesuffix("-wal") in named
 
     def version(self) -> object:
         return self._stores.version()
