@@ -110,15 +110,13 @@ def leaked(wanted: list[Sample], folder: Path) -> list[tuple[str, str]]:
         for file in (folder / name).rglob("*")
         if file.is_file() and not file.is_symlink()
     }
-    return sorted(
-        {
-            (sample.form, place)
-            for sample in wanted
-            for secret in {sample.secret, sample.secret.lower(), json.dumps(sample.secret)[1:-1]}
-            for place, text in files.items()
-            if leaks(secret, text) or leaks(secret, place)
-        }
-    )
+    everything = "\n".join([*files, *files.values()])
+    found = set()
+    for sample in wanted:
+        for secret in {sample.secret, sample.secret.lower(), json.dumps(sample.secret)[1:-1]}:
+            if leaks(secret, everything):
+                found |= {(sample.form, place) for place, text in files.items() if leaks(secret, place + "\n" + text)}
+    return sorted(found)
 
 
 def synced(folder: Path, settings: Mapping[str, str]) -> None:
@@ -135,17 +133,21 @@ def synced(folder: Path, settings: Mapping[str, str]) -> None:
 @pytest.mark.parametrize("mirror", ["", "sessions"])
 def test_what_a_session_says_is_in_no_file(client: Client, tmp_path: Path, mirror: str) -> None:
     """All of them, in what was asked, done, answered and changed."""
-    for number, sample in enumerate(STRONG):
-        said, session = sample.whole, client.session(f"ses_{number}")
-        client.user(f"Please look at this:\n\n{said}", session=session)
-        client.assistant(
-            {"type": "reasoning", "text": said},
-            tool("bash", {"command": said, "description": said}, output=f"done\n\x1b[32m{said}\x1b[0m"),
-            tool("edit", {"filePath": "a.env"}, metadata={"diff": "\n".join("+" + line for line in said.split("\n"))}),
-            tool("odd", {"deep": {"er": [said]}}, status="error", error=said),
-            f"I did it:\n\n```\n{said}\n```",
-            session=session,
-        )
+    with client.connection:  # one transaction
+        for number, sample in enumerate(STRONG):
+            said, session = sample.whole, f"ses_{number // 10}"
+            if number % 10 == 0:
+                client.session(session)
+            client.user(f"Please look at this:\n\n{said}", session=session)
+            diff = "\n".join("+" + line for line in said.split("\n"))
+            client.assistant(
+                {"type": "reasoning", "text": said},
+                tool("bash", {"command": said, "description": said}, output=f"done\n\x1b[32m{said}\x1b[0m"),
+                tool("edit", {"filePath": "a.env"}, metadata={"diff": diff}),
+                tool("odd", {"deep": {"er": [said]}}, status="error", error=said),
+                f"I did it:\n\n```\n{said}\n```",
+                session=session,
+            )
     include = "reasoning,output,diffs"
     synced(tmp_path, {"enabled": "true", "data": str(tmp_path / "opencode"), "include": include, "mirror": mirror})
     assert leaked(STRONG, tmp_path) == []
@@ -154,7 +156,7 @@ def test_what_a_session_says_is_in_no_file(client: Client, tmp_path: Path, mirro
 @pytest.mark.parametrize("mirror", ["", "sessions"])
 def test_names_in_a_session_are_in_no_file(client: Client, tmp_path: Path, mirror: str) -> None:
     """Tools, their titles, child sessions, files, folders, agents, models and the session itself may be named so."""
-    tokens = [sample for sample in TOKENS if not set(sample.secret) & set("/|:")]
+    tokens = [sample for sample in TOKENS if not set(sample.secret) & set("/|:")][::2]  # one of most forms
     for number, sample in enumerate(tokens):
         name = sample.secret
         session = client.session(f"ses_{number}", title=name, directory=f"/home/user/{name}", slug=name)
