@@ -86,6 +86,21 @@ def test_weak_ones_are_warned_of_and_stored(index: VaultIndex, sample: Sample) -
     assert sample.secret not in warnings[0]
 
 
+def test_weak_ones_are_warned_of_on_every_way_in(tmp_path: Path) -> None:
+    weak = WEAK[0].whole
+    (tmp_path / "memory.md").write_text(f"Imported\n\n{weak}\n", encoding="utf-8")
+    with opened(tmp_path) as index:
+        first = index.add("Without any")
+        updated = index.update(first.id, content=f"With one\n\n{weak}")
+        captured = index.capture(f"*Remember*: {weak}")
+        imported = index.import_(tmp_path / "memory.md")
+        forced = index.add(f"Forced {weak}", force=True)
+    warnings = [updated.warnings, *(one.details["warnings"] for one in (*captured.results, *imported.results))]
+    assert len(warnings) == 3
+    assert all("looks like a weak password" in " ".join(said) for said in warnings)
+    assert (first.warnings, forced.warnings) == ((), ())
+
+
 @pytest.mark.parametrize("field", ["title", "digest", "facts", "tags", "files_read", "entered_by"])
 def test_strong_ones_are_refused_in_every_field(index: VaultIndex, field: str) -> None:
     secret = next(sample.secret for sample in STRONG if sample.form == "Grafana service account token")
