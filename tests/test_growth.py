@@ -22,6 +22,9 @@ HOSTILE = {
     "private keys without an end": f"{SECRETS} f(({BEGIN} + 'A' * 9) * 20_000)",
     "private lines without an end": f"{SECRETS} f('Private-Lines: 1 ' + (' ' * 9 + 'A' * 15) * 30_000 + '!')",
     "beginnings of tokens": f"{SECRETS} f('eyJ' * 200_000 + ' eyJaaaaaaaa.' * 50_000)",
+    "names without a value": f"{SECRETS} f('key=' * 100_000)",
+    "escapes without an end": f"{SECRETS} f('\\\\' * 400_000 + '%25' * 90_000 + '\\x1b[' * 200_000 + '&amp;' * 90_000)",
+    "options without a value": f"{SECRETS} f('curl -u mysql -p sshpass -p echo a | ' * 20_000)",
     "names behind names": f"{SECRETS} f('next_token:' * 30_000 + 'bearer ' * 50_000)",
     "spaces in a heading": "from vault_index.markdown.blocks import plain_spans as f;"
     " f(['# a' + ' ' * 9_000 + 'b'] * 500)",

@@ -32,10 +32,13 @@ def make_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def draft(folder: str, data: bytes, like: os.stat_result | None = None, *, mode: int = 0o666) -> Iterator[str]:
+def draft(
+    folder: str, data: bytes, like: os.stat_result | None = None, *, mode: int = 0o666, within: str = ""
+) -> Iterator[str]:
     """Write a synced file under a hidden name, which is not indexed; at the end it is removed unless it was moved.
 
-    It has the permissions of `like`, else those of a new file with `mode`.
+    It has the permissions of `like`, else those of a new file with `mode`; and nobody may read it who may not read the
+    folder `within`.
     """
     path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -43,6 +46,8 @@ def draft(folder: str, data: bytes, like: os.stat_result | None = None, *, mode:
         with open(descriptor, "wb") as file:
             if like is not None:
                 _make_alike(descriptor, like)
+            if within:
+                _keep_within(descriptor, os.stat(within))
             file.write(data)
             file.flush()
             os.fsync(descriptor)
@@ -142,6 +147,15 @@ def _lock(descriptor: int, folder: str) -> None:
             return
         else:
             return
+
+
+def _keep_within(descriptor: int, folder: os.stat_result) -> None:
+    """Take from a file, while it is empty, what lets those read it who may not read the folder."""
+    file, allowed = os.fstat(descriptor), stat.S_IMODE(folder.st_mode) | 0o600
+    if file.st_gid != folder.st_gid:  # to the folder, the group of the file are others
+        allowed = allowed & ~0o070 | (allowed & 0o007) << 3
+    if file.st_mode & 0o777 & ~allowed:
+        os.fchmod(descriptor, file.st_mode & 0o777 & allowed)
 
 
 def _make_alike(descriptor: int, like: os.stat_result) -> None:

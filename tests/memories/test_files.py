@@ -185,6 +185,31 @@ def test_a_file_is_written_as_given(files: MemoryFiles, vault: Path) -> None:
     assert names(vault) == [path]
 
 
+@pytest.mark.parametrize(
+    ("folder", "umask", "file"),
+    [(0o700, 0o022, 0o600), (0o750, 0o022, 0o640), (0o755, 0o022, 0o644), (0o711, 0o022, 0o600), (0o777, 0o077, 0o600)],
+)
+def test_a_memory_is_readable_by_nobody_who_may_not_read_the_vault(
+    vault: Path, files: MemoryFiles, folder: int, umask: int, file: int
+) -> None:
+    vault.chmod(folder)
+    previous = os.umask(umask)
+    try:
+        files.create(NOTE, "one")
+        files.replace(NOTE, "two", files.read(NOTE))
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((vault / NOTE).stat().st_mode) == file
+
+
+def test_a_readable_memory_of_a_private_vault_is_private_once_it_is_written(vault: Path, files: MemoryFiles) -> None:
+    files.create(NOTE, "one")
+    (vault / NOTE).chmod(0o644)
+    vault.chmod(0o700)
+    files.replace(NOTE, "two", files.read(NOTE))
+    assert stat.S_IMODE((vault / NOTE).stat().st_mode) == 0o600
+
+
 def test_new_files_have_the_usual_permissions(files: MemoryFiles, vault: Path) -> None:
     previous = os.umask(0o027)
     try:

@@ -63,22 +63,22 @@ ASSIGNED = [
         MIXED[:43] + "%3D",
         "&se=2027",
     ),
-    ("a password in a URL", "postgres://admin:", "hunter2", "@db.example.com/app"),
+    ("a password in a URL", "postgres://admin:", "hun7er2", "@db.example.com/app"),
     ("a password in a URL", "redis://:", "s3cr3t", "@cache:6379"),
-    ("a password", 'password = "', "hunter2", '"'),
-    ("a password", "password: ", "hunter2", "\n"),
+    ("a password", 'password = "', "hun7er2", '"'),
+    ("a password", "password: ", "hun7er2", "\n"),
     ("a password", '{"password": "', "Sup3r-S3cret!", '"}'),
     ("a password", '{\\"password\\": \\"', "Sup3rS3cret!", '\\"}'),
     ("a password", "DB_PASSWORD=", "Tr0ub4dor&3", ""),
     ("a password", "DB_PASSWORD=", "correct!horse", ""),
     ("a password", "export PGPASSWORD='", "tr0ub4dor", "'"),
-    ("a password", "**Password:** `", "hunter2", "`"),
-    ("a password", "| Password | ", "hunter2", " |"),
-    ("a password", "<password>", "hunter2", "</password>"),
-    ("a password", "mysql --password ", "hunter2", " -u root"),
-    ("a password", "machine example.com login me password ", "hunter2", "\n"),
-    ("a password", "Server=db;Pwd=", "hunter2", ";Encrypt=true"),
-    ("a password", "Passwort: ", "Geheim77", ""),
+    ("a password", "**Password:** `", "hun7er2", "`"),
+    ("a password", "| Password | ", "hun7er2", " |"),
+    ("a password", "<password>", "hun7er2", "</password>"),
+    ("a password", "mysql --password ", "hun7er2", " -u root"),
+    ("a password", "machine example.com login me password ", "hun7er2", "\n"),
+    ("a password", "Server=db;Pwd=", "hun7er2", ";Encrypt=true"),
+    ("a password", "Passwort: ", "Gehe1m77", ""),
     ("a key", "API_KEY=", MIXED[:32], ""),
     ("a key", 'apiKey: "', HEX[:32], '"'),
     ("a key", "X-Api-Key: ", HEX[:40], ""),
@@ -171,7 +171,7 @@ def test_what_is_no_credential(text: str) -> None:
 
 
 def test_where_they_stand() -> None:
-    password, key = "hunter2", "gh" + "p_" + MIXED[:36]
+    password, key = "hun7er2", "gh" + "p_" + MIXED[:36]
     text = f"one\r\npassword: {password}\r\n\r\n{key} and {key}\n"
     first, second, third = find_secrets(text)
     assert first == Secret("a password", 2, text.index(password), text.index(password) + len(password))

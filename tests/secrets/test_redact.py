@@ -7,7 +7,7 @@ from vault_index.secrets.find import drop_private, find_secrets, redact
 
 def test_a_secret_becomes_its_kind_and_the_rest_stays() -> None:
     key = "gh" + "p_" + MIXED[:36]
-    redacted, count = redact(f"Use {key} and `password = 'hunter2'` for it.\n")
+    redacted, count = redact(f"Use {key} and `password = 'hun7er2'` for it.\n")
     assert redacted == "Use [redacted: a GitHub token] and `password = '[redacted: a password]'` for it.\n"
     assert count == 2
 
@@ -50,7 +50,38 @@ def test_nothing_of_a_secret_is_left(secrets: list[tuple[str, str, str]], betwee
         ("a </private> b", "a </private> b"),
         ("a <privateer>b</privateer>", "a <privateer>b</privateer>"),
         ("a <private >b</private > c", "a  c"),
+        ('a <private reason="pay > rank">b</private> c', "a  c"),
+        ("a <private reason='it<s'>b</private> c", "a  c"),
     ],
 )
 def test_what_is_private_is_dropped(text: str, left: str) -> None:
     assert drop_private(text) == left
+
+
+ESCAPED = [
+    "\x1b[31m{}\x1b[0m",
+    "\\u001b[1;32m{}\\u001b[0m",
+    "[31m{}[0m",
+    "key%3D{}%26b",
+    "key%253D{}",
+    'key=3D"{}"',
+    "key\\u003d{}",
+    "key\\x3d{}",
+    "key\\075{}",
+    "\\u0022{}\\u0022",
+    "&quot;{}&quot;",
+]
+
+
+@pytest.mark.parametrize("around", ESCAPED)
+def test_what_stands_behind_an_escape_is_redacted_and_nothing_else(around: str) -> None:
+    key = "gh" + "p_" + MIXED[:36]
+    text = f"50% of it\n\nbefore {around} after\nlast \\x41"
+    assert redact(text.replace("{}", key)) == (text.replace("{}", "[redacted: a GitHub token]"), 1)
+
+
+@pytest.mark.parametrize("password", ["tiger", "summer24", "123456"])
+def test_a_weak_password_is_called_so(password: str) -> None:
+    (found,) = find_secrets(f"db_password: {password}\n")
+    assert (found.kind, found.weak) == ("a weak password", True)
+    assert redact(f"db_password: {password}\n") == ("db_password: [redacted: a weak password]\n", 1)

@@ -41,14 +41,14 @@ def add_memory(
     sources: Sequence[str],
 ) -> StoredMemory:
     now = datetime.now().astimezone()
-    check_given(text, given, runtime.config.memory, force=force)
+    weak = check_given(text, given, runtime.config.memory, force=force)
     text = text.removeprefix(BOM)
     file = read_text(text)
     new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
     with writing(runtime, "add", sources, now) as memories:
         replaced = replaced_by(memories, supersedes)
         stored = memories.store(replace(new, path=path or ""), replaced)
-    return with_near(runtime, stored, memories.home, replaced)
+    return with_near(runtime, with_warnings(stored, weak), memories.home, replaced)
 
 
 def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
@@ -56,6 +56,10 @@ def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
     given = [supersedes] if isinstance(supersedes, str) else supersedes or ()
     refs = (ref.strip() for one in given for ref in one.split(","))
     return [memories.find(ref) for ref in refs if ref]
+
+
+def with_warnings(stored: StoredMemory, more: Sequence[str]) -> StoredMemory:
+    return replace(stored, warnings=(*stored.warnings, *more))
 
 
 def with_near(runtime: Runtime, stored: StoredMemory, source: str, replaced: Sequence[StoredDocument]) -> StoredMemory:
@@ -133,8 +137,10 @@ def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
     return {"created": created, "updated": said.get("updated") or created}
 
 
-def check_given(text: str, given: Mapping[str, Any], settings: MemoryConfig, *, force: bool) -> None:
-    """Raise UsageError for what is too long, not UTF-8 or, unless `force`, looks like a credential."""
+def check_given(text: str, given: Mapping[str, Any], settings: MemoryConfig, *, force: bool) -> list[str]:
+    """Raise UsageError for what is too long, not UTF-8 or, unless `force`, looks like a credential; warn of what may be
+    a weak one."""
+    warnings: list[str] = []
     for name, value in {"the text": text, **given}.items():
         part = "\n".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
         try:
@@ -149,15 +155,18 @@ def check_given(text: str, given: Mapping[str, Any], settings: MemoryConfig, *, 
                 "store the gist of it, or several memories; or raise memory.max_bytes",
             )
         if not force:
-            refuse_secrets(name, part)
+            warnings += refuse_secrets(name, part)
+    return warnings
 
 
-def refuse_secrets(name: str, text: str) -> None:
-    """Raise UsageError for what looks like a credential."""
+def refuse_secrets(name: str, text: str) -> list[str]:
+    """Raise UsageError for what looks like a credential; a weak one is stored, with a warning."""
     found = find_secrets(text)
-    if found:
-        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    strong = [secret for secret in found if not secret.weak]
+    if strong:
+        more = f", and {len(strong) - 1} more" if len(strong) > 1 else ""
         raise UsageError(
-            f"line {found[0].line} of {name} holds what looks like {found[0].kind}{more}: nothing was stored",
+            f"line {strong[0].line} of {name} holds what looks like {strong[0].kind}{more}: nothing was stored",
             "take it out, or use --force if it is none",
         )
+    return [f"line {found[0].line} of {name} holds what looks like {found[0].kind}: take it out"] if found else []

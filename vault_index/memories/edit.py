@@ -9,7 +9,7 @@ from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import last_moment
 from vault_index.markdown.parse import normal_tags, parse
-from vault_index.memories.create import check_given, replaced_by, with_near
+from vault_index.memories.create import check_given, replaced_by, with_near, with_warnings
 from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
@@ -43,7 +43,7 @@ def update_memory(
             "the text begins with frontmatter, and an update gives the text below it: nothing was changed",
             "leave the frontmatter out, and name what changes of it as options",
         )
-    check_given(content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force)
+    weak = check_given(content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force)
     keys = changes_of(read_fields(given, today=now.date()))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
     more, fewer = (
@@ -54,7 +54,7 @@ def update_memory(
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
         text = _with_content(file.text, content, section, append=append)
-        stored = _apply(memories, document, file, text, keys, more, fewer, replaced)
+        stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
     if content is None and not given.get("title"):
         return stored
     return with_near(runtime, stored, document.source, replaced)

@@ -60,7 +60,7 @@ class Files:
         folder = str(self._vault.absolute(path).parent)
         with disk.os_errors_as(f"{path} cannot be written", _HINT):
             disk.make_folder(folder)
-            with disk.draft(folder, text.encode()) as draft:
+            with disk.draft(folder, text.encode(), within=str(self._vault.config.path)) as draft:
                 names = (f"{base}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES))
                 found = disk.move_to_free_name(draft, (str(self._vault.absolute(name)) for name in names))
                 return f"{path.rpartition('/')[0]}/{os.path.basename(found)}"

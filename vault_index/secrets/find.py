@@ -8,10 +8,16 @@ keyword detector 0.7. This reads 20 to 35. docs/privacy.md says what is found, d
 import re
 from dataclasses import dataclass
 
-from vault_index.secrets.assignments import assignments
+from vault_index.secrets.assignments import WEAK, assignments
+from vault_index.secrets.decoding import decoded
+from vault_index.secrets.placeholders import Found
+from vault_index.secrets.places import placed
 from vault_index.secrets.tokens import private_keys, tokens
 
-_PRIVATE = re.compile(r"<(?P<close>/?)private\s{0,9}>", re.IGNORECASE)
+# What has an attribute begins, wherever its mark ends: what is missed here is read by others.
+_PRIVATE = re.compile(
+    r"(?P<close></private(?:\s[^<>]*)?>)|<private(?:>|\s[^<>]*>|\s{1,99}[\w:-]{1,99}\s{0,99}=)", re.IGNORECASE
+)
 _LINE_BREAKS = re.compile(r"[^\r\n]+")
 
 
@@ -26,15 +32,24 @@ class Secret:
     start: int
     end: int
 
+    @property
+    def weak(self) -> bool:
+        """Whether only its name says that it is one."""
+        return self.kind.startswith(WEAK)
+
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """What looks like a credential, in order and not overlapping.
 
     Of a name and its value the value is the secret, of a URL the password.
     """
-    # Names and forms are ASCII, and ASCII is fastest to search; every character keeps its place.
-    plain = text.encode("ascii", "replace").decode("ascii")
-    found = [*private_keys(plain), *tokens(plain), *assignments(text, plain.lower())]
+    found = _found(text)
+    if other := decoded(text):
+        found += [(kind, *other.span(start, end)) for kind, start, end in _found(other.text)]
+    return _told(text, found)
+
+
+def _told(text: str, found: list[Found]) -> tuple[Secret, ...]:
     secrets: list[Secret] = []
     line, counted = 1, 0
     for _, kind, start, end in _united(found):
@@ -44,14 +59,27 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(secrets)
 
 
-def _united(found: list[tuple[str, int, int]]) -> list[tuple[int, str, int, int]]:
+def _ascii(text: str) -> str:
+    """Names and forms are ASCII, and ASCII is fastest to search; every character keeps its place."""
+    return text.encode("ascii", "replace").decode("ascii")
+
+
+def _found(text: str) -> list[Found]:
+    plain = _ascii(text)
+    folded = plain.lower()
+    return [*private_keys(plain), *tokens(plain), *assignments(text, folded), *placed(text, folded)]
+
+
+def _united(found: list[Found]) -> list[tuple[int, str, int, int]]:
     """Those that overlap as one, with the number and kind of the one found first: a form says more than a name."""
     united: list[tuple[int, str, int, int]] = []
     for order, (kind, start, end) in sorted(enumerate(found), key=lambda item: item[1][1]):
         if united and start < united[-1][3]:
             rank, known, start, until = united.pop()
             end = max(end, until)
-            order, kind = min((order, kind), (rank, known))
+            (_, order), kind = min(
+                ((one[1].startswith(WEAK), one[0]), one[1]) for one in ((order, kind), (rank, known))
+            )
         united.append((order, kind, start, end))
     return united
 

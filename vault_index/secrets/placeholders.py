@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+Found = tuple[str, int, int]
+"""Kind, start and end of a credential."""
+
 # No placeholder is longer, and no long text shall be searched again and again.
 _LONGEST = 100
 _SIGNS = r"[xX*.…•0_#?-]+"
@@ -14,7 +17,7 @@ _SAYS_SO = (
     r"|\byour(?:[-_ .]|[a-z]*$)|[-_.]here\b|^my[-_]"
     r"|^(?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|null|none|nil|true|false|undefined|string|example|dummy)\d?$"
 )
-_WORD = r"(?:[a-z]{0,15}(?:[A-Z][a-z]{1,14}){0,6}|[A-Z]{1,15})\d{0,2}"
+_WORD = r"(?:[a-z]{0,15}(?:[A-Z][a-z]{1,14}){0,6}|[A-Z]{1,15}|[A-Z]{1,8}\d{1,2}(?:[A-Z][a-z]{1,14}){1,6})\d{0,2}"
 _WORD_OR_NUMBER = rf"{_WORD}|v?\d{{1,10}}"
 _BETWEEN = r"[-_ .:/]"
 

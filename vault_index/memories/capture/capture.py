@@ -51,11 +51,11 @@ def capture_memories(
                     "tags": captured.tags or None,
                     "expires": captured.expires,
                 }
-                check_given(captured.text, fields, runtime.config.memory, force=force)
+                weak = check_given(captured.text, fields, runtime.config.memory, force=force)
                 new, _ = new_memory(captured.text, fields, now)
                 if session:
                     new = read_text(with_changes(new.text, {"session": session}))
-                done.append(_stored(memories, captured, new, folder, dry_run=dry_run))
+                done.append(_stored(memories, captured, new, folder, weak, dry_run=dry_run))
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message))
     for outcome in done:
@@ -82,7 +82,13 @@ def _words(captured: Captured) -> str:
 
 
 def _stored(
-    memories: MemoryStore, captured: Captured, new: MemoryFile, folder: str | None, *, dry_run: bool
+    memories: MemoryStore,
+    captured: Captured,
+    new: MemoryFile,
+    folder: str | None,
+    weak: Sequence[str],
+    *,
+    dry_run: bool,
 ) -> MemoryOutcome:
     title = str(new.front.get("title", ""))
     details = {"type": new.front["type"], "tags": new.front.get("tags", []), "expires": new.front.get("expires")}
@@ -92,5 +98,5 @@ def _stored(
             return MemoryOutcome("", "", title, "would be created", {**details, "text": captured.text})
         return MemoryOutcome(duplicate.uid, duplicate.path, title, "duplicate", details)
     stored = memories.store(new, folder=folder)
-    details["warnings"] = list(stored.warnings)
+    details["warnings"] = [*stored.warnings, *weak]
     return MemoryOutcome(stored.id, stored.path, title, "created" if stored.created else "duplicate", details)

@@ -61,7 +61,7 @@ class MemoryFiles:
         with _translated(path, "written"):
             folder = os.path.dirname(place)
             disk.make_folder(folder)
-            with disk.draft(folder, _encoded(text)) as draft:
+            with disk.draft(folder, _encoded(text), within=self._root) as draft:
                 disk.move_without_overwriting(draft, place, lasting=False)
 
     def settle(self, paths: Iterable[str]) -> None:
@@ -98,7 +98,7 @@ class MemoryFiles:
         with _translated(path, "written"):
             folder = os.path.dirname(place)
             disk.make_folder(folder)
-            with disk.draft(folder, _encoded(text), like=seen.status) as draft:
+            with disk.draft(folder, _encoded(text), like=seen.status, within=self._root) as draft:
                 with disk.locked(folder):
                     if _digest(place) == seen.digest:
                         os.replace(draft, place)

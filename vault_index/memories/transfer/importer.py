@@ -148,7 +148,7 @@ class Importer:
         if known := self.memories.known(uid):
             return MemoryOutcome(uid, known.path, known.title, "known", {})
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
-        self._check(new.text)
+        weak = self._check(new.text)
         over = is_over(new.front, self.memories.now.timestamp())
         if self.dry_run:
             here = None if over else self.memories.duplicate(new)
@@ -156,9 +156,9 @@ class Importer:
                 return MemoryOutcome(here.uid, here.path, title, "duplicate", {})
             return MemoryOutcome(uid, "", title, "would be created", {})
         if over:  # it must not make another one expire
-            return MemoryOutcome(uid, self.memories.put(new), title, "created", {})
+            return MemoryOutcome(uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {})
         stored = self.memories.store(new, self._replaced(memory))
-        details = {"warnings": list(stored.warnings)}
+        details = {"warnings": [*stored.warnings, *weak]}
         if stored.duplicate_of is None:
             return MemoryOutcome(uid, stored.path, title, "created", details)
         self._keep_old_id(stored.path, memory.head.get(OLD_ID))
@@ -172,7 +172,7 @@ class Importer:
             same = here.text == new.text
             why = {} if same else {"reason": "the vault has another text under this id or name, which stays"}
             return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
-        self._check(new.text)
+        weak = self._check(new.text)
         if (
             memory.uid
             and not is_over(memory.head, self.memories.now.timestamp())
@@ -184,7 +184,8 @@ class Importer:
         if self.dry_run:
             return MemoryOutcome(memory.uid or "", new.path, title, "would be created", {})
         path = self.memories.put(new)
-        return MemoryOutcome(document_uid(memory.head.get("id"), self.memories.home, path), path, title, "created", {})
+        uid = document_uid(memory.head.get("id"), self.memories.home, path)
+        return MemoryOutcome(uid, path, title, "created", {"warnings": weak} if weak else {})
 
     def _by_id(self, uid: str) -> MemoryFile | None:
         known = self.memories.known(uid)
@@ -206,9 +207,8 @@ class Importer:
             ids = [*was, *more] if was or len(more) > 1 else more[0]
             self.memories.replace(here, with_changes(here.text, {OLD_ID: ids}))
 
-    def _check(self, text: str) -> None:
-        if not self.force:
-            refuse_secrets("the memory", text)
+    def _check(self, text: str) -> list[str]:
+        return [] if self.force else refuse_secrets("the memory", text)
 
     def _note_usage(self, memory: ImportRecord, outcome: MemoryOutcome) -> None:
         if memory.accesses and outcome.id:

@@ -117,7 +117,7 @@ class _Renderer:
             "updated": _utc(session.updated),
             "opencode": self._line(session.version),
             "turns": turns,
-            "parent": f"[[{session.parent}]]" if session.parent else "",
+            "parent": f"[[{self._line(session.parent)}]]" if session.parent else "",
             "forked_from": f"[[{forked_from}]]" if forked_from else "",
         }
         # Every key is there, whatever is known yet: the lines of the turns must not move.
@@ -154,8 +154,8 @@ class _Renderer:
         if isinstance(part, Attachment):
             return f"- file: {_code(self._line(part.name) or 'unnamed')}"
         target = self._line(part.target)
-        child = f" → [[{part.child}]]" if part.child else ""
-        tool = _NOT_IN_TOOLS.sub("", part.tool) or "tool"
+        child = f" → [[{self._line(part.child)}]]" if part.child else ""
+        tool = _NOT_IN_TOOLS.sub("", self._line(part.tool)) or "tool"
         return f"- {tool}:{' ' + _code(target) if target else ''}{child} ({self._outcome(part)})"
 
     def _outcome(self, call: ToolCall) -> str:

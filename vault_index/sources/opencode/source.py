@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from vault_index.sources.opencode.stores import Held, Places, Stores, data_folde
 from vault_index.sources.source import Scan
 
 SOURCE_NAME = "opencode"
-RENDERED = 1
+RENDERED = 2
 """Raise it when the same session would give another text than before."""
 
 _NAMED_FAULTS = 10
@@ -228,12 +229,23 @@ def _covers(projects: Projects, session: Session) -> bool:
 
 
 def path_of(session: Session) -> str:
-    project = _NOT_IN_NAMES.sub("-", project_of(session)).strip(". ") or "elsewhere"
-    return f"{project}/{session.id}.md"
+    return f"{_folder(project_of(session))}/{session.id}.md"
+
+
+@cache
+def _folder(project: str) -> str:
+    return _NOT_IN_NAMES.sub("-", _redacted(project)).strip(". ") or "elsewhere"
+
+
+def _redacted(text: str) -> str:
+    # Late: most searches list no sessions.
+    from vault_index.secrets.find import redact
+
+    return redact(text)[0]
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:
     for problem in problems[:_NAMED_FAULTS]:
-        yield Fault(code, problem, path)
+        yield Fault(code, _redacted(problem), path)
     if len(problems) > _NAMED_FAULTS:
         yield Fault(code, f"and {len(problems) - _NAMED_FAULTS} more of this kind", path)

@@ -1,0 +1,137 @@
+r"""What text says once the escapes in it are read: colours, `%3D`, `=3D`, `\u003d`, `\x3d`, `&quot;`, `\/`.
+
+Right behind an escape no word seems to begin, and a sign that is escaped seems to be none. So the lines that hold
+escapes are read a second time, decoded; what is found there is told by its place in the text as it is.
+"""
+
+import html
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from vault_index.secrets.placeholders import compiled, positions
+
+
+class Escape(NamedTuple):
+    first: str
+    """The sign it begins with, which is quick to find."""
+    marks: tuple[str, ...]
+    """A text with none of them holds no such escape."""
+    expression: str
+    """Its group is what `read` is given."""
+    read: Callable[[str], str]
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+def _blank(_: str) -> str:
+    return " "
+
+
+def _of_hex(digits: str) -> str:
+    return chr(int(digits, 16))
+
+
+def _of_octal(digits: str) -> str:
+    return chr(int(digits, 8))
+
+
+def _of_html(name: str) -> str:
+    return html.unescape(f"&{name};")
+
+
+def _sign(sign: str) -> str:
+    return sign
+
+
+_HEX = "([2-7][0-9a-fA-F])"
+ESCAPES = (
+    Escape("\x1b", (), r"\x1b[\[()][0-?]{0,40}[ -/]{0,4}([@-~])", _nothing),
+    Escape("\x9b", (), r"\x9b[0-?]{0,40}[ -/]{0,4}([@-~])", _nothing),
+    Escape("\\", (), r"\\{1,4}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,40}([@-~])", _nothing),
+    # Colours whose escape character was lost on the way.
+    Escape("[", ("[0m", "[m"), r"\[\d{0,3}(?:;\d{1,3}){0,9}(m)(?:\[K)?", _nothing),
+    Escape("%", (), "%(?:25){0,3}" + _HEX, _of_hex),
+    # Of mail, whose lines end where they are full.
+    Escape("=", ("=3D", "=20"), "=" + _HEX, _of_hex),
+    Escape("=", ("=3D", "=20"), r"(?<=[^\s=]{16})=\r?(\n)", _nothing),
+    Escape("\\", (), r"\\{1,8}u00" + _HEX, _of_hex),
+    Escape("\\", (), r"\\{1,8}x" + _HEX, _of_hex),
+    Escape("\\", (), r"\\{1,8}0?((?:0[4-7]|1[0-7])[0-7])", _of_octal),
+    Escape("\\", (), r"\\{1,8}(/)", _sign),
+    Escape("\\", (), r"\\{2,8}([\"'])", _sign),
+    Escape("'", ("'\\''",), r"'\\'(')", _sign),
+    # Of forms, whose blanks are `+`.
+    Escape("+", ("%",), r"((?:(?<=%[2-7][0-9A-F])|(?<=[Bb]asic)|(?<=[Bb]earer))\+|\+(?=%[2-7]))", _blank),
+    Escape("\xa0", (), "(\xa0)", _nothing),
+    Escape("&", (), r"&(?:amp;){0,3}(#x?[0-9a-fA-F]{2,5}|[a-z]{2,6});", _of_html),
+)
+_BY_FIRST = [
+    (first, [row for row in ESCAPES if row.first == first]) for first in dict.fromkeys(row.first for row in ESCAPES)
+]
+_GAP = "\n?\n"
+"""Stands for lines without escapes: no credential reaches over it."""
+
+
+class Decoded(NamedTuple):
+    text: str
+    places: list[int]
+    """Where its pieces begin, in order."""
+    spans: list[tuple[int, int]]
+    """Where each piece begins in the text as it is; and where it ends, if it is an escape, else -1."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the text as it is."""
+        return self._place(start)[0], self._place(end - 1)[1]
+
+    def _place(self, at: int) -> tuple[int, int]:
+        piece = bisect_right(self.places, at) - 1
+        start, end = self.spans[piece]
+        return (start, end) if end >= 0 else (start + at - self.places[piece], start + at - self.places[piece] + 1)
+
+
+def decoded(text: str) -> Decoded | None:
+    """The lines with escapes, those that follow each other together; None where there are none."""
+    pieces: list[str] = []
+    places: list[int] = []
+    spans: list[tuple[int, int]] = []
+    length = done = until = 0  # what is decoded, what is read of a line, and where that ends
+
+    def add(piece: str, start: int, end: int = -1) -> None:
+        nonlocal length
+        pieces.append(piece)
+        places.append(length)
+        spans.append((start, end))
+        length += len(piece)
+
+    for start, end, said in sorted(_escapes(text)):
+        if start >= until:
+            add(text[done:until], done)
+            line = text.rfind("\n", until, start) + 1
+            if line > until + 1:
+                add(_GAP, until, line)
+            done = line if line > until + 1 else until
+        add(text[done:start], done)
+        add(said, start, end)
+        done = end
+        if done > until:
+            until = text.find("\n", done)
+            until = len(text) if until < 0 else until
+    add(text[done:until], done)
+    return Decoded("".join(pieces), places, spans) if done else None
+
+
+def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where each begins and ends, and what it says; in the order of the table."""
+    for first, rows in _BY_FIRST:
+        here = first in text and [row for row in rows if not row.marks or any(mark in text for mark in row.marks)]
+        if not here:
+            continue
+        expression, done = compiled("|".join(row.expression for row in here)), 0
+        for place in positions(first, text):
+            match = expression.match(text, place) if place >= done else None
+            if match and match.lastindex:
+                done = match.end()
+                yield place, done, here[match.lastindex - 1].read(match[match.lastindex])
