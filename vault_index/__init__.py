@@ -26,13 +26,7 @@ if TYPE_CHECKING:
         SyncReport as SyncReport,
     )
     from vault_index.results.counts import AgentList as AgentList, Stats as Stats, TagList as TagList
-    from vault_index.results.documents import (
-        DocumentList as DocumentList,
-        DocumentRecord as DocumentRecord,
-        RelatedList as RelatedList,
-        RelatedRecord as RelatedRecord,
-        Timeline as Timeline,
-    )
+    from vault_index.results.documents import DocumentList as DocumentList, DocumentRecord as DocumentRecord
     from vault_index.results.memories import (
         ExportReport as ExportReport,
         FailedItem as FailedItem,
@@ -40,6 +34,11 @@ if TYPE_CHECKING:
         MemoryOutcomes as MemoryOutcomes,
         NearMemory as NearMemory,
         StoredMemory as StoredMemory,
+    )
+    from vault_index.results.related import (
+        RelatedList as RelatedList,
+        RelatedRecord as RelatedRecord,
+        Timeline as Timeline,
     )
     from vault_index.results.search import Hit as Hit, SearchResult as SearchResult
     from vault_index.results.status import (
@@ -69,7 +68,8 @@ _NAMES = {
     "results.base": ("Failure", "Problem"),
     "results.changes": ("EmbedPlan", "EmbedReport", "EmbedStatus", "SyncReport"),
     "results.counts": ("AgentList", "Stats", "TagList"),
-    "results.documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Timeline"),
+    "results.documents": ("DocumentList", "DocumentRecord"),
+    "results.related": ("RelatedList", "RelatedRecord", "Timeline"),
     "results.memories": ("ExportReport", "FailedItem", "MemoryOutcome", "MemoryOutcomes", "NearMemory", "StoredMemory"),
     "results.search": ("Hit", "SearchResult"),
     "results.status": ("DoctorReport", "FileStatus", "Privacy", "Status"),

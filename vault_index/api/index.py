@@ -20,8 +20,9 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.query.search import Match, Mode
     from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
     from vault_index.results.counts import AgentList, Stats, TagList
-    from vault_index.results.documents import DocumentList, RelatedList, Timeline
+    from vault_index.results.documents import DocumentList
     from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory  # fmt: skip
+    from vault_index.results.related import RelatedList, Timeline
     from vault_index.results.search import SearchResult
     from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
     from vault_index.results.texts import Recall, Texts

@@ -1,19 +1,16 @@
-"""What the vectors have cost and will cost: the plan and state of embedding, spending by day, the privacy ledger."""
+"""What the vectors have cost and will cost: the plan and state of embedding, the privacy ledger."""
 
 import time
 from contextlib import closing
 
-from vault_index.config import Config
-from vault_index.embeddings.prices import PRICES_PER_MILLION
+from vault_index.health.figures import price_of, rounded
 from vault_index.results.changes import EmbedPlan, EmbedStatus
-from vault_index.results.status import Privacy, SpentDay
+from vault_index.results.status import Privacy
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.counts import count_rows
 from vault_index.store.spaces import pending_chunks, read_spaces
 from vault_index.store.state import State
-
-_SPENT_DAYS = 7
 
 
 def embed_plan(runtime: Runtime) -> EmbedPlan:
@@ -48,7 +45,7 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
         cached=sum(chunk.embed_key in cached for chunk in pending),
         kept_local=len(lacking) - len(free),
         tokens=count,
-        price=_rounded(_price(runtime.config, space.model, count)) if embedder.remote else 0.0,
+        price=rounded(price_of(runtime.config, space.model, count)) if embedder.remote else 0.0,
         spent_today=spent,
         daily_token_limit=settings.daily_token_limit,
         unread=len(free) - len(pending),
@@ -91,23 +88,3 @@ def privacy_ledger(runtime: Runtime) -> Privacy:
     with closing(State(home.state_db)) as state:
         records = tuple(state.sent())
     return Privacy(records, len(records))
-
-
-def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
-    """The last days on which something was sent, with what that cost as far as prices are known."""
-    days: dict[str, SpentDay] = {}
-    for day, model, texts, sent in state.spent(_SPENT_DAYS):
-        before, price = days.get(day, SpentDay(day, 0, 0, 0.0)), _price(config, model, sent)
-        total = None if price is None or before.price is None else before.price + price
-        days[day] = SpentDay(day, before.texts + texts, before.tokens + sent, _rounded(total))
-    return tuple(days.values())
-
-
-def _price(config: Config, model: str, count: int) -> float | None:
-    """US dollars for so many tokens; None where the price of the model is not known."""
-    known = config.embedding.price_per_million or PRICES_PER_MILLION.get(model)
-    return None if known is None else count * known / 1e6
-
-
-def _rounded(price: float | None) -> float | None:
-    return None if price is None else round(price, 6)

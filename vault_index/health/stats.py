@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_index.health.figures import bytes_of, pending
 from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
 from vault_index.store.counts import SYNCED_AT, author_counts, count_rows, kind_counts, read_meta, tag_counts
-from vault_index.store.spaces import count_pending, read_spaces, serving_space
+from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # `stats` is not to import what reads files
-    from vault_index.config import Home
     from vault_index.models import Filters
     from vault_index.runtime import Runtime
-    from vault_index.store.reader import IndexReader
 
 
 def index_stats(runtime: Runtime) -> Stats:
@@ -45,27 +44,3 @@ def list_agents(runtime: Runtime) -> AgentList:
     with runtime.pool.lend() as connections:
         counts = author_counts(connections.reader)
     return AgentList(tuple(AgentCount(agent, count) for agent, count in counts), len(counts))
-
-
-def pending(runtime: Runtime, reader: IndexReader) -> int:
-    """Chunks that will get a vector: of the space being built where there is one."""
-    row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
-    if row is None:
-        return 0
-    if row.space.provider == "local":
-        return count_pending(reader, row.id)
-    from vault_index.indexer.current_sources import waiting
-
-    return waiting(reader, row, runtime.moments)[0]
-
-
-def bytes_of(home: Home) -> int:
-    """The databases with their logs, in bytes on disk."""
-    total = 0
-    for database in (home.index_db, home.cache_db, home.state_db):
-        for suffix in ("", "-wal"):
-            try:
-                total += database.with_name(database.name + suffix).stat().st_size
-            except OSError:
-                continue
-    return total

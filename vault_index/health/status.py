@@ -8,9 +8,8 @@ from typing import Literal
 
 from vault_index.config import Config
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.health.embedding import spent_days
 from vault_index.health.environment import surrounding_problems
-from vault_index.health.stats import bytes_of, pending
+from vault_index.health.figures import bytes_of, pending, spent_days
 from vault_index.indexer.reading import as_indexed
 from vault_index.models import Fault
 from vault_index.results.base import Problem

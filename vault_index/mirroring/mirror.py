@@ -76,7 +76,7 @@ class MirroredSessions(OpenCodeSource):
                 return sorted(touched)
             row = known.get(one.session.id)
             try:
-                written = replace(self._write(one, row, names), made_of=made_of)
+                written = self._write(one, row, names)._replace(made_of=made_of)
             except Exception as error:  # one session that nobody foresaw must not keep the others out
                 if isinstance(error, VaultIndexError):
                     message = error.message
@@ -128,7 +128,7 @@ class MirroredSessions(OpenCodeSource):
             path = row.path if row.path in files else ids.get(id_, "")
             if path != row.path:
                 # What was put back may have been deleted long ago: it is looked at again.
-                known[id_] = replace(row, path=path, made_of=row.made_of if row.path else "")
+                known[id_] = row._replace(path=path, made_of=row.made_of if row.path else "")
                 state.put_mirrored(id_, known[id_])
         for id_ in ids.keys() - known.keys():  # `state.db` was deleted, or it is the file of another machine
             known[id_] = MirroredSession(ids[id_])
@@ -164,29 +164,29 @@ class MirroredSessions(OpenCodeSource):
         now = MirroredSession("", "", _hash(text.encode()), len(turns), _hash(turns.encode()), faults)
         path = f"{self._folder}/{names[one.session.id]}.md"
         if row is None:
-            return replace(now, path=self._files.create(path, text))
+            return now._replace(path=self._files.create(path, text))
         seen = self._files.read(row.path)
         old = seen.decode("utf-8", "replace")
         # It may have been written, and we killed before that was remembered; a shorter one was shortened by its reader.
         ours = _hash(seen) == row.written or (len(turns_of(old)) >= row.size and is_earlier(old, text))
         if not ours:
             if not session_in(old):
-                return replace(now, path=self._files.create(row.path, text))
+                return now._replace(path=self._files.create(row.path, text))
             return self._add_to(row, now, seen, turns)
         self._files.replace(row.path, seen, text.encode())
         renamed = row.path != path and row.path.rpartition("/")[0] == self._folder
-        return replace(now, path=self._files.move(row.path, path) if renamed else row.path)
+        return now._replace(path=self._files.move(row.path, path) if renamed else row.path)
 
     def _add_to(self, row: MirroredSession, now: MirroredSession, seen: bytes, turns: str) -> MirroredSession:
         """Give a file that was changed what is new, behind all that it says."""
         if _hash(turns[: row.size].encode()) != row.turns:
             fault = ("mirror_edited", "it was changed by hand and its session otherwise: it is left as it is")
-            return replace(row, written=b"", faults=(*now.faults, fault))
+            return row._replace(written=b"", faults=(*now.faults, fault))
         new = turns[row.size :].strip("\n").encode()
         old = seen.rstrip(b"\n")
         if new and not old.endswith(new):
             self._files.replace(row.path, seen, old + b"\n\n" + new + b"\n")
-        return replace(now, path=row.path, written=b"")
+        return now._replace(path=row.path, written=b"")
 
 
 def _changed(

@@ -130,8 +130,7 @@ class SpaceRow:
     """Every vector is computed again, whatever the cache holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class MirroredSession:
+class MirroredSession(NamedTuple):
     """What is remembered of a session that was written into a vault as a file."""
 
     path: str

@@ -15,7 +15,7 @@ import apsw
 
 from vault_index.errors import VaultIndexError
 from vault_index.store.connection import ANY_OF, BUSY_TIMEOUT_MS, Database, all_set_aside, any_of, damaged, set_aside
-from vault_index.store.records import MirroredSession, column_names
+from vault_index.store.records import MirroredSession
 
 if TYPE_CHECKING:  # spares the queries an import
     from vault_index.results.status import SentRecord
@@ -26,7 +26,7 @@ FIRST_WITHOUT_STATE = 3
 """The schema of the caches that hold vectors alone: their state was there before them."""
 
 _SENT = "day, endpoint, model, source, path, texts, tokens"
-_MIRRORED = ", ".join(column_names(MirroredSession))
+_MIRRORED = ", ".join(MirroredSession._fields)
 _UNREADABLE = 1 << 30
 
 
@@ -115,7 +115,7 @@ class State:
         with database.transaction():
             database.execute("DELETE FROM mirrored WHERE session = ?", (session,))
             if row is not None:
-                *values, faults = astuple(row)
+                *values, faults = row
                 database.execute(_MERGE["mirrored"], (session, *values, json.dumps(faults)))
 
     # --- the privacy ledger ------------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+"""Documents around another one: the answers of `related` and `timeline`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_index.results.documents import DocumentRecord
+
+Relation = Literal["link", "backlink", "near"]
+"""What a document is to the one that was asked about: that links to it, it links there, they mean much the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedRecord(DocumentRecord):
+    relations: tuple[Relation, ...]
+    cosine: float | None
+    """Of its nearest passage; null without vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedList:
+    anchor: DocumentRecord
+    """The document that was asked about."""
+    results: tuple[RelatedRecord, ...]
+    total: int
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A document, and those created before and after it, oldest first."""
+
+    anchor: DocumentRecord
+    before: tuple[DocumentRecord, ...]
+    after: tuple[DocumentRecord, ...]
