@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_index.fields import Filters as Filters, Kind as Kind, State as State
+from vault_index.fields import Asker as Asker, Filters as Filters, Kind as Kind, State as State
 
 Vector = bytes
 """A unit vector: little-endian float32, `4 * dimensions` bytes."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_index.config import find_home, load_config
@@ -136,6 +137,6 @@ class Runtime:
             connections.reader,
             connections.state,
             self.by_name,
-            lambda space, text: self.embedders.embed_query(connections.state, space, text),
+            partial(self.embedders.embed_query, connections.state, self.moments),
             self.config.ranking,
         )

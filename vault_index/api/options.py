@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_index.errors import UsageError
-from vault_index.fields import FIELDS, FILTERS, Declared, Filters
+from vault_index.fields import FIELDS, FILTERS, Asker, Declared, Filters
 
 if TYPE_CHECKING:  # `list` is not to import what searches
     from vault_index.query.recall import RecallOptions
@@ -132,7 +132,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
     from vault_index.query.projects import project_of
     from vault_index.query.recall import RecallOptions
 
-    token, project = given["token"], given["project"]
+    token, project, session = given["token"], given["project"], given["session"] or ""
     if token is not None and not is_token(token):
         raise UsageError(f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f")
     return RecallOptions(
@@ -141,9 +141,21 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         budget=at_least(1, "budget", given["budget"], runtime.config.recall.budget),
         token=token or token_hex(8),
         sources=runtime.source_names(names(given["source"])),
-        session=given["session"] or "",
+        session=session,
         now=time.time(),
+        asker=_asker(project, session),
     )
+
+
+def _asker(project: str | None, session: str) -> Asker:
+    """Who asks for a project. Of a folder its own place counts beside that of its project: either may be private."""
+    from vault_index.query.projects import is_folder, project_of
+
+    if not project:
+        return Asker(session=session)
+    named = project_of(project)
+    folder = (os.path.abspath(os.path.expanduser(project)),) if is_folder(project) else ()
+    return Asker(named.names, (*folder, *named.folders), session)
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:

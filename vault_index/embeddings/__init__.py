@@ -33,7 +33,7 @@ class Embedder(Protocol):
         `before` is called right before anything is sent, also for the second time, and keeps it back by raising.
         """
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         """As `embed`, for somebody who waits: a server that does not answer soon is given up."""
 
     def release(self, unused: float) -> bool:

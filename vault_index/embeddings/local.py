@@ -71,7 +71,7 @@ class LocalEmbedder:
         model = self._loaded()
         return [model.embed(text) for text in texts]
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         return self._loaded().embed(text)
 
     def release(self, unused: float) -> bool:

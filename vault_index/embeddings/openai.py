@@ -73,9 +73,9 @@ class OpenAIEmbedder:
             self._paid.pop(text, None)
         return vectors
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         timeout = min(self._timeout, _QUERY_TIMEOUT)
-        return self._ask([text], self._query_patience, timeout, self.space.dimensions)[0]
+        return self._ask([text], self._query_patience, timeout, self.space.dimensions, before)[0]
 
     def release(self, unused: float) -> bool:
         return False  # the model is the server's

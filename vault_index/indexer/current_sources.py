@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from vault_index.config import Config, Home, SourceConfig
@@ -16,7 +17,7 @@ from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, lacking_documents
 
 if TYPE_CHECKING:  # spares the questions the import of what embeds
-    from vault_index.indexer.outbound import Moment, Now
+    from vault_index.indexer.outbound import Moment, Now, Origins
 
 
 def vaults_of(config: Config) -> dict[str, VaultSource]:
@@ -64,8 +65,14 @@ class Moments:
             if self._known is None or self._known[0] != text:
                 config = parse_config(text, self._home, os.environ)
                 vaults = vaults_of(config)
-                self._known = text, Moment(config, [*vaults.values(), *sessions_of(config, vaults)])
+                self._known = text, Moment(config, [*vaults.values(), *sessions_of(config, vaults)], self._origins)
             return self._known[1]
+
+    def _origins(self) -> Origins:
+        from vault_index.store.state import State
+
+        with closing(State(self._home.state_db)) as state:
+            return state.origins()
 
 
 def waiting(db: Database, row: SpaceRow, now: Now) -> tuple[int, int]:

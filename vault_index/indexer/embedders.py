@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import TYPE_CHECKING
 
 from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused
-from vault_index.models import Vector, VectorSpace
+from vault_index.models import Asker, Filters, Vector, VectorSpace
 from vault_index.store.records import SpaceRow
 from vault_index.store.state import State
 
 if TYPE_CHECKING:  # spares a question by words the import of the embeddings
     from vault_index.embeddings import Embedder
-
-_QUERIES = "(queries)"
+    from vault_index.indexer.outbound import Now
 
 _LONGEST_QUESTION = 4000
 """Characters: about as many as the largest passage has. Each further thousand costs the local model 60 ms."""
@@ -42,13 +40,15 @@ class Embedders:
                     opened.close()
             return self._configured
 
-    def embed_query(self, state: State, space: SpaceRow, text: str) -> Vector:
+    def embed_query(self, state: State, now: Now, space: SpaceRow, text: str, asker: Asker, filters: Filters) -> Vector:
         """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
         beginning."""
-        embedder, text = self._for_space(space.space), text[:_LONGEST_QUESTION]
-        if embedder.remote:
-            self._declare_query(state, space.space, text)
-        return embedder.embed_query(text)
+        embedder = self._for_space(space.space)
+        if not embedder.remote:
+            return embedder.embed_query(text[:_LONGEST_QUESTION])
+        from vault_index.indexer.outbound import Outbound  # late: it is slow to import, and nothing leaves
+
+        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, asker, filters)
 
     def release(self, unused: float) -> bool:
         """Free the memory of models that were not used for `unused` seconds. Returns whether any was freed."""
@@ -74,13 +74,3 @@ class Embedders:
                     )
                 self._by_space[space] = embedder
             return self._by_space[space]
-
-    def _declare_query(self, state: State, space: VectorSpace, text: str) -> None:
-        from vault_index import tokens
-        from vault_index.indexer.outbound import check_daily_limit
-        from vault_index.results.status import SentRecord
-        from vault_index.times import local_day
-
-        today, cost = local_day(time.time()), tokens.count(text)
-        check_daily_limit(state, today, cost, self._config.daily_token_limit)
-        state.record_sent([SentRecord(today, space.endpoint, space.model, "", _QUERIES, 1, cost)])

@@ -16,7 +16,7 @@ from vault_index.errors import CacheDamagedError, EmbedderError, IndexCorruptErr
 from vault_index.indexer.embedders import Embedders
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
-from vault_index.models import Progress, no_progress
+from vault_index.models import Asker, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.source import Source
@@ -164,6 +164,10 @@ class WriteSide:
         """These files of the folder are written and indexed: they are no news."""
         self._folders.wrote(str(folder), map(str, files))
 
+    def put_origins(self, source: str, origins: Sequence[tuple[str, str, Asker]]) -> None:
+        """Remember where new documents are from: path, uid and origin of each."""
+        self._state.put_origins(source, origins)
+
     def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
         """Bring the text of these places up to date; the caller holds the lock."""
         report, rebuilt = self._repairing(
@@ -173,6 +177,7 @@ class WriteSide:
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
+        from vault_index.indexer.outbound import Outbound
         from vault_index.indexer.vectors import open_space
 
         if self._config.embedding.provider != "local":
@@ -185,8 +190,7 @@ class WriteSide:
                 chunks = pending_of_document(writer, space.id, source, path) if space else []
             if embedder is None or space is None or not 0 < len(chunks) <= EMBEDDED_AT_ONCE:
                 return
-            found = embedder.embed([chunk.embed_text for chunk in chunks])
-            vectors = {chunk.embed_key: vector for chunk, vector in zip(chunks, found, strict=True)}
+            vectors = Outbound(embedder, self._state, self._now).embed([[chunk] for chunk in chunks])
             self._open_cache().put_embeddings(space.space, vectors)
             with self._held("embed"):
                 put_vectors(writer, space.id, vectors, chunks)

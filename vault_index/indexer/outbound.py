@@ -1,16 +1,18 @@
-"""The one gate through which text leaves for a remote embedder: what may is judged there, by the settings and the files
-of that moment.
+"""The one gate through which texts and queries leave for a remote embedder: what may is judged there, by the settings
+and the files of that moment.
 
 What the index knows of a document is as old as its row. So nothing is sent of one that `local_only` keeps, whose source
-is no longer set up, or that is gone, left out or changed since it was read (it waits for the next sync); and nothing at
-all where the settings cannot be read. Of the rest the day's limit is checked and the ledger written before it is sent.
+is no longer set up, or that is gone, left out or changed since it was read (it waits for the next sync); no query that
+a private project asks, or that asks for what is private; and nothing at all where the settings cannot be read. What
+looks like a credential is taken out of the rest, the day's limit is checked and the ledger written before it is sent.
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple
+from functools import cache as cached, partial
+from typing import Any, NamedTuple
 
 from vault_index import tokens
 from vault_index.config import Config
@@ -19,8 +21,10 @@ from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.indexer.reading import as_indexed
-from vault_index.models import FileStamp, Vector, VectorSpace
+from vault_index.markdown.frontmatter import plain_text, string_list
+from vault_index.models import Asker, FileStamp, Filters, Vector, VectorSpace
 from vault_index.results.status import SentRecord
+from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
 from vault_index.store.records import DocumentState, PendingChunk
@@ -29,6 +33,12 @@ from vault_index.times import local_day
 
 _MANY = 1000
 """Documents of a source of which it is cheaper to look at all there are."""
+_QUERIES = "(queries)"
+_IN_TAGS = "project/"
+_NOBODY = Asker()
+
+Origins = Mapping[str | tuple[str, str], Sequence[Asker]]
+"""Where memories and mirrored sessions are from, as it was when they were written: by uid, and by source and path."""
 
 
 class Sorted(NamedTuple):
@@ -41,9 +51,10 @@ class Sorted(NamedTuple):
 class Moment:
     """The settings as they are, and the sources they describe. Its files are asked anew each time."""
 
-    def __init__(self, config: Config, sources: Iterable[Source]) -> None:
+    def __init__(self, config: Config, sources: Iterable[Source], origins: Callable[[], Origins]) -> None:
         self.daily_token_limit = config.embedding.daily_token_limit
         self._config = config
+        self._origins = origins
         self._sources = {source.config.name: source for source in sources}
         self._sessions = OpenCodeSource(config.opencode)
         vault, folder = config.memory_source(), config.opencode.mirror.strip("/")
@@ -54,8 +65,9 @@ class Moment:
         """Which of these documents may leave now, and which the settings keep."""
         kept: set[int] = set()
         free: dict[str, list[DocumentState]] = {}
+        origins = cached(self._origins)
         for document in documents:
-            verdict = self._keeps(document)
+            verdict = self._keeps(document, origins)
             if verdict:
                 kept.add(document.id)
             elif verdict is False:
@@ -71,47 +83,93 @@ class Moment:
         of a document is told again as long as it and the settings stay as they are."""
         if not (self._config.opencode.local_only or any(one.config.local_only for one in self._sources.values())):
             return {}
-        found = {}
+        found, origins = {}, cached(self._origins)
         for document, chunks in lacking().items():
             known = self._counted.get(document.id)
             if known is None or known[0] != document or known[1] is None:
-                known = self._counted[document.id] = document, self._keeps(document)
+                known = self._counted[document.id] = document, self._keeps(document, origins)
             if known[1]:
                 found[document.id] = chunks
         return found
 
-    def check_receiver(self, space: VectorSpace) -> None:
-        """Raises EmbedderRefused where the settings no longer name the server and the model that texts are for."""
+    def keeps_query(self, asker: Asker, filters: Filters) -> bool:
+        """Whether a query stays home: because of who asks, or of what it asks for. VaultIndexError where that is not
+        known."""
+        named = [self._sources.get(name) for name in filters.sources]
+        asked = [source for source in named or self._sources.values() if source is not None]
+        if len(asked) < len(named) or all(source.config.local_only is True for source in asked):
+            return True
+        if any(source.config.local_only is True for source in named if source is not None):
+            return True
+        if any(source.stays_home(path.strip("/") + "/") for path in filters.paths for source in asked):
+            return True
+        tags = _projects_in((*filters.tags, *filters.any_tags))
+        meant = (asker, _asker((*filters.projects, *tags)), *(Asker(session=one) for one in filters.sessions))
+        return bool(self._config.opencode.local_only) and self._keeps_any(meant)
+
+    def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
+        """Raises EmbedderRefused where the settings no longer name the server and the model that texts are for. A query
+        may be for the model that is being replaced."""
         from vault_index.embeddings.openai import DEFAULT_MODEL  # late: whoever sends has it
 
         now = self._config.embedding
-        named = (now.provider, endpoint(now), now.model or DEFAULT_MODEL)
+        named = (now.provider, endpoint(now), space.model if of_query else now.model or DEFAULT_MODEL)
         if named != (space.provider, space.endpoint, space.model):
             raise EmbedderRefused(
                 f"nothing was sent to {space.endpoint}: the settings name another embedder by now",
                 "run `vault-index embed` again, which takes the new one",
             )
 
-    def _keeps(self, document: DocumentState) -> bool | None:
+    def _keeps(self, document: DocumentState, origins: Callable[[], Origins]) -> bool | None:
         """None where nobody can tell."""
         source = self._sources.get(document.source)
         if source is None:
             return None
         try:
-            return source.stays_home(document.path) or self._keeps_transcript(document)
+            return source.stays_home(document.path) or self._keeps_origin(document, origins)
         except VaultIndexError:
             return None
 
-    def _keeps_transcript(self, document: DocumentState) -> bool:
-        """Whether a file holds a session that stays home. In the folder of the sessions, one that does not say which
-        counts as such."""
+    def _keeps_origin(self, document: DocumentState, origins: Callable[[], Origins]) -> bool:
+        """Whether a file is from a project that stays home: by what it says and by what it said when it was written. In
+        the folder of the sessions, one of which nobody knows the session counts as such."""
         if not self._config.opencode.local_only or document.source == self._sessions.config.name:
             return False
-        front = json.loads(document.transcript) if document.transcript else {}
-        if front.get("directory"):
-            return self._sessions.keeps(front)
+        known = origins()
+        recorded = (*known.get(document.uid, ()), *known.get((document.source, document.path), ()))
+        said = _said_in(json.loads(document.origin) if document.origin else {})
         vault, folder = self._mirror
-        return document.source == vault and is_under(folder, document.path)
+        if document.source == vault and is_under(folder, document.path):
+            if not recorded and not self._sessions.knows(said.session):
+                return True
+        elif not is_under(self._config.memory.dir, document.path):  # a note may use these keys for what it likes
+            every = self._config.opencode.local_only is True
+            said = said._replace(
+                projects=() if every else said.projects, session=said.session if said.session.startswith("ses_") else ""
+            )
+        told = any(one.folders and set(said.projects) <= {*one.projects} and not said.folders for one in recorded)
+        return self._keeps_any(recorded if told else (said, *recorded))
+
+    def _keeps_any(self, origins: Iterable[Asker]) -> bool:
+        return any(self._sessions.keeps(one) for one in origins if one != _NOBODY)
+
+
+def _said_in(front: Mapping[str, Any]) -> Asker:
+    """The project and the session that a frontmatter names."""
+    tags = _projects_in(string_list(front.get("tags", front.get("tag")), split_spaces=True))
+    said = _asker((*string_list(front.get("project")), *tags))
+    folders = (*said.folders, *filter(None, [plain_text(front.get("directory"))]))
+    return Asker(said.projects, folders, plain_text(front.get("session")) or "")
+
+
+def _asker(projects: Sequence[str]) -> Asker:
+    """A project may be named by its folder."""
+    return Asker(tuple(projects), tuple(os.path.expanduser(one) for one in projects if one[:1] in "~/" and one))
+
+
+def _projects_in(tags: Iterable[str]) -> list[str]:
+    plain = [tag.lstrip("#") for tag in tags]
+    return [tag.removeprefix(_IN_TAGS) for tag in plain if tag.startswith(_IN_TAGS)]
 
 
 Now = Callable[[], Moment]
@@ -146,21 +204,51 @@ class Outbound:
         in the name of one whose document may leave. Raises EmbedderError."""
         while chunks := self._leaving(texts) if self._embedder.remote else [twins[0] for twins in texts]:
             try:
-                vectors = self._embedder.embed([chunk.embed_text for chunk in chunks], partial(self._check, chunks))
+                vectors = self._embedder.embed(self._texts(chunks), partial(self._check, chunks))
             except _NoLonger:  # a server that is not there at once may be waited for, and much may change until then
                 continue
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
 
+    def embed_query(self, text: str, longest: int, asker: Asker, filters: Filters) -> Vector:
+        """The vector of a query, of a long one of its beginning. Raises EmbedderError, also where it stays home."""
+        text = redact(drop_private(text))[0][:longest]
+        if not text.strip():
+            raise EmbedderRefused("the query is private", "what stands in <private> is looked for by no one")
+
+        def check() -> Moment:
+            moment = self._moment()
+            moment.check_receiver(self._embedder.space, of_query=True)
+            try:
+                stays = moment.keeps_query(asker, filters)
+            except VaultIndexError as error:
+                raise EmbedderRefused(f"the query was not sent: {error.message}", error.hint) from error
+            if stays:
+                raise EmbedderRefused(
+                    "the query was not sent: local_only keeps it on this machine",
+                    "it is answered by keywords; the local model would answer by meaning, too",
+                )
+            return moment
+
+        self._declare([("", _QUERIES, text)], check().daily_token_limit)
+        return self._embedder.embed_query(text, check)
+
     def _leaving(self, texts: Sequence[Sequence[PendingChunk]]) -> list[PendingChunk]:
         moment = self._moment()
         moment.check_receiver(self._embedder.space)
         leaving = moment.sort({chunk.document for twins in texts for chunk in twins}).leaving
-        named = (next((chunk for chunk in twins if chunk.document.id in leaving), None) for twins in texts)
-        chunks = [chunk for chunk in named if chunk is not None]
+        found = (next((chunk for chunk in twins if chunk.document.id in leaving), None) for twins in texts)
+        chunks = [chunk for chunk in found if chunk is not None]
         if chunks:
-            self._declare(chunks, moment.daily_token_limit)
+            places = [(chunk.document.source, chunk.document.path) for chunk in chunks]
+            named = [(*place, text) for place, text in zip(places, self._texts(chunks), strict=True)]
+            self._declare(named, moment.daily_token_limit)
         return chunks
+
+    def _texts(self, chunks: Sequence[PendingChunk]) -> list[str]:
+        """What is embedded of them: of what leaves, without credentials."""
+        texts = [chunk.embed_text for chunk in chunks]
+        return [redact(text)[0] for text in texts] if self._embedder.remote else texts
 
     def _check(self, chunks: Sequence[PendingChunk]) -> None:
         """Right before each request: all of them must still be allowed to leave."""
@@ -172,16 +260,21 @@ class Outbound:
         if len(moment.sort(documents).leaving) < len(documents):
             raise _NoLonger
 
-    def _declare(self, chunks: Sequence[PendingChunk], limit: int) -> None:
-        """Check the day's limit and write the ledger, before the first byte leaves."""
+    def _declare(self, texts: Sequence[tuple[str, str, str]], limit: int) -> None:
+        """Check the day's limit and write the ledger, before the first byte leaves; source, path and text of each."""
         today = local_day(time.time())
-        costs = [tokens.count(chunk.embed_text) for chunk in chunks]
-        check_daily_limit(self._state, today, sum(costs), limit)
+        costs = [tokens.count(text) for _, _, text in texts]
+        spent, cost = self._state.tokens_sent(today), sum(costs)
+        if limit and spent + cost > limit:
+            raise EmbedderRefused(
+                f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more asked for)",
+                "go on tomorrow, or raise embedding.daily_token_limit",
+            )
         space = self._embedder.space
         self._state.record_sent(
             [
-                SentRecord(today, space.endpoint, space.model, chunk.document.source, chunk.document.path, 1, cost)
-                for chunk, cost in zip(chunks, costs, strict=True)
+                SentRecord(today, space.endpoint, space.model, source, path, 1, cost)
+                for (source, path, _), cost in zip(texts, costs, strict=True)
             ]
         )
 
@@ -192,16 +285,6 @@ class Outbound:
             raise EmbedderRefused(
                 f"nothing is sent while the settings cannot be read: {error.message}", error.hint
             ) from error
-
-
-def check_daily_limit(state: State, day: str, cost: int, limit: int) -> None:
-    """Raise EmbedderRefused where sending `cost` more tokens would pass the day's limit (0: none)."""
-    spent = state.tokens_sent(day)
-    if limit and spent + cost > limit:
-        raise EmbedderRefused(
-            f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more asked for)",
-            "go on tomorrow, or raise embedding.daily_token_limit",
-        )
 
 
 def _stamps(source: Source, paths: Sequence[str]) -> dict[str, FileStamp]:

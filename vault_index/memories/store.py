@@ -14,7 +14,7 @@ from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text, title_of
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.models import Filters, Progress, no_progress
+from vault_index.models import Asker, Filters, Progress, no_progress
 from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
@@ -84,10 +84,14 @@ class MemoryStore:
     home: str
     """The source new memories go to."""
     now: datetime
+    folders: tuple[str, ...] = ()
+    """Those of the project that new memories are from, where they are known."""
     _stored: dict[bytes, str] = field(default_factory=dict)
     """Paths of memories that were stored and are not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
     """Paths that the index does not know of yet, by source."""
+    _origins: list[tuple[str, str, Asker]] = field(default_factory=list)
+    """Path, id and origin of new memories that are from a project or a session."""
     _unsynced: list[str] = field(default_factory=list)
     """New files whose folders were not synced to the disk yet."""
 
@@ -194,6 +198,9 @@ class MemoryStore:
                 f"{path} is there already, and says something else", f"change it: vault-index update {path}"
             ) from error
         self._unsynced.append(path)
+        projects, session = string_list(front.get("project")), str(front.get("session") or "")
+        if projects or session or self.folders:
+            self._origins.append((path, new.uid, Asker(tuple(projects), self.folders, session)))
         self._note(self.home, path)
         return path
 
@@ -240,6 +247,9 @@ class MemoryStore:
         if not written:
             return
         self._sync_folders()
+        origins, self._origins = self._origins, []
+        if origins:
+            self.runtime.write.put_origins(self.home, origins)
         folder = self.runtime.config.memory.dir
         try:
             self.runtime.write.refresh(

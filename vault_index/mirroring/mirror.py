@@ -24,8 +24,8 @@ from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mirroring.files import Files
 from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitled, name_of, session_in, turns_of
-from vault_index.models import DocumentRef, Fault, FileStamp, Progress, RawDocument
-from vault_index.sources.opencode.model import Session
+from vault_index.models import Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
+from vault_index.sources.opencode.model import Session, project_of
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Scan
 from vault_index.sources.vault import VaultSource
@@ -85,6 +85,7 @@ class MirroredSessions(OpenCodeSource):
                     message = f"{one.ref.path}: a defect of vault-index: {type(error).__name__}"
                 failed.append(Fault("not_mirrored", message, row.path if row else ""))
                 continue
+            state.put_origins(self.vault.config.name, [(written.path, "", _origin(one.session))])
             state.put_mirrored(one.session.id, written)
             known[one.session.id] = written
             touched |= {written.path, row.path if row else written.path}
@@ -116,7 +117,7 @@ class MirroredSessions(OpenCodeSource):
 
     def _known(self, state: State) -> dict[str, MirroredSession]:
         """What was written, as the files are now: moved, deleted or put back."""
-        known = state.mirrored()
+        known, origins = state.mirrored(), state.origins()
         there = self._files.there()
         for id_, row in list(known.items()):
             if row.path and not (there and is_under(self._folder, row.path)):
@@ -129,6 +130,8 @@ class MirroredSessions(OpenCodeSource):
             if path != row.path:
                 # What was put back may have been deleted long ago: it is looked at again.
                 known[id_] = row._replace(path=path, made_of=row.made_of if row.path else "")
+                moved = [(path, "", one) for one in origins.get((self.vault.config.name, row.path), ()) if path]
+                state.put_origins(self.vault.config.name, moved)
                 state.put_mirrored(id_, known[id_])
         for id_ in ids.keys() - known.keys():  # `state.db` was deleted, or it is the file of another machine
             known[id_] = MirroredSession(ids[id_])
@@ -209,6 +212,10 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
             families.setdefault(id_, []).append(one.session.parent)
             families.setdefault(one.session.parent, []).append(id_)
     return families
+
+
+def _origin(session: Session) -> Asker:
+    return Asker((project_of(session),), tuple(filter(None, (session.directory, session.worktree))), session.id)
 
 
 def _hash(data: bytes) -> bytes:

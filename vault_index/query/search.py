@@ -8,7 +8,7 @@ from typing import Literal
 
 from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
-from vault_index.models import Filters, Vector
+from vault_index.models import Asker, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence
@@ -58,6 +58,8 @@ class SearchOptions:
     as_of: float | None = None
     """Search as of this day (its beginning, in seconds since the epoch); None is now."""
     explain: bool = False
+    asker: Asker = field(default_factory=Asker)
+    """Whose words the query is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +77,15 @@ class Answer:
 
 
 class Searcher:
-    """Answers queries from one reader. `embed_query` gives the vector of a text in a space, or raises."""
+    """Answers queries from one reader. `embed_query` gives the vector of a text in a space, or raises; who asks, and
+    for what, is told for what may leave the machine."""
 
     def __init__(
         self,
         reader: IndexReader,
         state: State,
         sources: Mapping[str, Source],
-        embed_query: Callable[[SpaceRow, str], Vector],
+        embed_query: Callable[[SpaceRow, str, Asker, Filters], Vector],
         ranking: RankingConfig,
     ) -> None:
         self._reader = reader
@@ -130,7 +133,7 @@ class Searcher:
             corrected = parse_query(spelling.corrected(text), filters, every=every, phrases=phrases)
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
-        vector, space_id, degraded = self._embed(spelling.corrected(parsed.text), options.mode)
+        vector, space_id, degraded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
         by_text = options.mode != "vector" or vector is None
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
         rare = rare_terms(parsed.terms, terms) if by_text and vector is not None else ()
@@ -146,20 +149,22 @@ class Searcher:
             now=options.as_of or time.time(),
         )
 
-    def _embed(self, text: str, mode: Mode) -> tuple[Vector | None, int | None, tuple[str, ...]]:
+    def _embed(
+        self, text: str, options: SearchOptions, filters: Filters
+    ) -> tuple[Vector | None, int | None, tuple[str, ...]]:
         """The vector of a query, the id of its space, and why there is none. Vectors of two models are never mixed: the
         query is embedded for the space that serves, or not at all."""
-        if mode == "text" or not text:
+        if options.mode == "text" or not text:
             return None, None, ()
         space = serving_space(self._reader)
         if space is None:
             return None, None, ("vector: there are no vectors",)
         if not self._reader.vectors_work():
             return None, None, ("vector: sqlite-vec cannot be loaded",)
-        if mode == "hybrid" and space.space.provider == "local" and mostly_cjk(text):
+        if options.mode == "hybrid" and space.space.provider == "local" and mostly_cjk(text):
             return None, None, ()  # the model that ships with the package is English: to it such text is noise
         try:
-            return self._embed_query(space, text), space.id, ()
+            return self._embed_query(space, text, options.asker, filters), space.id, ()
         except VaultIndexError as error:
             return None, None, (f"vector: {error.message}",)
 

@@ -95,13 +95,14 @@ class DocumentState(NamedTuple):
     """
 
     id: int
+    uid: str
     source: str
     path: str
     size: int
     mtime_ns: int
     ctime_ns: int
-    transcript: str
-    """The frontmatter as JSON, where it names a directory as that of a session does; else empty."""
+    origin: str
+    """The frontmatter as JSON, where it names a project, a directory or a session; else empty."""
 
     @property
     def stamp(self) -> FileStamp:

@@ -13,8 +13,9 @@ from vault_index.store.records import DocumentState, PendingChunk, SpaceRow, col
 MAX_K = 4096  # vec0 refuses more
 _SPACE = ", ".join(column_names(VectorSpace))
 _STATE = (
-    "document.id, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
-    " CASE WHEN instr(document.frontmatter, '\"directory\"') THEN document.frontmatter ELSE '' END"
+    "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
+    " CASE WHEN instr(document.frontmatter, '\"directory\"') OR instr(document.frontmatter, '\"session\"')"
+    " OR instr(document.frontmatter, 'project') THEN document.frontmatter ELSE '' END"
 )
 
 

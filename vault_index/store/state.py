@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import astuple
 from functools import partial
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from vault_index.errors import VaultIndexError
+from vault_index.models import Asker
 from vault_index.store.connection import ANY_OF, BUSY_TIMEOUT_MS, Database, all_set_aside, any_of, damaged, set_aside
 from vault_index.store.records import MirroredSession
 
@@ -27,10 +28,13 @@ FIRST_WITHOUT_STATE = 3
 
 _SENT = "day, endpoint, model, source, path, texts, tokens"
 _MIRRORED = ", ".join(MirroredSession._fields)
+_ORIGIN = "source, path, uid, origin"
 _UNREADABLE = 1 << 30
 
 
-_COLUMNS = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
+_EARLIER = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
+"""What a cache of the version before holds of it."""
+_COLUMNS = {**_EARLIER, "origin": _ORIGIN}
 _MERGE = {
     "usage": "INSERT OR IGNORE INTO usage (uid, accesses, accessed) VALUES (?, ?, ?) ON CONFLICT (uid) DO UPDATE"
     " SET accesses = max(accesses, excluded.accesses), accessed = max(accessed, excluded.accessed)",
@@ -38,6 +42,7 @@ _MERGE = {
     " ON CONFLICT (day, endpoint, model, source, path)"
     " DO UPDATE SET texts = max(texts, excluded.texts), tokens = max(tokens, excluded.tokens)",
     "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "origin": f"INSERT OR IGNORE INTO origin ({_ORIGIN}) VALUES (?, ?, ?, ?)",
 }
 """Takes rows over from elsewhere, but for what is none: counts that are here already are never lowered."""
 
@@ -117,6 +122,24 @@ class State:
             if row is not None:
                 *values, faults = row
                 database.execute(_MERGE["mirrored"], (session, *values, json.dumps(faults)))
+
+    # --- where documents are from ------------------------------------------------------------------------------
+
+    def origins(self) -> dict[str | tuple[str, str], list[Asker]]:
+        """The projects and sessions that documents are from, by uid, and by source and path."""
+        found: dict[str | tuple[str, str], list[Asker]] = {}
+        for source, path, uid, text in self._opened(sound=True).execute(f"SELECT {_ORIGIN} FROM origin"):
+            projects, folders, session = json.loads(text)
+            for key in (uid, (source, path)):
+                found.setdefault(key, []).append(Asker(tuple(projects), tuple(folders), session))
+        return found
+
+    def put_origins(self, source: str, origins: Iterable[tuple[str, str, Asker]]) -> None:
+        """Remember where documents of a source are from, by path and uid, whatever they will say of it later."""
+        database = self._opened(sound=True)
+        with database.transaction():
+            rows = [(source, path, uid, json.dumps(origin)) for path, uid, origin in origins]
+            database.execute_many(_MERGE["origin"], rows)
 
     # --- the privacy ledger ------------------------------------------------------------------------------------
 
@@ -235,7 +258,7 @@ def _ask(path: Path, sql: str) -> int:
 def adopt(path: Path, old: apsw.Connection) -> None:
     """Bring what a cache of an earlier version holds besides vectors into the state, which is begun with it, or has it
     already where that cache was killed before it dropped them."""
-    _merge(path, {name: old.execute(f"SELECT {columns} FROM {name}").fetchall() for name, columns in _COLUMNS.items()})
+    _merge(path, {name: old.execute(f"SELECT {columns} FROM {name}").fetchall() for name, columns in _EARLIER.items()})
 
 
 def mend(path: Path) -> str:

@@ -1,5 +1,6 @@
 """`capture`: what an agent or its user wants kept is taken out of a text and stored."""
 
+import os
 from collections.abc import Sequence
 from datetime import date, datetime
 
@@ -36,12 +37,16 @@ def capture_memories(
     found = _found(text, now.date(), runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
+    folders: tuple[str, ...] = ()
     if project and is_folder(project):
-        project = next(iter(project_of(project).names), None)
+        of = project_of(project)
+        folders = (os.path.abspath(os.path.expanduser(project)), *of.folders)
+        project = next(iter(of.names), None)
     origin = {"entered_by": entered_by, "project": project}
     folder = "inbox" if mode == "inbox" else None
     done, failed = [], []
     with writing(runtime, "capture", sources, now) as memories:
+        memories.folders = folders
         for captured in found:
             try:
                 fields = {

@@ -4,17 +4,16 @@ import hashlib
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from vault_index.config import OpencodeConfig, SourceConfig
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, project_of
 from vault_index.sources.opencode.stores import Held, Places, Stores, data_folder, find_places
 from vault_index.sources.source import Scan
@@ -34,9 +33,8 @@ class Projects:
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._names = [pattern for pattern in patterns if "/" not in pattern and not pattern.startswith("~")]
-        self._folders = [
-            os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if pattern not in self._names
-        ]
+        given = [os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if pattern not in self._names]
+        self._folders = list(dict.fromkeys((*given, *map(os.path.realpath, given))))
 
     def covers(self, project: str, *held_in: str) -> bool:
         """A project by its name, or by one of the folders its session was held in."""
@@ -46,6 +44,15 @@ class Projects:
             for folder in held_in
             if folder
         )
+
+    def may_cover(self, project: str) -> bool:
+        """A project of which nothing but its name is known: it may be the folder of a pattern."""
+        return self.covers(project) or any(fnmatchcase(project, os.path.basename(folder)) for folder in self._folders)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether a name tells all there is to know."""
+        return not self._folders
 
 
 class OpenCodeSource:
@@ -142,14 +149,30 @@ class OpenCodeSource:
         held = self._held(path) if self.config.local_only else None
         return held is not None and _covers(self._local, held.listed.session)
 
-    def keeps(self, front: Mapping[str, Any]) -> bool:
-        """`stays_home` of a mirrored session's note, by its frontmatter and what is known of the session."""
-        named = self._local.covers(str(front.get("project")), str(front.get("directory")))
-        if self.config.local_only is True or named:
+    def knows(self, session: str) -> bool:
+        """Whether a session is there. VaultIndexError where that is not known."""
+        return _ID.fullmatch(session) is not None and self._stores.session(session) is not None
+
+    def keeps(self, origin: Asker) -> bool:
+        """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
+
+        A session that is gone counts as one that stays, unless its project tells. A project that is only named may be
+        any that is called so.
+        """
+        if self.config.local_only is True:
             return True
-        session = str(front.get("session"))
-        held = self._stores.session(session) if _ID.fullmatch(session) else None
-        return held is not None and _covers(self._local, held.listed.session)
+        projects, folders = origin.projects, {*origin.folders, *map(os.path.realpath, origin.folders)}
+        if self._local.covers("", *folders) or any(map(self._local.covers, projects)):
+            return True
+        held = self._stores.session(origin.session) if _ID.fullmatch(origin.session) else None
+        if held is not None or folders:
+            return held is not None and _covers(self._local, held.listed.session)
+        if any(map(self._local.may_cover, projects)):
+            return True
+        sessions = [one.listed.session for one in self._stores.listing().sessions.values()] if projects else ()
+        if any(project_of(one) in projects and _covers(self._local, one) for one in sessions):
+            return True
+        return bool(origin.session) and not (projects and self._local.by_name)
 
     def link(self, path: str) -> str:
         """Empty: OpenCode opens a session by a command, which the full record of it names."""
