@@ -285,3 +285,23 @@ def test_a_mask_shows_at_most_the_last_four(secret: str) -> None:
 )
 def test_free_names(folder: str, taken: tuple[str, ...], name: str) -> None:
     assert free_name(Path(folder), taken) == name
+
+
+def test_the_password_in_a_url_is_masked(home: Home) -> None:
+    url = "https://me:hunter2@gate.example:8443/v1?key=s3cret&v=2"
+    set_value(home, "embedding.base_url", url)
+    shown = "https://…@gate.example:8443/v1?key=…&v=…"
+    assert get_value(home, "embedding.base_url", environ={}) == shown
+    assert {one.key: one.value for one in list_values(home, {})}["embedding.base_url"] == shown
+    assert load_config(home, {}).embedding.base_url == url
+
+
+@pytest.mark.parametrize("value", ["ftp://me:hunter2@gate.example", "gate://me:hunter2@x"])
+def test_nor_does_an_error_show_it(home: Home, value: str) -> None:
+    with pytest.raises(VaultIndexError) as caught:
+        set_value(home, "embedding.base_url", value)
+    assert "hunter2" not in f"{caught.value} {caught.value.hint}"
+    home.config_file.write_text(f"[embedding]\nbase_url = ['{value}']\n", "utf-8")
+    with pytest.raises(VaultIndexError) as caught:
+        load_config(home, {})
+    assert "hunter2" not in f"{caught.value} {caught.value.hint}"

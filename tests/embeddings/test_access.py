@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from vault_index.config import EmbeddingConfig
-from vault_index.embeddings.access import base_url, endpoint, find_key
+from vault_index.embeddings.access import base_url, endpoint, find_key, proxy_for
 from vault_index.errors import ConfigError, EmbedderRefused
 
 OLLAMA = "http://localhost:11434/v1"
@@ -91,3 +91,40 @@ def test_a_key_that_cannot_be_one_is_not_sent_nor_shown(key: str) -> None:
     with pytest.raises(EmbedderRefused) as caught:
         find_key(EmbeddingConfig(api_key=key), {})
     assert key not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST.", "x.localhost", "127.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_what_is_on_this_machine_is_asked_without_a_proxy(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, host: str
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://proxy.example:3128")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert proxy_for(EmbeddingConfig(base_url=f"{scheme}://{host}:11434/v1")) == ""
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, ""),
+        ({"HTTPS_PROXY": "http://u:p@proxy.example:3128"}, "http://u:p@proxy.example:3128"),
+        ({"HTTPS_PROXY": "proxy.example:3128"}, "http://proxy.example:3128"),
+        ({"ALL_PROXY": "http://all.example"}, "http://all.example"),
+        ({"HTTP_PROXY": "http://other.example"}, ""),
+        ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "openai.com"}, ""),
+        ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "*"}, ""),
+        ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "example.com"}, "http://proxy.example"),
+    ],
+)
+def test_others_are_asked_through_the_proxy_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], expected: str
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        for spelled in (name, name.lower()):
+            monkeypatch.delenv(spelled, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert proxy_for(EmbeddingConfig()) == expected

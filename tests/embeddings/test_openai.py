@@ -350,3 +350,31 @@ def test_a_good_request_leaves_nothing_in_the_log_either(open_it: Open, caplog: 
 def test_a_server_of_ones_own_needs_no_key(server: EmbeddingServer, open_it: Open) -> None:
     open_it(api_key="").embed(["text"])
     assert server.requests[0].headers["authorization"] == "Bearer none"
+
+
+# --- proxies ---------------------------------------------------------------------------------------------------
+
+
+def test_a_server_on_this_machine_obeys_no_proxy(
+    server: EmbeddingServer, open_it: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddingServer() as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.base_url)
+        monkeypatch.delenv("NO_PROXY")
+        embedder = open_it()
+        embedder.embed(["mine alone"])
+        assert (server.texts, proxy.texts, embedder.via) == (["mine alone"], [], "")
+
+
+def test_a_server_elsewhere_is_asked_through_the_proxy_that_is_told(
+    open_it: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddingServer() as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.replace("//", "//me:hunter2@"))
+        embedder = open_it(base_url="http://gate.invalid/v1")
+        with pytest.raises(EmbedderRefused):  # this one passes nothing on
+            embedder.embed(["a text"])
+        assert [request.path for request in proxy.requests] == ["http://gate.invalid/v1/embeddings"]
+        assert embedder.via == proxy.base_url.replace("//", "//…@")
+        assert embedder.space.endpoint == "http://gate.invalid/v1"

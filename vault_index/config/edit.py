@@ -15,7 +15,7 @@ from vault_index import disk
 from vault_index.config.home import Home, private_folder
 from vault_index.config.load import from_environment, load_config, parse_config, read_text
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
-from vault_index.config.values import BadValueError, check, from_text, keys, plain
+from vault_index.config.values import BadValueError, check, from_text, keys, plain, without_password
 from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_mean
 
 Origin = Literal["default", "file", "environment"]
@@ -170,6 +170,8 @@ def _setting(values: Any, field: Field[Any], section: str, table: Any, outside: 
 
 
 def _shown(field: Field[Any], value: Any) -> Value:
+    if field.name == "base_url":
+        return without_password(value)
     shown: Value = masked(value) if field.metadata["secret"] else plain(value)
     return shown
 

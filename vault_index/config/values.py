@@ -3,11 +3,15 @@
 import dataclasses
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from vault_index.errors import did_you_mean
+
+_USER = re.compile(r"(?<=//).*@")
+_VALUES = re.compile(r"(?<=[?&])([^=&#]*)=[^&#]*")
 
 TEXTS = tuple[str, ...]
 TEXTS_OR_ALL = bool | tuple[str, ...]
@@ -54,6 +58,11 @@ def from_text(field: dataclasses.Field[Any], text: str) -> object:
     return _list(text)
 
 
+def without_password(url: str) -> str:
+    """A URL as it may be shown: without its user, its password and the values in its query."""
+    return _VALUES.sub(r"\1=…", _USER.sub("…@", url))
+
+
 def plain(value: Any) -> Any:
     """A value as TOML and JSON know it."""
     if isinstance(value, tuple):
@@ -73,7 +82,8 @@ def _typed(kind: Any, value: object, folder: Path) -> Any:
         return float(value)
     elif kind in (str, int, float, bool) and type(value) is kind:
         return value
-    raise BadValueError(f"must be {_NAMES[kind]}, not {json.dumps(plain(value), default=str, ensure_ascii=False)}")
+    shown = without_password(json.dumps(plain(value), default=str, ensure_ascii=False))
+    raise BadValueError(f"must be {_NAMES[kind]}, not {shown}")
 
 
 def _in_bounds(field: dataclasses.Field[Any], value: Any) -> Any:

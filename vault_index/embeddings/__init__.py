@@ -21,6 +21,10 @@ class Embedder(Protocol):
         """Whether texts leave this process for a server; a server on this machine counts, it may pass them on."""
 
     @property
+    def via(self) -> str:
+        """The proxy that texts go through, or nothing."""
+
+    @property
     def batch_tokens(self) -> int:
         """The most cl100k_base tokens for one `embed`."""
 

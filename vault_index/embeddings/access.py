@@ -1,9 +1,11 @@
 """Where an embeddings server answers, and with which key: settings in, nothing sent."""
 
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -29,6 +31,20 @@ def endpoint(config: "EmbeddingConfig") -> str:
     parts = _split(config)
     place = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
+
+
+def proxy_for(config: "EmbeddingConfig") -> str:
+    """The proxy that requests go through, as the environment names it, or nothing. What is on this machine is asked
+    without one: nobody means a server elsewhere to read what goes there."""
+    from urllib.request import getproxies, proxy_bypass  # late: the HTTP library takes it along anyway
+
+    parts = _split(config)
+    host = (parts.hostname or "").rstrip(".")
+    if _is_loopback(host) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return ""
+    known = getproxies()
+    proxy = known.get(parts.scheme) or known.get("all") or ""
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
 def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ) -> str:
@@ -70,6 +86,14 @@ def _split(config: "EmbeddingConfig") -> SplitResult:
             "it looks like http://localhost:11434/v1; leave it empty for OpenAI itself",
         )
     return parts
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost") or re.fullmatch(r"127(\.\d+)*", host) is not None
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback or address.is_unspecified
 
 
 def _ask(command: str) -> str:

@@ -48,6 +48,7 @@ class LocalEmbedder:
     """
 
     remote = False
+    via = ""
 
     def __init__(self, config: "EmbeddingConfig") -> None:
         if config.model not in _NAMES:

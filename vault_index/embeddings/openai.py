@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import openai
 
-from vault_index.embeddings.access import base_url, endpoint, find_key
+from vault_index.config.values import without_password
+from vault_index.embeddings.access import base_url, endpoint, find_key, proxy_for
 from vault_index.embeddings.answer import parse_vectors
 from vault_index.embeddings.faults import Asked, refuses_base64, translate
 from vault_index.embeddings.prices import KNOWN_DIMENSIONS
@@ -53,7 +54,9 @@ class OpenAIEmbedder:
         self._query_patience = Patience(min(config.max_retries, 1), _QUERY_LONGEST_WAIT, or_give_up=True)
         self._format: Literal["base64", "float"] = "base64"
         self._paid: dict[str, Vector] = {}
-        self._client = _client(base_url(config), self._key)
+        proxy = proxy_for(config)
+        self.via = without_password(proxy)
+        self._client = _client(base_url(config), self._key, proxy)
         model = space.model if space else config.model or DEFAULT_MODEL
         self.space = space or VectorSpace("openai", model, config.dimensions, endpoint(config))
         self._asked_dimensions = _asked_dimensions(config, self.space)
@@ -153,12 +156,14 @@ class OpenAIEmbedder:
         return raw.http_response.content
 
 
-def _client(url: str, key: str) -> openai.OpenAI:
+def _client(url: str, key: str, proxy: str) -> openai.OpenAI:
     for name in _TALKATIVE:
         # At DEBUG they would log what is sent, at INFO every request.
         logging.getLogger(name).setLevel(logging.WARNING)
-    # No redirects: the texts go where the setting says, or nowhere.
-    http = openai.DefaultHttpxClient(follow_redirects=False)
+    # No redirects: the texts go where the setting says, or nowhere. The proxy is the one that is told, not one that the
+    # library finds for itself.
+    direct = dict.fromkeys(("http://", "https://", "all://"))
+    http = openai.DefaultHttpxClient(follow_redirects=False, proxy=proxy or None, mounts={} if proxy else direct)
     return openai.OpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
 
 

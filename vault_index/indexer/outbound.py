@@ -270,10 +270,11 @@ class Outbound:
                 f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more asked for)",
                 "go on tomorrow, or raise embedding.daily_token_limit",
             )
-        space = self._embedder.space
+        space, via = self._embedder.space, self._embedder.via
+        receiver = f"{space.endpoint} via {via}" if via else space.endpoint
         self._state.record_sent(
             [
-                SentRecord(today, space.endpoint, space.model, source, path, 1, cost)
+                SentRecord(today, receiver, space.model, source, path, 1, cost)
                 for (source, path, _), cost in zip(texts, costs, strict=True)
             ]
         )

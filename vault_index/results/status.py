@@ -12,6 +12,7 @@ class SentRecord:
 
     day: str
     endpoint: str
+    """The server; behind it ` via ` and the proxy, where one passed the text on."""
     model: str
     source: str
     path: str
