@@ -212,8 +212,8 @@ class Outbound:
 
     def embed_query(self, text: str, longest: int, asker: Asker, filters: Filters) -> Vector:
         """The vector of a query, of a long one of its beginning. Raises EmbedderError, also where it stays home."""
-        text = redact(drop_private(text))[0][:longest]
-        if not text.strip():
+        text = redact(drop_private(text))[0].strip()[:longest]
+        if not text:
             raise EmbedderRefused("the query is private", "what stands in <private> is looked for by no one")
 
         def check() -> Moment:
