@@ -15,7 +15,7 @@ from tests.indexer.test_vectors import server as server, use
 from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
-from vault_index.results import SearchResult
+from vault_index.results.search import SearchResult
 
 NOTES = {"oak.md": "# Oak\n\nThe oak is described here.\n", "private/elm.md": "The elm is described here.\n"}
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
