@@ -348,3 +348,47 @@ def test_a_session_of_another_machine_stays_home(client: Client, server: Embeddi
         )
         index.sync()
     assert not any("heron" in text for text in server.texts)
+
+
+# --- what was sent before --------------------------------------------------------------------------------------
+
+
+def test_what_was_sent_before_it_became_private_is_named(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    assert (index.privacy().private, index.privacy().hint) == ((), "")
+    notes = {"a.md": "---\nproject: later\n---\nA.\n", "b.md": "B.\n", "c.md": "C.\n", "d.md": "D.\n"}
+    write(tmp_path / "vault", notes)
+    index.sync()
+    keep(index, "later")
+    set_value(index.home, "local_only", '["private/"]', source="vault")
+    set_value(index.home, "exclude", '["b.md"]', source="vault")
+    (tmp_path / "vault/c.md").unlink()
+    found = index.privacy()
+    endpoint = (server.base_url,)
+    assert [(one.path, one.reason, one.endpoints) for one in found.private] == [
+        ("a.md", "local_only", endpoint),
+        ("b.md", "excluded", endpoint),
+        ("private/elm.md", "local_only", endpoint),
+    ]
+    assert "ask whoever runs the server to delete it" in found.hint
+    index._runtime.reload()
+    index.sync()
+    assert [one.path for one in index.privacy().private] == ["a.md", "b.md", "private/elm.md"]
+
+
+@pytest.mark.parametrize("mirror", ["", "sessions"])
+@pytest.mark.parametrize(("setting", "reason"), [("local_only", "local_only"), ("exclude", "excluded")])
+def test_so_is_a_session(
+    client: Client, server: EmbeddingServer, tmp_path: Path, mirror: str, setting: str, reason: str
+) -> None:
+    client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
+    client.user("The heron", session="ses_s")
+    with open_index(tmp_path, mirror=mirror) as index:
+        use(index, server)
+        index.sync()
+        assert index.privacy().private == ()
+        set_value(index.home, f"opencode.{setting}", "secret")
+        named = [(one.path, one.reason) for one in index.privacy().private]
+    expected = [("secret/ses_s.md" if not mirror else "sessions/2026-11-18 Hidden.md", reason)]
+    assert named == ([] if mirror and setting == "exclude" else expected)  # a file that is there is a note of the vault

@@ -1,16 +1,24 @@
 """What the vectors have cost and will cost: the plan and state of embedding, the privacy ledger."""
 
 import time
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import closing, suppress
 
+from vault_index.errors import VaultIndexError
 from vault_index.health.figures import price_of, rounded
 from vault_index.results.changes import EmbedPlan, EmbedStatus
-from vault_index.results.status import Privacy
+from vault_index.results.status import Privacy, SentDocument, SentRecord
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.counts import count_rows
-from vault_index.store.spaces import pending_chunks, read_spaces
+from vault_index.store.records import DocumentState
+from vault_index.store.spaces import document_states, pending_chunks, read_spaces
 from vault_index.store.state import State
+
+_CALL_BACK = (
+    "nothing that was sent can be called back from here: ask whoever runs the server to delete it, and change the "
+    "credentials that stood in it; from now on nothing of these is sent"
+)
 
 
 def embed_plan(runtime: Runtime) -> EmbedPlan:
@@ -87,4 +95,22 @@ def privacy_ledger(runtime: Runtime) -> Privacy:
         return Privacy((), 0)
     with closing(State(home.state_db)) as state:
         records = tuple(state.sent())
-    return Privacy(records, len(records))
+    private = _private_now(runtime, records)
+    return Privacy(records, len(records), private, _CALL_BACK if private else "")
+
+
+def _private_now(runtime: Runtime, records: Sequence[SentRecord]) -> tuple[SentDocument, ...]:
+    """Documents that were sent before they became private. What is not indexed any more is judged by its place."""
+    sent: dict[tuple[str, str], dict[str, None]] = {}
+    for record in records:
+        if record.source:
+            sent.setdefault((record.source, record.path), {})[record.endpoint] = None
+    states = {place: DocumentState(0, "", *place, 0, 0, 0, "") for place in sent}
+    with suppress(VaultIndexError), runtime.pool.lend() as connections:
+        known = document_states(connections.reader)
+        states |= {(state.source, state.path): state for state in known if (state.source, state.path) in sent}
+    found = runtime.moments().private(states.values()) if states else {}
+    return tuple(
+        SentDocument(state.source, state.path, reason, tuple(sent[state.source, state.path]))
+        for state, reason in sorted(found.items(), key=lambda item: item[0][2:4])
+    )

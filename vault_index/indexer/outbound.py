@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache as cached, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from vault_index import tokens
 from vault_index.config import Config
@@ -92,6 +92,17 @@ class Moment:
                 found[document.id] = chunks
         return found
 
+    def private(self, documents: Iterable[DocumentState]) -> dict[DocumentState, Literal["local_only", "excluded"]]:
+        """Those of the documents that the settings keep, or leave out though they are there."""
+        found: dict[DocumentState, Literal["local_only", "excluded"]] = {}
+        origins = cached(self._origins)
+        for document in documents:
+            if self._keeps(document, origins):
+                found[document] = "local_only"
+            elif self._left_out(document):
+                found[document] = "excluded"
+        return found
+
     def keeps_query(self, asker: Asker, filters: Filters) -> bool:
         """Whether a query stays home: because of who asks, or of what it asks for. VaultIndexError where that is not
         known."""
@@ -149,6 +160,20 @@ class Moment:
             )
         told = any(one.folders and set(said.projects) <= {*one.projects} and not said.folders for one in recorded)
         return self._keeps_any(recorded if told else (said, *recorded))
+
+    def _left_out(self, document: DocumentState) -> bool:
+        of_session = document.source == self._sessions.config.name
+        source = self._sessions if of_session else self._sources.get(document.source)
+        if source is None:
+            return False
+        try:
+            if source.look(document.path) is not None:
+                return False
+            if of_session:
+                return self._sessions.knows(document.path.rpartition("/")[2].removesuffix(".md"))
+            return os.path.lexists(source.config.path / document.path)
+        except VaultIndexError:
+            return False
 
     def _keeps_any(self, origins: Iterable[Asker]) -> bool:
         return any(self._sessions.keeps(one) for one in origins if one != _NOBODY)

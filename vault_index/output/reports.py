@@ -131,7 +131,14 @@ def _privacy(ledger: Record) -> Blocks:
         {**sent, "what": f"{sent['source']}: {sent['path']}" if sent["source"] else sent["path"]}
         for sent in ledger["results"]
     ]
-    return [Table(shown, rows), GAP, line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))]
+    total = line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))
+    private = ledger.get("private") or ()
+    names = [
+        line((f"{one['source']}: {one['path']}", "cyan"), f" · {one['reason']} · {', '.join(one['endpoints'])}")
+        for one in private
+    ]
+    head, hint = line(("Sent before it became private", "bold")), line((ledger.get("hint", ""), "dim"))
+    return [Table(shown, rows), GAP, total, *shown_if(private, GAP, head, *names, hint)]
 
 
 def _doctor(report: Record, width: int) -> Blocks:

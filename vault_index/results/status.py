@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vault_index.results.base import Problem
+from vault_index.results.base import WHEN_ASKED, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,25 @@ class SentRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SentDocument:
+    """A document that is private by now, and of which something was sent before."""
+
+    source: str
+    path: str
+    reason: Literal["local_only", "excluded"]
+    """Why it is private: text of it stays home, or it is left out."""
+    endpoints: tuple[str, ...]
+    """Where its text went, the last server first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Privacy:
     results: tuple[SentRecord, ...]
     total: int
+    private: tuple[SentDocument, ...] = field(default=(), metadata={WHEN_ASKED: True})
+    """Documents that are private by now, by source and path."""
+    hint: str = field(default="", metadata={WHEN_ASKED: True})
+    """What can be done about them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,10 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
     return {DocumentState._make(row[1:]): row[0] for row in rows}
 
 
+def document_states(db: Database) -> list[DocumentState]:
+    return [DocumentState._make(row) for row in db.execute(f"SELECT {_STATE} FROM document")]
+
+
 def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
     """Table, condition and values that select the chunks a space lacks."""
     if space_id is None:

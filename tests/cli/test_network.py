@@ -1,0 +1,172 @@
+"""Nothing reaches the network but the gate: what the code may say, and what its processes were seen to do."""
+
+import ast
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import vault_index
+from tests.cli.process import vx
+from tests.daemon.fake_index import until
+from tests.embeddings.server import EmbeddingServer
+from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, request, started
+from vault_index.config import find_home
+from vault_index.daemon.client import ping
+
+PACKAGE = Path(vault_index.__file__).parent
+EMBEDDERS = {
+    ("embeddings/local.py", "model"): "the model itself",
+    ("embeddings/local.py", "self._loaded()"): "the model itself",
+    ("indexer/embedders.py", "embedder"): "the local one, which sends nothing",
+    ("indexer/outbound.py", "self._embedder"): "the gate",
+    ("indexer/embedders.py", "Outbound(embedder, state, now)"): "through the gate",
+    ("indexer/index_writer.py", "Outbound(embedder, self._state, self._now)"): "through the gate",
+    ("indexer/vectors.py", "self._outbound"): "through the gate",
+    ("memories/transfer/importer.py", "runtime.write"): "fills vectors, through the gate",
+    ("api/index.py", "self._runtime.write"): "fills vectors, through the gate",
+}
+"""Every call of `embed` and `embed_query` there is: a new one is to be judged by whoever writes it."""
+
+TRACE = """
+import os, sys
+seen = os.open(os.environ["SEEN"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def hook(event, arguments):
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind"):
+        arguments = (int(arguments[0].family), *arguments[1:])
+    elif event not in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "urllib.Request"):
+        return
+    os.write(seen, (repr((event, " ".join(sys.orig_argv[1:4]), *map(str, arguments))) + chr(10)).encode())
+sys.addaudithook(hook)
+"""
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                yield path.relative_to(PACKAGE).as_posix(), node
+
+
+def test_only_the_gate_asks_an_embedder() -> None:
+    found = {
+        (module, ast.unparse(call.func.value))
+        for module, call in calls()
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("embed", "embed_query")
+    }
+    assert found == EMBEDDERS.keys()
+
+
+def test_sockets_are_files() -> None:
+    made = [(module, call) for module, call in calls() if ast.unparse(call.func).startswith("socket.")]
+    kinds = {ast.unparse(call.func): set[str]() for _, call in made}
+    for _, call in made:
+        kinds[ast.unparse(call.func)].update(ast.unparse(one) for one in call.args[:1])
+    assert kinds == {"socket.socket": {"socket.AF_UNIX"}, "socket.socketpair": set()}
+
+
+def test_nobody_imports_what_import_linter_does_not_tell_apart() -> None:
+    """The packages of the standard library it knows as a whole only."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            if isinstance(node, ast.ImportFrom) and node.module == "urllib.request":
+                assert (path.name, names) == ("access.py", ["getproxies", "proxy_bypass"])
+            else:
+                assert not [name for name in names if name in ("request", "urllib.request")]
+
+
+# --- seen from outside -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where every process of ours writes what it does with sockets."""
+    (tmp_path / "trace").mkdir()
+    (tmp_path / "trace/sitecustomize.py").write_text(TRACE, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}/trace{os.pathsep}{PACKAGE.parent}")
+    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    return tmp_path / "seen"
+
+
+def run(*words: str) -> None:
+    done = vx(*words)
+    assert done.returncode == 0, done.stderr
+
+
+def mcp(home: Path) -> None:
+    ask = request(2, "tools/call", {"name": "memory_search", "arguments": {"query": "readers"}})
+    with started(home) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(INITIALIZE + INITIALIZED + ask)
+        server.stdin.flush()
+        while json.loads(server.stdout.readline()).get("id") != 2:
+            pass
+        server.stdin.close()
+
+
+def ask_and_tell(home: Path, vault: Path, word: str) -> None:
+    run("sync")
+    run("search", "who waits for the writer")
+    run("recall", "who waits for the writer", "--project", str(vault))
+    said = vault.parent / "said.txt"
+    said.write_text(f"*Remember*: {word} is a word.", "utf-8")
+    run("capture", str(said), "--project", str(vault))
+    run("add", f"Somebody said {word}.")
+    run("embed")
+    vx("doctor", "--recall")
+    mcp(home)
+
+
+def main_flows(home: Path, vault: Path) -> None:
+    """Without a daemon, and with one."""
+    run("config", "set", "agents.start_daemon", "false")
+    ask_and_tell(home, vault, "alone")
+    daemon = subprocess.Popen([sys.executable, "-m", "vault_index", "watch"], stderr=subprocess.PIPE)
+    try:
+        until(lambda: ping(find_home(home).socket_path), 60)
+        ask_and_tell(home, vault, "together")
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=60)
+    run("status", "--privacy")
+
+
+def events(seen: Path) -> set[tuple[str, ...]]:
+    return {ast.literal_eval(line) for line in seen.read_text("utf-8").splitlines()}
+
+
+def off_the_machine(seen: Path) -> set[tuple[str, ...]]:
+    return {one for one in events(seen) if one[2] != str(int(socket.AF_UNIX))}
+
+
+def test_with_the_local_model_no_process_reaches_the_network(home: Path, vault: Path, seen: Path) -> None:
+    run("init", str(vault), "--no-opencode")
+    main_flows(home, vault)
+    assert any(event[0] == "socket.connect" for event in events(seen))
+    assert off_the_machine(seen) == set()
+
+
+def test_with_a_server_every_process_reaches_that_one_alone(
+    home: Path, vault: Path, seen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:3128")
+    with EmbeddingServer(dimensions=64) as server:
+        run("init", str(vault), "--no-opencode", "--provider", "none")
+        for key, value in {"provider": "openai", "base_url": server.base_url, "model": "toy"}.items():
+            run("config", "set", f"embedding.{key}", value)
+        main_flows(home, vault)
+        port = server.base_url.rpartition(":")[2].partition("/")[0]
+        assert server.texts
+    found = off_the_machine(seen)
+    assert {event[0] for event in found} == {"socket.connect", "socket.getaddrinfo"}
+    for event in found:
+        assert "127.0.0.1" in "".join(event[2:4])
+        assert port in "".join(event[3:])
