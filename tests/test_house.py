@@ -11,7 +11,7 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 18_570
+STATEMENTS = 18_800
 MODULES = 200
 LINES = 400
 BEGINNINGS = ("TOML",)

@@ -100,6 +100,7 @@ class Runtime:
         if self._write is not None:
             self._write.close()
         self.pool.close()
+        self.moments.close()
         self.embedders.close()
 
     # --- sources and references --------------------------------------------------------------------------------

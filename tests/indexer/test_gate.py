@@ -248,8 +248,6 @@ def test_a_memory_of_a_private_project_stays_home(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "clients/secret/.git").mkdir(parents=True)
-    if (how, kept) == ("add", "~/clients"):
-        pytest.skip("a name alone does not tell where a project lies")
     keep(index, kept)
     if how == "capture":
         (stored,) = index.capture("*Remember*: We use WAL.", project=str(tmp_path / "clients/secret")).results

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from vault_index.config import Config, Home, SourceConfig
@@ -15,6 +14,7 @@ from vault_index.sources.vault import VaultSource
 from vault_index.store.connection import Database
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, lacking_documents
+from vault_index.store.state import State
 
 if TYPE_CHECKING:  # spares the questions the import of what embeds
     from vault_index.indexer.outbound import Moment, Now, Origins
@@ -53,7 +53,12 @@ class Moments:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._lock = threading.Lock()
+        self._state = State(home.state_db)
         self._known: tuple[str, Moment] | None = None
+
+    def close(self) -> None:
+        with self._lock:
+            self._state.close()
 
     def __call__(self) -> Moment:
         """Raises NotSetUpError, ConfigError where the settings cannot be read."""
@@ -69,10 +74,8 @@ class Moments:
             return self._known[1]
 
     def _origins(self) -> Origins:
-        from vault_index.store.state import State
-
-        with closing(State(self._home.state_db)) as state:
-            return state.origins()
+        with self._lock:  # a state belongs to one thread at a time
+            return self._state.origins()
 
 
 def waiting(db: Database, row: SpaceRow, now: Now) -> tuple[int, int]:

@@ -46,8 +46,11 @@ class Projects:
         )
 
     def may_cover(self, project: str) -> bool:
-        """A project of which nothing but its name is known: it may be the folder of a pattern."""
-        return self.covers(project) or any(fnmatchcase(project, os.path.basename(folder)) for folder in self._folders)
+        """A project of which nothing but its name is known: it may be the folder of a pattern, or one in it."""
+        return self.covers(project) or any(
+            fnmatchcase(project, os.path.basename(folder)) or os.path.lexists(f"{folder}/{project}")
+            for folder in self._folders
+        )
 
     @property
     def by_name(self) -> bool:
