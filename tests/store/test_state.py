@@ -96,9 +96,9 @@ def test_a_move_that_was_killed_is_done_again(tmp_path: Path, monkeypatch: pytes
 
     with monkeypatch.context() as patch:
         if killed_at == "the end":  # the state is complete, and the cache has its tables still
-            patch.setattr("vault_index.store.cache.adopt", adopt_and_kill)
+            patch.setattr("vault_index.store.state.adopt", adopt_and_kill)
         else:
-            patch.setattr("vault_index.store.cache.adopt", kill)
+            patch.setattr("vault_index.store.state.adopt", kill)
         with closing(State(tmp_path / "state.db")) as state, pytest.raises(KeyboardInterrupt):
             state.check()
     if killed_at == "the start":
@@ -122,7 +122,7 @@ def test_an_earlier_version_that_writes_waits_for_the_move(tmp_path: Path, monke
         with closing(apsw.Connection(str(tmp_path / "cache.db"))) as earlier, pytest.raises(apsw.BusyError):
             earlier.execute("UPDATE sent SET tokens = tokens + 1")
 
-    monkeypatch.setattr("vault_index.store.cache.adopt", meanwhile)
+    monkeypatch.setattr("vault_index.store.state.adopt", meanwhile)
     Cache(tmp_path / "cache.db").close()
     assert "sent" not in tables(tmp_path / "cache.db")
 

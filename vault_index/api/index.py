@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
     from vault_index.results.counts import AgentList, Stats, TagList
     from vault_index.results.documents import DocumentList
-    from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory  # fmt: skip
+    from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory
     from vault_index.results.related import RelatedList, Timeline
     from vault_index.results.search import SearchResult
     from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
@@ -98,13 +98,12 @@ class VaultIndex:
             return self._runtime.searcher(connections).search(question(query), wanted)
 
     def why(
-        self, query: str, ref: str, *, limit: int | None = None,
-        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
-        fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
-        include_superseded: bool = False, as_of: str | None = None,
-        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
-        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
-        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        self, query: str, ref: str, *, limit: int | None = None, mode: Mode | None = None, match: Match | None = None,
+        per_document: int | None = None, fuzzy: bool | None = None, threshold: float | None = None,
+        include_expired: bool = False, include_superseded: bool = False, as_of: str | None = None, tags: Names = None,
+        any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None, entered_by: Names = None,
+        by: Names = None, path: Names = None, title: Names = None, file: Names = None, concept: Names = None,
+        bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
     ) -> Why:  # fmt: skip
         """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.

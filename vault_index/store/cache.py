@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 
-import apsw
-
-from vault_index.errors import StateDamagedError
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import Database
 from vault_index.store.records import column_names
-from vault_index.store.state import FIRST_WITHOUT_STATE, State, adopt
+from vault_index.store.state import hand_over
 
 _VARIABLES = 500  # values in one IN (…)
 _SPACE = ", ".join(column_names(VectorSpace))
@@ -28,7 +24,7 @@ class Cache(Database):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "cache", writable=True, carry=partial(_hand_over, path.with_name("state.db")))
+        super().__init__(path, "cache", writable=True, carry=partial(hand_over, path.with_name("state.db")))
         self.check_tables(_TABLES)
         self._space_ids: dict[VectorSpace, int] = {}
 
@@ -64,15 +60,3 @@ class Cache(Database):
                 self.execute(f"INSERT INTO space ({_SPACE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
                 self._space_ids[space] = self.value(f"SELECT id FROM space WHERE ({_SPACE}) = (?, ?, ?, ?)", values)
         return self._space_ids[space]
-
-
-def _hand_over(state: Path, connection: apsw.Connection, before: int) -> None:
-    """At the end of the step to vectors alone: what earlier versions kept here is in the state for good before it is
-    dropped here, and no other process writes it meanwhile. Of a new cache the state was there before it."""
-    if 0 < before < FIRST_WITHOUT_STATE:
-        adopt(state, connection)
-    else:
-        with suppress(StateDamagedError), closing(State(state)) as there:
-            there.check()
-    for table in ("usage", "sent", "mirrored"):
-        connection.execute(f"DROP TABLE IF EXISTS {table}")

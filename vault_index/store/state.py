@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from vault_index.errors import VaultIndexError
+from vault_index.errors import StateDamagedError, VaultIndexError
 from vault_index.models import Asker
-from vault_index.store.connection import ANY_OF, BUSY_TIMEOUT_MS, Database, all_set_aside, any_of, damaged, set_aside
+from vault_index.store.connection import (
+    ANY_OF,
+    BUSY_TIMEOUT_MS,
+    Database,
+    all_set_aside,
+    any_of,
+    connect,
+    damaged,
+    set_aside,
+)
 from vault_index.store.records import MirroredSession
 
 if TYPE_CHECKING:  # spares the queries an import
@@ -214,9 +223,7 @@ def _open(path: Path) -> Database:
     except OSError as error:
         raise damaged(path, str(error.strerror)) from error
     except _InCache:
-        from vault_index.store.cache import Cache  # late: it hands over to this module
-
-        Cache(path.with_name("cache.db")).close()
+        connect(path.with_name("cache.db"), "cache", writable=True, carry=partial(hand_over, path)).close()
         return _open(path)
     database.check_tables(_COLUMNS)
     database.connection.pragma("synchronous", "normal")  # that a text was opened is worth no waiting for the disk
@@ -298,3 +305,15 @@ def _readable(path: Path, name: str) -> list[Any]:
         ):
             rows.extend(connection.execute(f"SELECT {_COLUMNS[name]} FROM {name} ORDER BY 1 {order}"))
     return rows
+
+
+def hand_over(state: Path, connection: apsw.Connection, before: int) -> None:
+    """At the end of the step to vectors alone: what earlier versions kept here is in the state for good before it is
+    dropped here, and no other process writes it meanwhile. Of a new cache the state was there before it."""
+    if 0 < before < FIRST_WITHOUT_STATE:
+        adopt(state, connection)
+    else:
+        with suppress(StateDamagedError), closing(State(state)) as there:
+            there.check()
+    for table in ("usage", "sent", "mirrored"):
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
