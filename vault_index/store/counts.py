@@ -55,7 +55,7 @@ def source_counts(db: Database) -> dict[str, tuple[int, int]]:
 def stamps(db: Database, source: str) -> dict[str, FileStamp]:
     """The state in which each document of a source was read, by path; without those that will be read again."""
     rows = db.execute(
-        "SELECT path, size, mtime_ns, ctime_ns FROM document WHERE source = ? AND made_with <> ''", (source,)
+        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ? AND made_with <> ''", (source,)
     )
     return {path: FileStamp(*stamp) for path, *stamp in rows}
 

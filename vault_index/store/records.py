@@ -39,10 +39,11 @@ class DocumentColumns:
     size: int
     mtime_ns: int
     ctime_ns: int
+    inode: int
 
     @property
     def stamp(self) -> FileStamp:
-        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,13 @@ class DocumentState(NamedTuple):
     size: int
     mtime_ns: int
     ctime_ns: int
+    inode: int
     transcript: str
     """The frontmatter as JSON, where it names a directory as that of a session does; else empty."""
 
     @property
     def stamp(self) -> FileStamp:
-        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 @dataclass(frozen=True, slots=True)

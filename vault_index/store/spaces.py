@@ -13,7 +13,7 @@ from vault_index.store.records import DocumentState, PendingChunk, SpaceRow, col
 MAX_K = 4096  # vec0 refuses more
 _SPACE = ", ".join(column_names(VectorSpace))
 _STATE = (
-    "document.id, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
+    "document.id, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns, document.inode,"
     " CASE WHEN instr(document.frontmatter, '\"directory\"') THEN document.frontmatter ELSE '' END"
 )
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +130,21 @@ class IndexWriter(Database):
             _put_faults(self, source, path, ())
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
-        """Replace what is known to be wrong with one file that has no document."""
+        """Replace what is known to be wrong with one file that has no document, or has one that cannot be read again.
+
+        The document's own faults are lost by that, so it is read in full when it can be.
+        """
         with self.transaction():
             _put_faults(self, source, path, faults)
+            self.execute("UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path))
+
+    def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
+        """The text of a document is the same in this state of its file."""
+        with self.transaction():
+            self.execute(
+                "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?",
+                (*astuple(stamp), document_id),
+            )
 
     def lone_faults(self, source: str) -> dict[str, list[Fault]]:
         """The faults of files of `source` that have no document, by path."""
@@ -159,7 +171,7 @@ class IndexWriter(Database):
 
 
 def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
-    sql = "SELECT id, path, size, mtime_ns, ctime_ns, content_hash, made_with FROM document WHERE source = ?"
+    sql = "SELECT id, path, size, mtime_ns, ctime_ns, inode, content_hash, made_with FROM document WHERE source = ?"
     if not place:
         return sql, (source,)
     # `0` is the character after `/`: the paths below the place are a range of the index over them.
@@ -224,8 +236,9 @@ def _put_chunks(
 def _keep_chunk(db: Database, chunk_id: int, old_hash: bytes, ordinal: int, chunk: ChunkRow) -> None:
     terms_hash = _terms_hash(chunk)
     db.execute(
-        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, terms_hash = ? WHERE id = ?",
-        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), terms_hash, chunk_id),
+        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, tokens = ?, terms_hash = ?"
+        " WHERE id = ?",
+        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.tokens, terms_hash, chunk_id),
     )
     if terms_hash != old_hash:
         assignments = ", ".join(f"{column} = ?" for column in _FTS_COLUMNS.split(", "))
