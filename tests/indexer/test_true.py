@@ -4,16 +4,20 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 import apsw
 import pytest
 
-from tests.api.vaults import fresh_rows, indexed, paths_found, rows, write
+from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from tests.sources.trees import vault_at
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.markdown import chunk as chunking, parse as parsing
 from vault_index.models import DocumentRef, RawDocument
+from vault_index.sources import mounts
+from vault_index.sources.mounts import numbering
+from vault_index.sources.names import spellings
 from vault_index.sources.vault import VaultSource
 
 SETTINGS = RowSettings(400, 80, "memories")
@@ -150,3 +154,128 @@ def test_what_was_wrong_inside_a_file_is_known_again_once_it_can_be_read(
 
 def refuse(*_: object) -> None:
     raise VaultIndexError("it cannot be read")
+
+
+# --- names of one file -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", ["NFC", "NFD"])
+@pytest.mark.parametrize("named", ["before", "after"])
+@pytest.mark.parametrize("path", ["Caf\xe9.md", "Caf\xe9/\xc9t\xe9.md", "Caf\xe9/n.md"])
+def test_a_name_that_is_spelled_in_another_way_now(tmp_path: Path, before: str, named: str, path: str) -> None:
+    after = "NFD" if before == "NFC" else "NFC"
+    old, new = (tmp_path / "vault" / spelled(form, path) for form in (before, after))
+    with indexed(tmp_path, {spelled(before, path): "Apple.\n", "other.md": "Bread.\n"}) as index:
+        new.parent.mkdir(exist_ok=True)
+        old.rename(new)
+        report = index.sync([old if named == "before" else new])
+        if len(list((tmp_path / "vault").rglob("*.md"))) > 2:
+            pytest.skip("this file system takes both spellings for one name")
+        assert (report.moved, report.added, report.removed) == (1, 0, 0)
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_a_folder_that_is_spelled_in_another_way_now(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    composed, decomposed = spelled("NFC", "Caf\xe9"), spelled("NFD", "Caf\xe9")
+    with indexed(tmp_path, {f"{composed}/{name}.md": f"Text of {name}.\n" for name in "ab"}) as index:
+        (vault / composed).rename(vault / decomposed)
+        assert index.sync([vault / decomposed]).moved == 2
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_two_names_that_differ_in_their_spelling_alone_are_two_documents(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    names = [spelled(form, "Caf\xe9.md") for form in ("NFC", "NFD")]
+    write(vault, {name: f"{len(name)}\n" for name in names})
+    if len(list(vault.iterdir())) == 1:
+        pytest.skip("this file system takes both spellings for one name")
+    with indexed(tmp_path, {}) as index:
+        (vault / names[0]).write_text("Apple.\n", "utf-8")
+        report = index.sync([vault / names[0]])
+        assert (report.changed, report.removed) == (1, 0)
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def spelled(form: str, path: str) -> str:
+    return normalize("NFC" if form == "NFC" else "NFD", path)
+
+
+def test_a_path_of_many_folders_with_accents_has_few_spellings() -> None:
+    path = "/".join(["\xe9"] * 60)
+    assert path in spellings(path)
+    assert len(spellings(path)) < 100
+    assert set(spellings("a/\xe9.md")) == {"a/\xe9.md", "a/e\u0301.md"}
+
+
+@pytest.mark.parametrize("places", [["a.md"], ["new"], ["a.md", "sub/b.md"]])
+def test_a_file_that_was_edited_by_one_of_its_names_is_read_by_all(tmp_path: Path, places: list[str]) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, {"a.md": "Apple.\n", "sub/c.md": "Cheese.\n"}) as index:
+        (vault / "sub/b.md").hardlink_to(vault / "a.md")
+        index.sync()
+        (vault / "new").mkdir()
+        (vault / "new/d.md").hardlink_to(vault / "a.md")
+        (vault / "a.md").write_text("Bread.\n", "utf-8")
+        index.sync([vault / place for place in places])
+        [hit] = index.search("bread", mode="text").results
+        assert {hit.path, *hit.also} >= {"a.md", "sub/b.md"}
+        index.sync([vault / "new"])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_a_file_of_two_vaults_is_read_in_both(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write(other, {"x.md": "Other.\n"})
+    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
+        config = index.home.config_file
+    config.write_text(f"{config.read_text('utf-8')}\n[sources.other]\npath = {str(other)!r}\n", "utf-8")
+    with opened(tmp_path) as index:
+        (other / "b.md").hardlink_to(tmp_path / "vault/a.md")
+        index.sync()
+        (other / "b.md").write_text("Bread.\n", "utf-8")
+        report = index.sync([other / "b.md"])
+        assert (report.changed, report.unchanged) == (2, 0)
+
+
+# --- file systems that number their files anew -------------------------------------------------------------------
+
+
+def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, number: int) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n{number} 1 0:50 / {tmp_path} rw - {kind} host: rw\n")
+    monkeypatch.setattr(mounts, "_TABLE", str(table))
+
+
+def test_after_a_mount_that_numbers_files_anew_each_text_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "vault"
+    write(vault, {"a/n.md": "Apple.\n", "b/n.md": "Bread.\n", "c.md": "Cheese.\n"})
+    made_alike(vault / "a/n.md", vault / "b/n.md")
+    settle(vault / "c.md")
+    mounted(tmp_path, monkeypatch, "fuse.sshfs", 2)
+    with indexed(tmp_path, {}) as index:
+        numbers = inodes(index.home.index_db)
+        swap(vault / "a", vault / "b")
+        connection = apsw.Connection(str(index.home.index_db))  # as they would be met again, in the order of the names
+        for path, number in {"a/n.md": numbers["b/n.md"], "b/n.md": numbers["a/n.md"]}.items():
+            connection.execute("UPDATE document SET inode = ? WHERE path = ?", (number, path))
+        connection.close()
+        mounted(tmp_path, monkeypatch, "fuse.sshfs", 3)
+        assert index.sync().changed == 2
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+        monkeypatch.setattr(VaultSource, "read", lambda *_: pytest.fail("it was read again"))
+        assert index.sync().unchanged == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "passing"), [("fuse", True), ("fuseblk", True), ("vfat", True), ("9p", True), ("ext4", False)]
+)
+def test_what_numbers_its_files_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, passing: bool) -> None:
+    found = set()
+    for number in (2, 3):
+        mounted(tmp_path, monkeypatch, kind, number)
+        found |= {numbering(str(tmp_path / "vault")), numbering(str(tmp_path))}
+    assert len(found) == (2 if passing else 1)
+    assert ("" in found) != passing

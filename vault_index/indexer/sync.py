@@ -15,9 +15,11 @@ from vault_index.indexer.reading import Plan, Read, RowSettings, Work, diff, rea
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
-from vault_index.sources.names import is_readable_name, shown_name
+from vault_index.sources.mounts import numbering
+from vault_index.sources.names import is_readable_name, shown_name, spellings
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
+from vault_index.store.counts import NUMBERING, read_meta
 from vault_index.store.document_names import refresh_names
 from vault_index.store.spaces import read_spaces
 from vault_index.store.vocabulary import count_words
@@ -52,6 +54,8 @@ class Synchroniser:
         self._unread = unread
         """Why sessions are not read for now."""
         self._report = SyncReport()
+        self._looked_at: list[DocumentRef] = []
+        """What places hold. The files may have other names, to which nothing points."""
 
     def sync(
         self,
@@ -67,10 +71,16 @@ class Synchroniser:
         """
         started = time.monotonic()
         self._report = SyncReport()
+        self._looked_at = []
         for source in sources:
             wanted = [""] if places is None else places.get(source.config.name)
             if wanted is not None and self._report.finished:
                 self._sync_source(source, wanted, dry_run=dry_run)
+        if self._looked_at and self._report.finished:
+            others = self._writer.other_names(self._looked_at)
+            for source in sources:
+                if linked := others.get(source.config.name):
+                    self._sync_source(source, linked, dry_run=dry_run)
         if places is None and self._report.finished:
             self._forget_other_sources({source.config.name for source in sources}, dry_run=dry_run)
         if self._report.finished and not dry_run:
@@ -89,12 +99,18 @@ class Synchroniser:
         if source.config.kind == "opencode" and (problem := self._unread()):
             self._add(problems=(problem,))
             return
+        numbers = numbering(str(source.config.path))
+        if not dry_run and numbers != (read_meta(self._writer, f"{NUMBERING} {name}") or ""):
+            self._writer.forget_inodes(name, numbers)
+        places = [spelled for place in places for spelled in spellings(place)]
         known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
             return
+        if "" not in places:
+            self._looked_at += scan.refs
         answered = {ref.path for ref in scan.refs}
         comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
         plan = diff(scan.refs, comparable, self._settings.made_with(source))

@@ -10,6 +10,9 @@ EMBED_PROBLEM = "embed_problem"
 SYNCED_AT = "synced_at"
 """The key of the time of the last sync, in seconds since the epoch."""
 
+NUMBERING = "numbering"
+"""With the name of a source, the key of what named the mounts whose inodes its rows know; empty where inodes last."""
+
 _COUNTS = {
     "document": "SELECT count(*) FROM document",
     "chunk": "SELECT count(*) FROM chunk",

@@ -7,9 +7,10 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from vault_index.models import Fault, FileStamp, Link, Vector
+from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
-from vault_index.store.connection import Database, load_vec0, recreate_tables
+from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables
+from vault_index.store.counts import NUMBERING, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
@@ -84,6 +85,24 @@ class IndexWriter(Database):
         rows = [row for place in places for row in self.execute(*_known_at(source, place))]
         known = (KnownDocument(id_, path, FileStamp(*stamp), hash_, made) for id_, path, *stamp, hash_, made in rows)
         return {document.path: document for document in sorted(known, key=lambda document: document.path)}
+
+    def other_names(self, refs: Sequence[DocumentRef]) -> dict[str, list[str]]:
+        """Documents that are other names of these files, and were read in another state of them: paths by source."""
+        stamps = {ref.stamp.inode: ref.stamp for ref in refs if ref.stamp.inode}
+        places = {(ref.source, ref.path) for ref in refs}
+        found: dict[str, list[str]] = {}
+        for source, path, *stamp in self.execute(
+            f"SELECT source, path, size, mtime_ns, ctime_ns, inode FROM document WHERE inode {ANY_OF}", [any_of(stamps)]
+        ):
+            if (source, path) not in places and FileStamp(*stamp) != stamps[stamp[-1]]:
+                found.setdefault(source, []).append(path)
+        return found
+
+    def forget_inodes(self, source: str, numbering: str) -> None:
+        """The files of a source are numbered anew: what they are, their texts must tell."""
+        with self.transaction():
+            self.execute("UPDATE document SET inode = 0 WHERE source = ?", (source,))
+            write_meta(self, f"{NUMBERING} {source}", numbering)
 
     def source_names(self) -> list[str]:
         return [name for (name,) in self.execute("SELECT DISTINCT source FROM document")]
