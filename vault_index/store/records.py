@@ -66,6 +66,8 @@ class ChunkRecord:
     """A chunk as it was read from the index."""
 
     chunk_id: int
+    ordinal: int
+    """Its place in the document."""
     headings: tuple[str, ...]
     start_line: int
     end_line: int
@@ -76,16 +78,16 @@ class ChunkRecord:
 
 DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
 """The columns of a `StoredDocument`, in the order of its fields."""
-CHUNK = "chunk.id, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
+CHUNK = (
+    "chunk.id, chunk.ordinal, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
+)
 """The columns `chunk_records` takes."""
 
 
 def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
     return [
-        ChunkRecord(
-            chunk_id, tuple(json.loads(headings)), start_line, end_line, text, tokens, StoredDocument(*document)
-        )
-        for chunk_id, headings, start_line, end_line, text, tokens, *document in rows
+        ChunkRecord(id_, ordinal, tuple(json.loads(headings)), first, last, text, tokens, StoredDocument(*document))
+        for id_, ordinal, headings, first, last, text, tokens, *document in rows
     ]
 
 
