@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
-from vault_index.daemon.observers import silent_filesystem, silent_in
+from vault_index.daemon.observers import silent_filesystem
+from vault_index.sources import mounts
 
 TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:26 / /mnt/c rw,noatime - 9p C:\134 rw,aname=drvfs
@@ -27,10 +30,13 @@ TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
         ("/home", "fuse.sshfs"),
     ],
 )
-def test_the_kind_that_gives_no_events(folder: str, kind: str) -> None:
-    assert silent_in(folder, TABLE) == kind
+def test_the_kind_that_gives_no_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, kind: str) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(TABLE)
+    monkeypatch.setattr(mounts, "_TABLE", str(table))
+    assert silent_filesystem(folder) == kind
 
 
 def test_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.daemon.observers._TABLE", "/nowhere/mountinfo")
+    monkeypatch.setattr(mounts, "_TABLE", "/nowhere/mountinfo")
     assert silent_filesystem("/") == ""

@@ -22,6 +22,7 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.watcher import Watcher, is_noise
 from vault_index.daemon.writer import Settings, Writer
+from vault_index.sources import mounts
 from vault_index.sources.vault import VaultSource
 
 
@@ -297,6 +298,28 @@ def test_changed_rules_mark_what_they_concern(start: Start, rule: str, place: st
     until(lambda: (str(scene.vault / place).rstrip("/"), True, False) in scene.marks)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("backend", ["native", "polling"])
+@pytest.mark.parametrize("when", ["before", "later"])
+def test_a_folder_that_may_be_read_again(start: Start, tmp_path: Path, backend: str, when: str) -> None:
+    folder = tmp_path / "vault" / "folder"
+    scene = start(backend)
+    scene.settle()
+    with (folder / "c.md").open("w", encoding="utf-8") as file:
+        folder.chmod(0)
+        if when == "before":
+            scene.watcher.renew()
+        file.write("written while nobody could look")
+    (tmp_path / "vault" / "new.md").write_text("new", "utf-8")
+    until(lambda: "new.md" in scene.index.rows, 30)
+    folder.chmod(0o700)
+    scene.settle()
+    scene.watcher.tend()
+    scene.settle()
+    (folder / "deep" / "d.md").write_text("written afterwards", "utf-8")
+    scene.settle()
+
+
 def test_what_comes_and_goes_between_two_polls_marks_its_folder(start: Start) -> None:
     scene = start("polling")
     scene.marks.clear()
@@ -429,7 +452,7 @@ def test_a_file_system_without_events_is_polled_from_the_start(
 ) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:50 / {tmp_path} rw - 9p C: rw\n")
-    monkeypatch.setattr(observers, "_TABLE", str(table))
+    monkeypatch.setattr(mounts, "_TABLE", str(table))
     scene = start("auto")
     assert (scene.watcher.backend, scene.watcher.problems) == ("polling", ())
     new_nested_folder(scene)

@@ -24,11 +24,11 @@ MANY = 440
 READ_AND_WAIT = """
 import sys, time
 from pathlib import Path
-from tests.indexer.test_reader_process import SETTINGS
+from tests.indexer.test_reader_process import SETTINGS, work_of
 from tests.sources.trees import vault_at
 from vault_index.indexer.reader_process import reading
 source = vault_at(Path(sys.argv[1]))
-with reading(source, source.scan().refs, SETTINGS) as found:
+with reading(source, work_of(source), SETTINGS) as found:
     next(found)
     print("begun", flush=True)
     time.sleep(60)
@@ -43,6 +43,10 @@ def vault_of(root: Path, number: int, length: int = 1) -> VaultSource:
     build(root)
     write(root, {path: text * length for path, text in notes(number).items()})
     return vault_at(root)
+
+
+def work_of(source: VaultSource) -> list[tuple[DocumentRef, None]]:
+    return [(ref, None) for ref in source.scan().refs]
 
 
 def with_stamp_of(ref: DocumentRef, read: Read) -> Read:
@@ -64,29 +68,31 @@ def children(pid: int) -> list[int]:
 
 def test_it_reads_what_would_be_read_here(tmp_path: Path) -> None:
     source = vault_of(tmp_path / "vault", MANY)
-    refs = source.scan().refs
-    with closing(read_ahead(source, refs, SETTINGS)) as found:
-        ahead = list(zip(found, refs, strict=True))
+    work = work_of(source)
+    with closing(read_ahead(source, work, SETTINGS)) as found:
+        ahead = list(zip(found, work, strict=True))
     assert len(ahead) == MANY
     assert any(read for read, _ in ahead)
-    for read, ref in ahead:
-        if read is not None:
+    for read, (ref, _) in ahead:
+        if isinstance(read, Read):
             # Whether a stamp is too fresh to be believed depends on the moment of reading.
             assert as_indexed(read.row.stamp, ref.stamp)
-            assert with_stamp_of(ref, read) == with_stamp_of(ref, read_document(source, ref, SETTINGS))
+            here = read_document(source, ref, SETTINGS)
+            assert isinstance(here, Read)
+            assert with_stamp_of(ref, read) == with_stamp_of(ref, here)
 
 
 def test_the_first_documents_are_read_here(tmp_path: Path) -> None:
     source = vault_of(tmp_path / "vault", 3)
-    assert list(read_ahead(source, source.scan().refs, SETTINGS)) == [None] * 3
+    assert list(read_ahead(source, work_of(source), SETTINGS)) == [None] * 3
 
 
 def test_what_it_cannot_read_is_left_to_us_and_the_rest_is_read(tmp_path: Path) -> None:
     source = vault_of(tmp_path / "vault", 5)
-    refs = source.scan().refs
+    work = work_of(source)
     (tmp_path / "vault/001.md").unlink()
-    with reading(source, refs, SETTINGS) as found:
-        assert [one.row.path if one else None for one in islice(found, 6)] == [
+    with reading(source, work, SETTINGS) as found:
+        assert [one.row.path if isinstance(one, Read) else None for one in islice(found, 6)] == [
             "000.md", None, "002.md", "003.md", "004.md", None,
         ]  # fmt: skip
 
@@ -116,7 +122,7 @@ def test_where_it_cannot_run_everything_is_read_here(
 def test_it_ends_with_the_sync_that_is_left(tmp_path: Path) -> None:
     source = vault_of(tmp_path / "vault", MANY)
     before = set(children(os.getpid()))
-    with closing(read_ahead(source, source.scan().refs, SETTINGS)) as found:
+    with closing(read_ahead(source, work_of(source), SETTINGS)) as found:
         next(found)
         assert len(set(children(os.getpid())) - before) == 1
     assert set(children(os.getpid())) <= before

@@ -279,3 +279,36 @@ def test_vectors_of_a_local_model_are_the_same_in_every_index(tmp_path: Path) ->
             assert index.sync().embedded == 5
     one, two = (rows(home.index_db) for home in homes)
     assert one == two
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_what_cannot_be_read_does_not_hold_up_the_change_to_another_model(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, everything: bool
+) -> None:
+    vault, away = tmp_path / "vault", tmp_path / "away"
+    index.sync()
+    use(index, server, model="other")
+    if everything:
+        vault.rename(away)
+    else:
+        (vault / "00.md").rename(vault / ".00.md.icloud")  # as iCloud leaves it when it takes a file away
+    report = index.embed()
+    assert report.pending == (5 if everything else 1)
+    assert index.search("elm described", mode="vector").results[0].path == "01.md"
+    assert index.status().embedder.model == ("toy" if everything else "other")
+    if everything:
+        away.rename(vault)
+    else:
+        (vault / ".00.md.icloud").rename(vault / "00.md")
+    index.sync()
+    assert (index.status().embedder.model, index.embed().pending) == ("other", 0)
+
+
+def test_what_waits_for_a_sync_holds_it_up(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+    index.sync()
+    use(index, server, model="other")
+    (tmp_path / "vault/00.md").write_text("Something else.\n", "utf-8")
+    index.embed()
+    assert index.status().embedder.model == "toy"
+    index.sync()
+    assert index.status().embedder.model == "other"

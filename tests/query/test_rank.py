@@ -149,7 +149,7 @@ def test_scores_are_shares_in_falling_order_and_every_chunk_has_a_hit(
 ) -> None:
     chunks = [
         chunk_record("\n".join(lines), number, document_id=number)
-        for number in order(evidence, weights(text=True, vector=True))
+        for number in order(evidence, weights(text=True, vector=True), lambda ids: {id_: id_ for id_ in ids})
     ]
     hits = ranked(chunks, evidence, text=text, vector=vector) if chunks else []
     scores = [hit.score for hit in hits]
@@ -157,6 +157,18 @@ def test_scores_are_shares_in_falling_order_and_every_chunk_has_a_hit(
     assert all(0 <= score <= 1 for score in scores)
     assert {hit.chunk.chunk_id for hit in hits} == set(evidence)
     assert len({(hit.chunk.chunk_id, hit.passage.first) for hit in hits}) == len(hits)
+
+
+def test_equal_scores_are_in_the_order_that_is_asked_for() -> None:
+    evidence = {1: Evidence(bm25=0.5), 2: Evidence(bm25=1.0), 3: Evidence(bm25=0.5), 4: Evidence(bm25=0.7)}
+    asked: list[set[int]] = []
+
+    def backwards(ids: Collection[int]) -> dict[int, int]:
+        asked.append(set(ids))
+        return {id_: -id_ for id_ in ids}
+
+    assert order(evidence, weights(text=True, vector=False), backwards) == [2, 4, 3, 1]
+    assert asked == [{1, 3}]
 
 
 def test_the_best_texts_are_among_the_first_and_none_of_them_makes_room_for_another() -> None:

@@ -48,6 +48,7 @@ def document_row(
         size=1,
         mtime_ns=2,
         ctime_ns=3,
+        inode=4,
         made_with="1",
         line_count=len(texts),
         created=created,

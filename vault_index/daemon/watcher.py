@@ -15,6 +15,7 @@ from vault_index.daemon import observers
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.observers import Mark, Watch
 from vault_index.daemon.sessions import SessionWatch
+from vault_index.disk import is_under
 from vault_index.results.base import Problem
 from vault_index.sources.names import is_document_name, is_folder_name
 from vault_index.sources.opencode.source import OpenCodeSource
@@ -36,6 +37,7 @@ _EVENTS = [
     events.FileMovedEvent,
     events.FileDeletedEvent,
     events.DirCreatedEvent,
+    events.DirAttribEvent,
     events.DirMovedEvent,
     events.DirDeletedEvent,
 ]
@@ -103,7 +105,9 @@ class VaultWatch(Watch):
         self._native_again = 0.0
         self._events = 0
         # Told by the observer's thread; taken back before it is acted upon, so that nothing is lost between the two.
-        self._has_new_rules = self._has_new_folders = False
+        self._may_watch_more = self._has_new_folders = False
+        self._denied: set[str] = set()
+        """Folders that cannot be watched until they may be read."""
 
     def start(self) -> None:
         self._identity = _identity(self._root)
@@ -111,7 +115,8 @@ class VaultWatch(Watch):
             log_event(log, logging.WARNING, "source not there", source=self._name)
             return
         self._real_root = os.path.realpath(self._root)
-        self._has_new_rules = self._has_new_folders = False
+        self._may_watch_more = self._has_new_folders = False
+        self._denied.clear()
         silent = observers.silent_filesystem(self._root) if self._wanted == "auto" else ""
         if silent or self._wanted == "polling":
             self._poll()
@@ -139,7 +144,7 @@ class VaultWatch(Watch):
             self.renew()
 
     def _tend_native(self) -> None:
-        if self._has_new_rules:  # other folders are left out now
+        if self._may_watch_more:  # other folders are left out now, or one may be read again
             self.renew()
         elif self._has_new_folders:
             self._has_new_folders = False
@@ -170,7 +175,10 @@ class VaultWatch(Watch):
 
     def _needs_watch(self, real_path: str) -> bool:
         relative = real_path.removeprefix(self._real_root).strip("/")
-        return self._source.may_hold(relative) or self._source.holds_rules(relative)
+        needed = self._source.may_hold(relative) or self._source.holds_rules(relative)
+        if needed and not os.access(real_path, os.R_OK):
+            self._denied.add(real_path)
+        return needed
 
     # --- the observer's thread -----------------------------------------------------------------------------
 
@@ -187,6 +195,8 @@ class VaultWatch(Watch):
             self._mark(self._root, folder=True)
         source, target = os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")
         self._look(source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved"))
+        if event.is_directory and os.access(source, os.R_OK):
+            self._may_watch_more |= any(is_under(source, folder) for folder in tuple(self._denied))
         if target:
             self._look(target, folder=event.is_directory)
 
@@ -195,7 +205,7 @@ class VaultWatch(Watch):
         relative = real_path.removeprefix(self._real_root).strip("/")
         path = f"{self._root}/{relative}".rstrip("/")
         if self._source.changes_rules(relative):
-            self._has_new_rules = True
+            self._may_watch_more = True
             above = relative.rpartition("/")[0]
             self._mark(self._root if above.startswith(".") else os.path.dirname(path), folder=True)
         elif is_noise(relative, folder=folder) and not _may_lead_to_folder(path, gone=gone):

@@ -105,7 +105,7 @@ def _private_now(runtime: Runtime, records: Sequence[SentRecord]) -> tuple[SentD
     for record in records:
         if record.source:
             sent.setdefault((record.source, record.path), {})[record.endpoint] = None
-    states = {place: DocumentState(0, "", *place, 0, 0, 0, "") for place in sent}
+    states = {place: DocumentState(0, "", *place, 0, 0, 0, 0, "") for place in sent}
     with suppress(VaultIndexError), runtime.pool.lend() as connections:
         known = document_states(connections.reader)
         states |= {(state.source, state.path): state for state in known if (state.source, state.path) in sent}

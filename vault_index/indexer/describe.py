@@ -57,6 +57,7 @@ def describe(
         size=raw.ref.stamp.size,
         mtime_ns=raw.ref.stamp.mtime_ns,
         ctime_ns=raw.ref.stamp.ctime_ns,
+        inode=raw.ref.stamp.inode,
         made_with=made_with,
         line_count=parsed.line_count,
         created=first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,

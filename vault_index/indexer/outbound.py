@@ -78,6 +78,15 @@ class Moment:
             leaving |= {one.id for one in group if one.path in now and as_indexed(one.stamp, now[one.path])}
         return Sorted(frozenset(leaving), frozenset(kept))
 
+    def is_there(self, document: DocumentState) -> bool:
+        """Whether the file of a document can be read, however it is by now: not in the cloud, nor in a vault that is
+        not mounted."""
+        source = self._sources.get(document.source)
+        try:
+            return source is not None and source.look(document.path) is not None
+        except VaultIndexError:
+            return False
+
     def staying(self, lacking: Callable[[], Mapping[DocumentState, int]]) -> dict[int, int]:
         """Of these documents with numbers of chunks the ones that the settings keep, by id. For counting: what was told
         of a document is told again as long as it and the settings stay as they are."""
@@ -223,6 +232,10 @@ class Outbound:
         if self._staying is None or self._staying[0] is not moment:
             self._staying = moment, moment.staying(lacking)
         return self._staying[1]
+
+    def awaits(self, documents: Iterable[DocumentState]) -> bool:
+        """Whether any of these documents may soon be sent: not those whose files are out of reach."""
+        return any(not self._embedder.remote or self._moment().is_there(document) for document in documents)
 
     def embed(self, texts: Sequence[Sequence[PendingChunk]]) -> dict[bytes, Vector]:
         """The vectors of those texts that may leave now, by key. A text is given as the chunks that have it: it is sent

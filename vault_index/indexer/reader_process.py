@@ -15,14 +15,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice, repeat
 from typing import IO
 
-from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, read_document
-from vault_index.models import DocumentRef
+from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, Work, read_document
+from vault_index.models import DocumentRef, FileStamp
 from vault_index.sources.source import Source
+from vault_index.store.writer import KnownDocument
 
 _FIRST = 60
 """Documents that the first process reads while the other one begins."""
@@ -30,19 +31,19 @@ _AHEAD = 1 << 20
 """Bytes it may be ahead, on Linux as many as anybody may have: it goes on while words are counted."""
 
 
-def read_ahead(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Generator[Read | None]:
+def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[Read | FileStamp | None]:
     """What each of the documents gives; None for those to be read here."""
-    first = min(_FIRST, len(refs))
-    with reading(source, refs[first:], settings) as found:
+    first = min(_FIRST, len(work))
+    with reading(source, work[first:], settings) as found:
         yield from repeat(None, first)
-        yield from islice(found, len(refs) - first)
+        yield from islice(found, len(work) - first)
 
 
 @contextmanager
-def reading(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> Iterator[Iterator[Read | None]]:
+def reading(source: Source, work: Work, settings: RowSettings) -> Iterator[Iterator[Read | FileStamp | None]]:
     """The second process at work, and what it reads; endless, with None behind the last document."""
     try:
-        process = _started(source, refs, settings)
+        process = _started(source, work, settings)
     except OSError:  # too many processes, or no space: it goes without
         yield repeat(None)
         return
@@ -54,9 +55,9 @@ def reading(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) 
             process.kill()
 
 
-def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings) -> subprocess.Popen[bytes]:
+def _started(source: Source, work: Work, settings: RowSettings) -> subprocess.Popen[bytes]:
     with tempfile.TemporaryFile() as asked:  # a pipe would keep us waiting until it is read
-        pickle.dump((ROWS_VERSION, source, list(refs), settings), asked)
+        pickle.dump((ROWS_VERSION, source, list(work), settings), asked)
         asked.seek(0)
         return subprocess.Popen(
             [sys.executable, "-P", "-m", __name__],  # -P: the folder we are in holds no modules of ours
@@ -68,7 +69,7 @@ def _started(source: Source, refs: Sequence[DocumentRef], settings: RowSettings)
         )
 
 
-def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
+def _answers(pipe: IO[bytes]) -> Iterator[Read | FileStamp | None]:
     with suppress(EOFError, pickle.UnpicklingError):
         while True:
             yield pickle.load(pipe)
@@ -77,17 +78,19 @@ def _answers(pipe: IO[bytes]) -> Iterator[Read | None]:
 
 def _main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process says when it is over
-    rows_version, source, refs, settings = pickle.load(sys.stdin.buffer)
+    rows_version, source, work, settings = pickle.load(sys.stdin.buffer)
     if rows_version != ROWS_VERSION:
         return  # the first process is from before an upgrade
-    for ref in refs:
-        pickle.dump(_read(source, ref, settings), sys.stdout.buffer)
+    for ref, known in work:
+        pickle.dump(_read(source, ref, settings, known), sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 
-def _read(source: Source, ref: DocumentRef, settings: RowSettings) -> Read | None:
+def _read(
+    source: Source, ref: DocumentRef, settings: RowSettings, known: KnownDocument | None
+) -> Read | FileStamp | None:
     try:
-        return read_document(source, ref, settings)
+        return read_document(source, ref, settings, known)
     except Exception:  # noqa: BLE001 - the first process meets it again, and says what it is
         return None
 

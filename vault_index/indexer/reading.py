@@ -1,10 +1,10 @@
 """Which documents have to be read, and from a document to the rows it makes."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vault_index.models import DocumentRef, Fault, FileStamp
+from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.source import Source
 from vault_index.store.writer import DocumentRow, KnownDocument
 
@@ -13,6 +13,8 @@ ROWS_VERSION = 5
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
 _RACY_NS = 20_000_000
+_COARSE_NS = 2_020_000_000
+"""The same where times are whole seconds, or on FAT every other one."""
 _NOT_BELIEVED = 0
 
 
@@ -47,6 +49,10 @@ class Plan:
     unchanged: int
 
 
+Work = Sequence[tuple[DocumentRef, KnownDocument | None]]
+"""Documents to be read, each with what the index knows of it."""
+
+
 def diff(refs: Iterable[DocumentRef], known: Mapping[str, KnownDocument], made_with: str) -> Plan:
     """Compare by path and stamp; a row made with other settings counts as changed."""
     added: list[DocumentRef] = []
@@ -72,29 +78,48 @@ class Read:
     faults: tuple[Fault, ...]
 
 
-def read_document(source: Source, ref: DocumentRef, settings: RowSettings) -> Read:
-    """Raises what `Source.read` raises."""
+def read_document(
+    source: Source, ref: DocumentRef, settings: RowSettings, known: KnownDocument | None = None
+) -> Read | FileStamp:
+    """The rows of a document or, where they would be those it has, its new stamp. Raises what `Source.read` raises."""
     # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
     from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk
     from vault_index.markdown.parse import parse, parse_transcript
 
+    began = time.time_ns()
     raw = source.read(ref)
+    stamp, made_with = _believed(raw.ref.stamp, began), settings.made_with(source)
+    if known is not None and raw.kind is None and _is_same(raw, known, made_with):
+        return stamp
+    raw = replace(raw, ref=replace(raw.ref, stamp=stamp))
     read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
     parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
-    row = describe(raw, parsed, chunks, memory_dir=settings.memory_dir, made_with=settings.made_with(source))
-    # A file that is so fresh could change again without its stamp changing: its stamp is not believed next time.
-    if time.time_ns() - max(row.mtime_ns, row.ctime_ns) < _RACY_NS:
-        row = replace(row, ctime_ns=_NOT_BELIEVED)
+    row = describe(raw, parsed, chunks, memory_dir=settings.memory_dir, made_with=made_with)
     return Read(row, (*raw.faults, *parsed.faults))
+
+
+def _believed(stamp: FileStamp, read_at: int) -> FileStamp:
+    """The stamp as it is kept. A file that was so fresh when it was read could change again without its stamp
+    changing: it is read again next time."""
+    tick = _RACY_NS if stamp.ctime_ns % 1_000_000_000 else _COARSE_NS
+    fresh = read_at - max(stamp.mtime_ns, stamp.ctime_ns) < tick
+    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp
+
+
+def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:
+    """Whether the rows are made of nothing that is new. Dates fall back to the time of the file."""
+    was, now = known.stamp, raw.ref.stamp
+    rest = (was.size, was.mtime_ns, known.made_with) == (now.size, now.mtime_ns, made_with)
+    return rest and raw.content_hash == known.content_hash
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
     """Whether a document was read in its present state."""
     return (
         was is not None
-        and (was.size, was.mtime_ns) == (now.size, now.mtime_ns)
+        and (was.size, was.mtime_ns, was.inode) == (now.size, now.mtime_ns, now.inode)
         and was.ctime_ns in (_NOT_BELIEVED, now.ctime_ns)
     )

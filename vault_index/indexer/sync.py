@@ -11,13 +11,15 @@ from typing import Any
 from vault_index.cancel import CancelToken
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
-from vault_index.models import DocumentRef, Fault, Progress, Vector
+from vault_index.indexer.reading import Plan, Read, RowSettings, Work, diff, read_document
+from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
-from vault_index.sources.names import is_readable_name, shown_name
+from vault_index.sources.mounts import numbering
+from vault_index.sources.names import is_readable_name, shown_name, spellings
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
+from vault_index.store.counts import NUMBERING, read_meta
 from vault_index.store.document_names import refresh_names
 from vault_index.store.spaces import read_spaces
 from vault_index.store.vocabulary import count_words
@@ -52,6 +54,8 @@ class Synchroniser:
         self._unread = unread
         """Why sessions are not read for now."""
         self._report = SyncReport()
+        self._looked_at: list[DocumentRef] = []
+        """What places hold. The files may have other names, to which nothing points."""
 
     def sync(
         self,
@@ -67,10 +71,16 @@ class Synchroniser:
         """
         started = time.monotonic()
         self._report = SyncReport()
+        self._looked_at = []
         for source in sources:
             wanted = [""] if places is None else places.get(source.config.name)
             if wanted is not None and self._report.finished:
                 self._sync_source(source, wanted, dry_run=dry_run)
+        if self._looked_at and self._report.finished:
+            others = self._writer.other_names(self._looked_at)
+            for source in sources:
+                if linked := others.get(source.config.name):
+                    self._sync_source(source, linked, dry_run=dry_run)
         if places is None and self._report.finished:
             self._forget_other_sources({source.config.name for source in sources}, dry_run=dry_run)
         if self._report.finished and not dry_run:
@@ -89,12 +99,18 @@ class Synchroniser:
         if source.config.kind == "opencode" and (problem := self._unread()):
             self._add(problems=(problem,))
             return
+        numbers = numbering(str(source.config.path))
+        if not dry_run and numbers != (read_meta(self._writer, f"{NUMBERING} {name}") or ""):
+            self._writer.forget_inodes(name, numbers)
+        places = [spelled for place in places for spelled in spellings(place)]
         known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
             return
+        if "" not in places:
+            self._looked_at += scan.refs
         answered = {ref.path for ref in scan.refs}
         comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
@@ -116,16 +132,16 @@ class Synchroniser:
             vanished.setdefault(row.content_hash, []).append(row)
         made_with = self._settings.made_with(source)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
-        with closing(self._read_ahead(source, [ref for ref, _ in work])) as ahead:
+        with closing(self._read_ahead(source, work)) as ahead:
             for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
                 if done > 1 and self._cancel.cancelled:
                     self._report = replace(self._report, finished=False)
                     return
                 with self._guarded(ref):
-                    read = read or self._read(source, ref)
+                    read = read or self._read(source, ref, old)
                     if read is not None and old is not None:
                         self._put_again(read, old, made_with)
-                    elif read is not None:
+                    elif isinstance(read, Read):
                         self._put_new(read, vanished.get(read.row.content_hash, []))
                 if done % _COUNTED_TOGETHER == 0:
                     count_words(self._writer)
@@ -134,17 +150,21 @@ class Synchroniser:
             self._writer.remove_document(row.id)
             self._add(removed=1)
 
-    def _read_ahead(self, source: Source, refs: Sequence[DocumentRef]) -> Generator[Read | None]:
+    def _read_ahead(self, source: Source, work: Work) -> Generator[Read | FileStamp | None]:
         """What another process has read of each document; None where it is to be read here."""
-        if len(refs) < _MANY:
-            yield from repeat(None, len(refs))
+        if len(work) < _MANY:
+            yield from repeat(None, len(work))
             return
         from vault_index.indexer.reader_process import read_ahead  # late: pickle and subprocess take 8 ms
 
-        yield from read_ahead(source, refs, self._settings)
+        yield from read_ahead(source, work, self._settings)
 
-    def _put_again(self, read: Read, old: KnownDocument, made_with: str) -> None:
-        # Written even when only the stamp is new: dates fall back to it. Equal chunks cost nothing.
+    def _put_again(self, read: Read | FileStamp, old: KnownDocument, made_with: str) -> None:
+        if isinstance(read, FileStamp):
+            self._writer.put_stamp(old.id, read)
+            self._add(unchanged=1)
+            return
+        # Written even when only the time of the file is new: dates fall back to it. Equal chunks cost nothing.
         self._put(read, old.id)
         if read.row.content_hash == old.content_hash and old.made_with == made_with:
             self._add(unchanged=1)
@@ -173,10 +193,10 @@ class Synchroniser:
             log.exception("a defect of vault-index path=%s", ref.path)
             self._fail(ref, f"a defect of vault-index: {type(error).__name__}")
 
-    def _read(self, source: Source, ref: DocumentRef) -> Read | None:
-        """The rows of one file; None where it cannot be read, or is gone since the scan: the next one knows."""
+    def _read(self, source: Source, ref: DocumentRef, old: KnownDocument | None) -> Read | FileStamp | None:
+        """What one file gives; None where it cannot be read, or is gone since the scan: the next one knows."""
         try:
-            return read_document(source, ref, self._settings)
+            return read_document(source, ref, self._settings, old)
         except NotFoundError:
             return None
         except VaultIndexError as error:

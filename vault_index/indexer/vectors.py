@@ -10,6 +10,7 @@ from vault_index.errors import TextTooLong
 from vault_index.indexer.outbound import Now, Outbound
 from vault_index.models import Vector
 from vault_index.store.cache import Cache
+from vault_index.store.counts import count_rows
 from vault_index.store.records import PendingChunk, SpaceRow
 from vault_index.store.spaces import (
     add_space,
@@ -108,11 +109,20 @@ class VectorBuilder:
             self.cursor = chunks[-1].chunk_id
             if known or any(done is not None for done in embedded):
                 return Step(sum(done or 0 for done in embedded), from_cache, finished=False)
-        if not self._space.serving and self.remaining() == 0:  # complete: it answers now, and the old one goes
+        if not self._space.serving and self._is_complete():  # it answers now, and the old one goes
             with self._lock():
                 serve_space(self._writer, self._space.id)
         self.cursor = 0
         return Step(0, 0, finished=True)
+
+    def _is_complete(self) -> bool:
+        """Whether every chunk has its vector that can have one now. Files in the cloud, or in a vault that is not
+        mounted, keep the others waiting for nothing; but where nothing has a vector, the old ones are better."""
+        staying = self._staying()
+        lacking = lacking_documents(self._writer, self._space.id)
+        waiting = [document for document in lacking if document.id not in staying]
+        has_some = sum(lacking.values()) < count_rows(self._writer, "chunk")
+        return not waiting or (has_some and not self._outbound.awaits(waiting))
 
     def _staying(self) -> Mapping[int, int]:
         return self._outbound.staying(lambda: lacking_documents(self._writer, self._space.id))

@@ -49,6 +49,7 @@ def related_documents(
                 -len({"link", "backlink"}.intersection(found.of(document.id))),
                 -found.cosines.get(document.id, -1.0),
                 document.path,
+                document.source,
             ),
         )
         shown = ranked[offset : offset + limit]

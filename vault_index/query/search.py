@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from vault_index.config.schema import RankingConfig
@@ -30,6 +31,7 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow
 from vault_index.store.spaces import serving_space
 from vault_index.store.state import State
+from vault_index.store.ties import chunks_in_order
 from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
@@ -198,7 +200,8 @@ class Searcher:
         that pages do not overlap."""
         text, vector = bool(query.match), query.vector is not None
         wanted = options.offset + options.limit
-        ordered = self._spread(order(evidence, weights(text=text, vector=vector)), options.per_document)
+        in_order = partial(chunks_in_order, self._reader)
+        ordered = self._spread(order(evidence, weights(text=text, vector=vector), in_order), options.per_document)
         ordered = with_best_texts(ordered, evidence, _BLOCK) if text else ordered
         matcher = TermMatcher(query.terms, self._reader.stems)
         ranking = Ranking(evidence, (), 0.0)

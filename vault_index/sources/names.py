@@ -1,14 +1,17 @@
 """What a name alone says about a file or folder: a document, hidden, or a leftover nobody wants to search."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
+from itertools import islice, product
+from unicodedata import normalize
 
 DOCUMENT_ENDINGS = (".md", ".markdown", ".canvas")
 """In any case of letters. Obsidian knows `.md` and `.canvas`; folders of documentation hold `.markdown` as well."""
 
 _HALF = re.compile("[\ud800-\udfff]")
 _ICLOUD = ".icloud"
+_SPELLINGS = 64
+"""Of one path, with those of the file itself first: a path of many folders with accents has no end of them."""
 _IGNORED_FOLDERS = frozenset({"node_modules", "@eadir", "#recycle", "$recycle.bin", "__macosx"})
 # Syncthing; Dropbox ("(Ann's conflicted copy 2026-01-02)") and Nextcloud ("(conflicted copy 2026-01-02 101112)").
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
@@ -54,8 +57,14 @@ def same_name(name: str, found: Iterable[str]) -> str:
     names = list(found)
     if name in names:
         return name
-    plain = unicodedata.normalize("NFC", name)
-    return min((other for other in names if unicodedata.normalize("NFC", other) == plain), default=name)
+    plain = normalize("NFC", name)
+    return min((other for other in names if normalize("NFC", other) == plain), default=name)
+
+
+def spellings(path: str) -> list[str]:
+    """The path as it stands, and with its names in the Unicode normal forms they may have had before."""
+    forms = [dict.fromkeys((part, normalize("NFC", part), normalize("NFD", part))) for part in path.split("/")]
+    return ["/".join(parts) for parts in islice(product(*forms), _SPELLINGS)]
 
 
 def shown_name(path: str) -> str:

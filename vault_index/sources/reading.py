@@ -9,6 +9,7 @@ from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp
 
 _TRIES = 3
+_LARGEST = (1 << 63) - 1
 _DATALESS = 0x40000000
 """macOS: the content is with iCloud, OneDrive or another provider (SF_DATALESS)."""
 _RECALLED = 0x1000 | 0x40000 | 0x400000
@@ -25,8 +26,9 @@ _MARKS = (
 
 
 def stamp_of(status: os.stat_result) -> FileStamp:
-    """Size and times of a file; equal stamps mean an unchanged file."""
-    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    """Size, times and number of a file; equal stamps mean an unchanged file."""
+    # The last 63 bits, which are all that SQLite has; and no device, whose number may be new after each start.
+    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _LARGEST)
 
 
 def is_placeholder(status: os.stat_result) -> bool:

@@ -60,7 +60,7 @@ class VaultSource:
 
     def scan_places(self, places: Iterable[str]) -> Scan:
         """What there is now at several paths, whether files, folders or nothing; vanished only if the vault is."""
-        places = {place.strip("/") for place in places}
+        places = {self._as_on_disk(place.strip("/")) for place in places}
         if "" in places:
             return self.scan()
         if reason := self.missing():

@@ -10,6 +10,9 @@ EMBED_PROBLEM = "embed_problem"
 SYNCED_AT = "synced_at"
 """The key of the time of the last sync, in seconds since the epoch."""
 
+NUMBERING = "numbering"
+"""With the name of a source, the key of what named the mounts whose inodes its rows know; empty where inodes last."""
+
 _COUNTS = {
     "document": "SELECT count(*) FROM document",
     "chunk": "SELECT count(*) FROM chunk",
@@ -55,7 +58,7 @@ def source_counts(db: Database) -> dict[str, tuple[int, int]]:
 def stamps(db: Database, source: str) -> dict[str, FileStamp]:
     """The state in which each document of a source was read, by path; without those that will be read again."""
     rows = db.execute(
-        "SELECT path, size, mtime_ns, ctime_ns FROM document WHERE source = ? AND made_with <> ''", (source,)
+        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ? AND made_with <> ''", (source,)
     )
     return {path: FileStamp(*stamp) for path, *stamp in rows}
 

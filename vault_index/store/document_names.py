@@ -37,7 +37,7 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
         )
         headings = _gathered(
             (document_id, heading)
-            for document_id, path in db.execute("SELECT document_id, headings FROM chunk ORDER BY id")
+            for document_id, path in db.execute("SELECT document_id, headings FROM chunk ORDER BY document_id, ordinal")
             for heading in json.loads(path)
         )
     texts = _link_texts(documents, aliases, links)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 from vault_index.store.state import State
+from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
 
 if TYPE_CHECKING:  # spares the questions that correct no word its import
     from vault_index.store.vocabulary import Vocabulary
@@ -26,9 +28,6 @@ _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
 _MOST_STEMS = 50_000
 _MOST_IDLE = 8
 """Idle connections that are kept: each holds open files, pages and the words it has seen."""
-
-Candidates = list[tuple[int, float]]
-"""Ids with scores, higher is better, best first."""
 
 
 class IndexReader(Database):
@@ -49,10 +48,8 @@ class IndexReader(Database):
         not match (`excluded`)."""
         # The plus keeps SQLite from running the whole match once for every rowid of the filter.
         where, values = _chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
-        return self.execute(
-            f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?",
-            (match, *values, limit),
-        )
+        sql = f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?"
+        return best(lambda most: self.execute(sql, (match, *values, most)), limit, partial(chunks_in_order, self))
 
     def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
         """BM25 of the given chunks, as far as they match; in no order."""
@@ -66,11 +63,10 @@ class IndexReader(Database):
         """Documents by BM25 of their names."""
         condition, values = document_condition(filters)
         where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
-        return self.execute(
-            f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where}"
-            " ORDER BY bm25(name_fts) LIMIT ?",
-            (match, *values, limit),
+        sql = (
+            f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where} ORDER BY bm25(name_fts) LIMIT ?"
         )
+        return best(lambda most: self.execute(sql, (match, *values, most)), limit, partial(documents_in_order, self))
 
     def vector_candidates(
         self, space_id: int, vector: Vector, limit: int, filters: Filters, *, required: str = "", excluded: str = ""

@@ -39,10 +39,11 @@ class DocumentColumns:
     size: int
     mtime_ns: int
     ctime_ns: int
+    inode: int
 
     @property
     def stamp(self) -> FileStamp:
-        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class ChunkRecord:
     """A chunk as it was read from the index."""
 
     chunk_id: int
+    ordinal: int
+    """Its place in the document."""
     headings: tuple[str, ...]
     start_line: int
     end_line: int
@@ -75,16 +78,16 @@ class ChunkRecord:
 
 DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
 """The columns of a `StoredDocument`, in the order of its fields."""
-CHUNK = "chunk.id, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
+CHUNK = (
+    "chunk.id, chunk.ordinal, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
+)
 """The columns `chunk_records` takes."""
 
 
 def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
     return [
-        ChunkRecord(
-            chunk_id, tuple(json.loads(headings)), start_line, end_line, text, tokens, StoredDocument(*document)
-        )
-        for chunk_id, headings, start_line, end_line, text, tokens, *document in rows
+        ChunkRecord(id_, ordinal, tuple(json.loads(headings)), first, last, text, tokens, StoredDocument(*document))
+        for id_, ordinal, headings, first, last, text, tokens, *document in rows
     ]
 
 
@@ -101,12 +104,13 @@ class DocumentState(NamedTuple):
     size: int
     mtime_ns: int
     ctime_ns: int
+    inode: int
     origin: str
     """The frontmatter as JSON, where it names a project, a directory or a session; else empty."""
 
     @property
     def stamp(self) -> FileStamp:
-        return FileStamp(self.size, self.mtime_ns, self.ctime_ns)
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.documents import documents_of
 from vault_index.store.filters import document_condition
+from vault_index.store.ties import chunks_in_order
 
 _NEAREST_CHUNKS = 200
 """Number of nearest chunks from which the nearest documents are taken."""
@@ -88,9 +89,10 @@ def nearest_documents(
         f" AND rowid IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {where})",
         values,
     )
-    owners = documents_of(db, [chunk_id for chunk_id, _ in chunks])
+    chunk_ids = [chunk_id for chunk_id, _ in chunks]
+    owners, place = documents_of(db, chunk_ids), chunks_in_order(db, chunk_ids)
     nearest: dict[int, float] = {}
-    for chunk_id, cosine in chunks:
+    for chunk_id, cosine in sorted(chunks, key=lambda one: (-one[1], place[one[0]])):
         nearest.setdefault(owners[chunk_id], cosine)
     return nearest
 

@@ -5,16 +5,19 @@ Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
+from functools import partial
 
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow, column_names
+from vault_index.store.ties import Candidates, best, chunks_in_order
 
 MAX_K = 4096  # vec0 refuses more
 _SPACE = ", ".join(column_names(VectorSpace))
 _STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
-    " CASE WHEN instr(document.frontmatter, '\"directory\"') OR instr(document.frontmatter, '\"session\"')"
+    " document.inode, CASE WHEN instr(document.frontmatter, '\"directory\"')"
+    " OR instr(document.frontmatter, '\"session\"')"
     " OR instr(document.frontmatter, 'project') THEN document.frontmatter ELSE '' END"
 )
 
@@ -102,13 +105,15 @@ def nearest(
     limit: int,
     where: str,
     values: Sequence[object],
-) -> list[tuple[int, float]]:
+) -> Candidates:
     """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search."""
-    rows = db.execute(
-        f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH ? AND k = ?{where}",
-        (vector, min(limit, MAX_K), *values),
-    )
-    return [(chunk_id, _cosine(distance)) for chunk_id, distance in rows]
+    sql = f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH ? AND k = ?{where}"
+
+    def find(most: int) -> Candidates:
+        rows = db.execute(sql, (vector, min(most, MAX_K), *values))
+        return [(chunk_id, _cosine(distance)) for chunk_id, distance in rows]
+
+    return best(find, limit, partial(chunks_in_order, db))
 
 
 def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[int]) -> dict[int, float]:

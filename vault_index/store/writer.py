@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from vault_index.models import Fault, FileStamp, Link, Vector
+from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
-from vault_index.store.connection import Database, load_vec0, recreate_tables
+from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables
+from vault_index.store.counts import NUMBERING, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
@@ -85,6 +86,24 @@ class IndexWriter(Database):
         known = (KnownDocument(id_, path, FileStamp(*stamp), hash_, made) for id_, path, *stamp, hash_, made in rows)
         return {document.path: document for document in sorted(known, key=lambda document: document.path)}
 
+    def other_names(self, refs: Sequence[DocumentRef]) -> dict[str, list[str]]:
+        """Documents that are other names of these files, and were read in another state of them: paths by source."""
+        stamps = {ref.stamp.inode: ref.stamp for ref in refs if ref.stamp.inode}
+        places = {(ref.source, ref.path) for ref in refs}
+        found: dict[str, list[str]] = {}
+        for source, path, *stamp in self.execute(
+            f"SELECT source, path, size, mtime_ns, ctime_ns, inode FROM document WHERE inode {ANY_OF}", [any_of(stamps)]
+        ):
+            if (source, path) not in places and FileStamp(*stamp) != stamps[stamp[-1]]:
+                found.setdefault(source, []).append(path)
+        return found
+
+    def forget_inodes(self, source: str, numbering: str) -> None:
+        """The files of a source are numbered anew: what they are, their texts must tell."""
+        with self.transaction():
+            self.execute("UPDATE document SET inode = 0 WHERE source = ?", (source,))
+            write_meta(self, f"{NUMBERING} {source}", numbering)
+
     def source_names(self) -> list[str]:
         return [name for (name,) in self.execute("SELECT DISTINCT source FROM document")]
 
@@ -130,9 +149,21 @@ class IndexWriter(Database):
             _put_faults(self, source, path, ())
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
-        """Replace what is known to be wrong with one file that has no document."""
+        """Replace what is known to be wrong with one file that has no document, or has one that cannot be read again.
+
+        The document's own faults are lost by that, so it is read in full when it can be.
+        """
         with self.transaction():
             _put_faults(self, source, path, faults)
+            self.execute("UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path))
+
+    def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
+        """The text of a document is the same in this state of its file."""
+        with self.transaction():
+            self.execute(
+                "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?",
+                (*astuple(stamp), document_id),
+            )
 
     def lone_faults(self, source: str) -> dict[str, list[Fault]]:
         """The faults of files of `source` that have no document, by path."""
@@ -159,7 +190,7 @@ class IndexWriter(Database):
 
 
 def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
-    sql = "SELECT id, path, size, mtime_ns, ctime_ns, content_hash, made_with FROM document WHERE source = ?"
+    sql = "SELECT id, path, size, mtime_ns, ctime_ns, inode, content_hash, made_with FROM document WHERE source = ?"
     if not place:
         return sql, (source,)
     # `0` is the character after `/`: the paths below the place are a range of the index over them.
@@ -224,8 +255,9 @@ def _put_chunks(
 def _keep_chunk(db: Database, chunk_id: int, old_hash: bytes, ordinal: int, chunk: ChunkRow) -> None:
     terms_hash = _terms_hash(chunk)
     db.execute(
-        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, terms_hash = ? WHERE id = ?",
-        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), terms_hash, chunk_id),
+        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, tokens = ?, terms_hash = ?"
+        " WHERE id = ?",
+        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.tokens, terms_hash, chunk_id),
     )
     if terms_hash != old_hash:
         assignments = ", ".join(f"{column} = ?" for column in _FTS_COLUMNS.split(", "))

@@ -7,7 +7,8 @@ words than the note's, a few shared words are chance.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
@@ -156,18 +157,22 @@ def _best(scores: Iterable[float | None]) -> float:
     return best if best > 1e-9 else 1.0
 
 
-def order(evidence: Mapping[int, Evidence], weights: Parts) -> list[int]:
-    """Chunk ids, best first, as far as the channels alone can tell; ties in the order of the ids."""
+def order(
+    evidence: Mapping[int, Evidence], weights: Parts, in_order: Callable[[Collection[int]], Mapping[int, int]]
+) -> list[int]:
+    """Chunk ids, best first, as far as the channels alone can tell; `in_order` gives the positions of equal ones."""
     scorer = Scorer(evidence, weights)
     scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
-    return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+    counts = Counter(scores.values())
+    place = in_order(tied) if (tied := [id_ for id_, score in scores.items() if counts[score] > 1]) else {}
+    return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], place.get(chunk_id, 0)))
 
 
 def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], first: int) -> list[int]:
     """`ordered` with the best chunks of the text channel among the `first`, whose passages are compared: many documents
     with one word of the query in their names would keep out the text that holds all of it."""
     scores = {chunk_id: score for chunk_id in ordered if (score := evidence[chunk_id].bm25) is not None}
-    best = set(sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))[:_BEST_TEXTS])
+    best = set(sorted(scores, key=lambda chunk_id: -scores[chunk_id])[:_BEST_TEXTS])
     others = [chunk_id for chunk_id in ordered if chunk_id not in best]
     head = {*best, *others[: first - len(best)]}
     return sorted(ordered, key=lambda chunk_id: chunk_id not in head)  # a stable sort: both parts stay in order
@@ -183,7 +188,7 @@ def rank(
     boosts: Boosts | None = None,
     better: Ranking | None = None,
 ) -> Ranking:
-    """The passages of `chunks`, best first; ties in the order of the chunks, so that equal indexes answer equally.
+    """The passages of `chunks`, best first; ties by path and place, so that equal files give equal answers.
 
     `better` is a ranking of better chunks, which these only continue.
     """
@@ -200,8 +205,13 @@ def rank(
         score = min((parts.text + parts.vector + parts.name + parts.passage) * math.prod(factors.values()), highest)
         ranked.append(RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
-    ranked.sort(key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), hit.chunk.chunk_id))
+    ranked.sort(key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit)))
     return Ranking(evidence, [*(better.hits if better else ()), *ranked], coverage)
+
+
+def _place(hit: RankedPassage) -> tuple[str, str, int, int]:
+    document = hit.chunk.document
+    return document.path, document.source, hit.chunk.ordinal, hit.passage.first
 
 
 class _MatchedPassage(NamedTuple):
@@ -252,7 +262,7 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
     found: dict[tuple[int, int], tuple[ChunkRecord, Passage]] = {}
     for chunk in chunks:
         of_file = 0 < chunk.end_line - chunk.start_line == chunk.text.count("\n")
-        part = 0 if of_file else chunk.chunk_id
+        part = 0 if of_file else chunk.ordinal + 1
         for passage in split_passages(chunk.text):
             lines = [(chunk.start_line + line, part) for line in range(passage.first, passage.last + 1)]
             own = [place for place in lines if place not in owned]

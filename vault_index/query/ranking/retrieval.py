@@ -147,7 +147,7 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
     name = _name_scores(reader, query, {*bm25, *cosine}) if query.match else {}
     return {
         chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), name.get(chunk_id))
-        for chunk_id in sorted({*bm25, *cosine, *name}.difference(hidden))
+        for chunk_id in {*bm25, *cosine, *name}.difference(hidden)
     }
 
 

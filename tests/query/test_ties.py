@@ -1,0 +1,83 @@
+"""Of two indexes of the same files each answers as the other does, in whatever order their rows were written."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.store.ties import best
+
+WORDS = [f"{one}{two}" for one in "abcdefghij" for two in "klmnopqrst"]
+ALIKE = {f"{word}.md": f"# Note {word}\n\nA heron near {word}.\n" for word in WORDS}
+NAMED = {f"{word}/heron.md": f"Nothing of {word}.\n" for word in WORDS[:70]}
+COPIES = {f"copy {word}.md": "A heron stands in the lake.\n" for word in WORDS[:70]}
+LONG = {"long.md": "# Birds\n\n" + "heron lake. " * 900 + "\n", "after.md": "heron lake. " * 900 + "\n"}
+
+
+def answers(folder: Path, files: dict[str, str], parts: Sequence[Sequence[str]], **options: Any) -> list[Any]:
+    """What an index answers whose files came in these parts."""
+    with opened(folder, provider=options.pop("provider", "none")) as index:
+        for part in parts:
+            write(folder / "vault", {path: files[path] for path in part})
+            index.sync(embed=False)
+        index.embed()
+        return [answer(index, query, **options) for query in ("heron", "heron lake", "herons near the lake")]
+
+
+def answer(index: VaultIndex, query: str, **options: Any) -> list[Any]:
+    hits = index.search(query, limit=40, **options).results
+    return [(hit.path, hit.lines, hit.focus, hit.score, hit.also) for hit in hits]
+
+
+@pytest.mark.parametrize("files", [ALIKE, NAMED, COPIES, LONG, COPIES | NAMED], ids=lambda files: str(len(files)))
+def test_hits_do_not_depend_on_the_order_of_the_rows(tmp_path: Path, files: dict[str, str]) -> None:
+    paths = sorted(files)
+    parts = [paths[len(paths) // 2 :], paths[: len(paths) // 2]]
+    found = []
+    for number, order in enumerate([[paths], parts, [*([path] for path in reversed(paths[:20])), paths[20:]]]):
+        (tmp_path / str(number)).mkdir()
+        found.append(answers(tmp_path / str(number), files, order, mode="text"))
+    assert found[0] == found[1] == found[2]
+    assert all(found[0])
+
+
+def test_nor_does_what_vectors_find(tmp_path: Path) -> None:
+    paths = sorted(COPIES)
+    found = []
+    for number, order in enumerate([[paths], [paths[40:], paths[:40]]]):
+        (tmp_path / str(number)).mkdir()
+        for mode in ("vector", "hybrid"):
+            found.append(answers(tmp_path / str(number), COPIES, order, mode=mode, provider="local"))
+    assert found[:2] == found[2:]
+    assert found[0][0][0][0] == paths[0]
+
+
+def test_a_chunk_that_was_written_later_stands_where_its_lines_do(tmp_path: Path) -> None:
+    text = "\n\n".join(f"## Part {word}\n\n" + "heron lake. " * 60 for word in WORDS[:12]) + "\n"
+    found = []
+    for number, before in enumerate([text, text[len(text) // 2 :]]):
+        (tmp_path / str(number)).mkdir()
+        with opened(tmp_path / str(number)) as index:
+            for content in (before, text):
+                write(tmp_path / str(number) / "vault", {"n.md": content})
+                index.sync()
+            found.append(answer(index, "heron", mode="text", per_document=40))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 9, 50])
+def test_of_those_that_are_as_good_as_the_last_one_the_first_are_taken(limit: int) -> None:
+    scores = {number: 1.0 if number == 30 else 0.5 if number < 25 else 0.1 for number in range(1, 40)}
+    asked = []
+
+    def find(most: int) -> list[tuple[int, float]]:
+        asked.append(most)
+        return sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:most]
+
+    expected = sorted(scores, key=lambda number: (-scores[number], -number))[:limit]
+    found = best(find, limit, lambda ids: {number: -number for number in ids})
+    assert {number for number, _ in found} == set(expected)
+    assert max(asked) <= 40 * 8

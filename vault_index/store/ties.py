@@ -1,0 +1,40 @@
+"""Equal scores: what comes first is told by its path and place, never by the number of its row, which tells only what
+was written before."""
+
+from collections.abc import Callable, Collection
+
+from vault_index.store.connection import ANY_OF, Database, any_of
+
+Candidates = list[tuple[int, float]]
+"""Ids with scores, higher is better, best first."""
+
+_MORE = 8
+
+
+def chunks_in_order(db: Database, chunk_ids: Collection[int]) -> dict[int, int]:
+    """The position of each of these chunks by path, source and place in it."""
+    sql = f"SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}"
+    rows = db.execute(f"{sql} ORDER BY document.path, document.source, chunk.ordinal", [any_of(chunk_ids)])
+    return {chunk_id: number for number, (chunk_id,) in enumerate(rows)}
+
+
+def documents_in_order(db: Database, document_ids: Collection[int]) -> dict[int, int]:
+    """The position of each of these documents by path and source."""
+    rows = db.execute(f"SELECT id FROM document WHERE id {ANY_OF} ORDER BY path, source", [any_of(document_ids)])
+    return {document_id: number for number, (document_id,) in enumerate(rows)}
+
+
+def best(
+    find: Callable[[int], Candidates], limit: int, in_order: Callable[[Collection[int]], dict[int, int]]
+) -> Candidates:
+    """The best `limit` of what `find` finds, given how many. Where others are as good as the last of them, all that are
+    as good are looked at."""
+    asked = limit + 1
+    found = find(asked)
+    while len(found) == asked and found[limit - 1][1] == found[-1][1]:
+        asked *= _MORE
+        found = find(asked)
+    if len(found) > limit and found[limit - 1][1] == found[limit][1]:
+        place = in_order([id_ for id_, score in found if score == found[limit][1]])
+        found.sort(key=lambda one: (-one[1], place.get(one[0], 0)))
+    return found[:limit]
