@@ -40,7 +40,7 @@ _FIX = "vault-index doctor --fix"
 
 TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "state_damaged"})
 """Codes of problems that a sync repairs, or that kept something from being read."""
-TO_BEGIN_ANEW = frozenset({"index_damaged", "terms", "differs"})
+TO_BEGIN_ANEW = frozenset({"index_corrupt", "index_damaged", "terms", "differs"})
 """Those that new rows from the files repair."""
 TO_REFILL = frozenset({"vectors"})
 """Those that new vectors from the cache repair."""

@@ -23,7 +23,7 @@ from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
 from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta
-from vault_index.store.integrity import refill
+from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
@@ -93,6 +93,8 @@ class WriteSide:
 
         def text() -> SyncReport:
             if anew:
+                if damage := index_damage(self._home.index_db):
+                    raise IndexCorruptError(damage)
                 self._cursors.clear()
                 self._open_writer().remove_everything()
             if everything and not dry_run:
@@ -135,9 +137,15 @@ class WriteSide:
 
     def refill(self, *, progress: Progress) -> EmbedReport:
         """Forget every vector, and take them from the cache again as far as it has them."""
+
+        def forget() -> SyncReport:
+            drop_all_spaces(self._open_writer())
+            return SyncReport()
+
         with self._held("embed"):
             self._cursors.clear()
-            drop_all_spaces(self._open_writer())
+            if self._repairing(forget)[1]:  # they could not even be dropped
+                self._synchroniser(progress, CancelToken()).sync(self._sources)
         return self._fill(progress, CancelToken())
 
     def embed_step(self, renew: bool) -> EmbedReport:
@@ -312,7 +320,8 @@ class WriteSide:
         problems: list[Problem] = []
         while True:
             try:
-                return work(), tuple(problems)
+                with damage_told(self._home.index_db):
+                    return work(), tuple(problems)
             except (IndexCorruptError, CacheDamagedError) as error:
                 if len(problems) == 2:
                     raise

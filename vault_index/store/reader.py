@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_index.config.home import Home
+from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
@@ -205,8 +206,13 @@ class ReadPool:
         connections = self._take()
         try:
             yield connections
-        except BaseException:
+        except BaseException as error:
             connections.close()
+            if not isinstance(error, VaultIndexError):
+                from vault_index.store.integrity import damage_told
+
+                with damage_told(self._home.index_db):
+                    raise
             raise
         with self._lock:
             keep = len(self._idle) < _MOST_IDLE
