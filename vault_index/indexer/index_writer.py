@@ -23,6 +23,7 @@ from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
 from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta
+from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
@@ -182,6 +183,14 @@ class WriteSide:
             lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places)
         )
         return self._synchroniser(no_progress, CancelToken()).sync(self._sources) if rebuilt else report
+
+    def purge(self, keys: set[bytes]) -> float:
+        """Leave nothing of what was removed in the files of the databases, nor the vectors of these keys where no other
+        text has them; the caller holds the lock. Returns the seconds it took."""
+        started = time.monotonic()
+        self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
+        self._open_writer().purge()
+        return time.monotonic() - started
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""

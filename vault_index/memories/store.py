@@ -265,6 +265,17 @@ class MemoryStore:
             root = self.runtime.vaults[source].config.path
             self.runtime.write.wrote(root / folder, [root / path for path in paths])
 
+    def purge(self, keys: set[bytes]) -> float:
+        """Have the index follow, and leave nothing of what was removed in its files; the seconds that took."""
+        self.flush()
+        try:
+            return self.runtime.write.purge(keys)
+        except VaultIndexError as error:
+            raise type(error)(
+                f"{error.message}; the memories are deleted, but what they said is still in the files of the index",
+                "the next `delete --permanent` takes it out of them, too",
+            ) from error
+
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _note(self, source: str, path: str) -> None:
