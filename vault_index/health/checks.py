@@ -79,7 +79,7 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
     if "state_damaged" in codes:
         with WriteLock(runtime.home.write_lock).held("doctor", _LOCK_SECONDS):
             done["state_damaged"] = mend(runtime.home.state_db)
-    if codes & TO_BEGIN_ANEW and not any(source.missing() for source in runtime.sources):
+    if codes & TO_BEGIN_ANEW and "source_vanished" not in codes:
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
     elif codes & TO_SYNC:
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)

@@ -9,6 +9,9 @@ from vault_index.disk import is_under
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
 
+EMPTY = "is empty"
+"""How the reason ends why a source counts as gone whose folder is there: one that never had documents is not gone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scan:
