@@ -38,7 +38,7 @@ from vault_index.store.state import mend
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
 
-TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "state_damaged"})
+TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "leftover", "state_damaged"})
 """Codes of problems that a sync repairs, or that kept something from being read."""
 TO_BEGIN_ANEW = frozenset({"index_corrupt", "index_damaged", "terms", "differs"})
 """Those that new rows from the files repair."""

@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from typing import Any
 
 from vault_index.cancel import CancelToken
-from vault_index.disk import is_under
+from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.reading import Plan, Read, RowSettings, diff, read_document
 from vault_index.models import DocumentRef, Fault, Progress, Vector
@@ -108,6 +108,7 @@ class Synchroniser:
             return
         if read_meta(self._writer, f"root {name}") != _root(source):
             write_meta(self._writer, f"root {name}", _root(source))
+        remove_left_drafts(scan.drafts)
         self._apply(source, plan)
         if not self._report.finished:
             return

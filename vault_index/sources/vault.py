@@ -73,6 +73,7 @@ class VaultSource:
             tuple(refs[path] for path in sorted(refs)),
             tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
             unreadable=tuple(dict.fromkeys(path for part in parts for path in part.unreadable)),
+            drafts=tuple(dict.fromkeys(path for part in parts for path in part.drafts)),
         )
 
     def examine(self, path: str) -> DocumentRef | Fault | None:
