@@ -203,7 +203,7 @@ def test_deleting_moves_to_the_trash_or_removes(index: VaultIndex, vault: Path) 
 
 
 def test_what_is_deleted_for_good_is_in_no_byte_of_our_files(tmp_path: Path) -> None:
-    word, places = "zyxwvutolk", ("index.db", "index.db-wal", "cache.db", "cache.db-wal")
+    word, places = "zyxwvutolk", ("index.db", "index.db-wal", "cache.db", "cache.db-wal", "state.db")
 
     def bytes_of_ours() -> bytes:
         return b"".join(
@@ -219,7 +219,8 @@ def test_what_is_deleted_for_good_is_in_no_byte_of_our_files(tmp_path: Path) -> 
         with index._runtime.pool.lend() as connections:
             (space,) = read_spaces(connections.reader)
             gone, kept = ({*keys_of(connections, path)} for path in (stored.path, "80-memory/same.md"))
-            vectors = connections.cache.embeddings(space.space, [*gone])
+            cache = index._runtime.write._open_cache()
+            vectors = cache.embeddings(space.space, [*gone])
         assert word.encode() in bytes_of_ours()
         assert vectors
         assert all(vector in bytes_of_ours() for vector in vectors.values())
@@ -227,9 +228,8 @@ def test_what_is_deleted_for_good_is_in_no_byte_of_our_files(tmp_path: Path) -> 
         assert float(outcome.details["purge_seconds"]) >= 0
         assert word.encode() not in bytes_of_ours().lower()
         assert not any(vector in bytes_of_ours() for vector in vectors.values())
-        with index._runtime.pool.lend() as connections:
-            assert connections.cache.embeddings(space.space, [*gone]) == {}
-            assert set(connections.cache.embeddings(space.space, [*kept])) == kept
+        assert cache.embeddings(space.space, [*gone]) == {}
+        assert set(cache.embeddings(space.space, [*kept])) == kept
         assert found(index, "egret") == ["b.md"]
         assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
         assert index.doctor(deep=True).healthy

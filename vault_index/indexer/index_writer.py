@@ -38,8 +38,7 @@ log = logging.getLogger(__name__)
 LOCK_TIMEOUT = 30.0
 """Seconds a writing call waits for another writer before it gives up."""
 
-EMBEDDED_AT_ONCE = 16
-"""Chunks; a document of more of them gets its vectors with the others."""
+EMBEDDED_AT_ONCE = 16  # chunks; a document of more of them gets its vectors with the others
 
 _NO_VEC0 = Problem(
     "vec0",
@@ -93,9 +92,9 @@ class WriteSide:
         cancel = cancel or CancelToken()
 
         def text() -> SyncReport:
+            if anew and (damage := index_damage(self._home.index_db)):
+                raise IndexCorruptError(damage)
             if anew:
-                if damage := index_damage(self._home.index_db):
-                    raise IndexCorruptError(damage)
                 self._cursors.clear()
                 self._open_writer().remove_everything()
             if everything and not dry_run:
@@ -184,13 +183,10 @@ class WriteSide:
         )
         return self._synchroniser(no_progress, CancelToken()).sync(self._sources) if rebuilt else report
 
-    def purge(self, keys: set[bytes]) -> float:
-        """Leave nothing of what was removed in the files of the databases, nor the vectors of these keys where no other
-        text has them; the caller holds the lock. Returns the seconds it took."""
-        started = time.monotonic()
+    def purge(self, keys: set[bytes]) -> None:
+        """Leave nothing of what was removed in the files, nor vectors that only these keys have; with the lock held."""
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
-        return time.monotonic() - started
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""

@@ -58,7 +58,7 @@ class MirroredSessions(OpenCodeSource):
         found = super().scan_places([""])
         missing = self.vault.missing()
         # In a vault that is empty nothing is known to lack but what was written there before.
-        if found.vanished or (missing and not (missing.endswith(EMPTY) and not cache.mirrored())):
+        if found.vanished or (missing and not (missing.endswith(EMPTY) and not state.mirrored())):
             self._scan = found if found.vanished else Scan(unreadable=("",))
             return []
         try:
