@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -38,10 +39,9 @@ def draft(
     """Write a synced file under a hidden name, which is not indexed; at the end it is removed unless it was moved.
 
     It has the permissions of `like`, else those of a new file with `mode`; and nobody may read it who may not read the
-    folder `within`.
+    folder `within`. It is locked, by which it is told from one that a crash left.
     """
-    path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    path, descriptor = _new_draft(folder, mode)
     try:
         with open(descriptor, "wb") as file:
             if like is not None:
@@ -51,15 +51,52 @@ def draft(
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        yield path
+            yield path
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
 
+def _new_draft(folder: str, mode: int) -> tuple[str, int]:
+    while True:
+        path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with contextlib.suppress(OSError):  # where a file system has no locks, no draft is taken for a left one
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return path, descriptor
+        os.close(descriptor)  # taken for a left one before it was locked
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file has a name that `draft` gives."""
+    return re.fullmatch(r"\.vault-index-[0-9a-f]{16}\.tmp", name) is not None
+
+
+def remove_left_drafts(paths: Iterable[str]) -> None:
+    """Remove those of these drafts that a crash left: files of this user that no process is writing."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                found = os.fstat(descriptor)
+                if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(path)
+            finally:
+                os.close(descriptor)
+
+
+def tidy(folder: str) -> None:
+    """Remove what a crash left in a folder that is not scanned for documents."""
+    with contextlib.suppress(OSError):
+        remove_left_drafts(f"{folder}/{name}" for name in os.listdir(folder) if is_draft(name))
+
+
 def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
     """Write a whole file; whoever reads it meanwhile finds the one before or this one."""
     folder = os.path.dirname(path)
+    tidy(folder)
     with draft(folder, data, mode=mode) as name:
         os.replace(name, path)
     sync_folder(folder)

@@ -53,6 +53,8 @@ class Runtime:
         """By name; they hold notes and memories."""
         self.sources: tuple[Source, ...] = (*self.vaults.values(), *sessions_of(config, self.vaults))
         self.by_name = {source.config.name: source for source in self.sources}
+        self.pool.close()  # its connections answer from the sources that were set up before
+        self.pool.sources = self.by_name.keys()
         self.embedders = Embedders(config.embedding)
         self._write: WriteSide | None = None
 

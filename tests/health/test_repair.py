@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
-from vault_index import VaultIndex
+from vault_index import VaultIndex, disk
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
 from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
@@ -173,21 +173,56 @@ def test_permissions_of_our_own_files_are_tightened(tmp_path: Path, vault: Path)
         assert stat.S_IMODE((vault / "a.md").stat().st_mode) == 0o644
 
 
-def test_leftovers_in_a_vault_are_named_and_never_touched(tmp_path: Path, vault: Path) -> None:
-    draft = vault / "80-memory" / ".vault-index-0123456789abcdef.tmp"
-    write(
-        vault,
-        {"80-memory/.vault-index-0123456789abcdef.tmp": "half a mem", "own.tmp": "x", ".git/.vault-index-1.tmp": ""},
-    )
+LEFT = "80-memory/.vault-index-0123456789abcdef.tmp"
+
+
+def test_what_a_crash_left_in_a_vault_is_removed_by_the_next_command(tmp_path: Path, vault: Path) -> None:
+    users = ["own.tmp", ".vault-index-1.tmp", ".vault-index-0123456789abcdef.tmp.md", ".git/" + Path(LEFT).name]
+    with opened(tmp_path) as index:
+        for command in (index.sync, lambda: index.add("Herons.")):
+            write(vault, {LEFT: "half a mem", **dict.fromkeys(users, "x")})
+            (vault / "80-memory" / ".vault-index-fedcba9876543210.tmp").symlink_to(vault / "own.tmp")
+            command()
+            assert not (vault / LEFT).exists()
+            assert all((vault / name).read_text("utf-8") == "x" for name in users)
+            (vault / "80-memory" / ".vault-index-fedcba9876543210.tmp").unlink()
+        write(vault, {LEFT: "half a mem"})
+        index.sync(dry_run=True)
+        assert (vault / LEFT).exists()
+        os.utime(vault / LEFT, (1, 1))
+        assert codes(index.repair().fixed) == ["leftover"]
+        assert not (vault / LEFT).exists()
+
+
+def test_what_is_being_written_is_nobodys_leftover(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index, disk.draft(str(vault), b"of another process") as path:
+        index.sync()
+        disk.tidy(str(vault))
+        assert Path(path).read_bytes() == b"of another process"
+    assert not Path(path).exists()
+
+
+def test_a_leftover_that_stays_is_named(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(vault, {LEFT: "half a mem"})
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)  # it is another's
     with opened(tmp_path) as index:
         index.sync()
         assert index.doctor().healthy  # it may be written to at this moment
-        os.utime(draft, (1, 1))
+        os.utime(vault / LEFT, (1, 1))
         (problem,) = index.doctor().problems
-        assert (problem.code, str(draft) in problem.message) == ("leftover", True)
+        assert (problem.code, str(vault / LEFT) in problem.message) == ("leftover", True)
         assert codes(index.repair().problems) == ["leftover"]
-        assert draft.read_text("utf-8") == "half a mem"
+        assert (vault / LEFT).read_text("utf-8") == "half a mem"
         assert not list(leftover_problems(index._runtime.config, 2.0))
+
+
+def test_an_export_and_the_settings_leave_nothing_either(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        write(tmp_path, {f"out/{Path(LEFT).name}": "[", f"home/{Path(LEFT).name}": "["})
+        index.export(tmp_path / "out" / "all.json")
+        disk.replace(str(index.home.data_dir / "any"), b"")
+        assert not list(tmp_path.rglob(".vault-index-*"))
 
 
 def test_too_few_watches_are_named_with_the_setting_that_mends_them(tmp_path: Path, vault: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_daemon_says_when_its_settings_are_not_those_of_the_file(tmp_path: Pat
     daemon = DaemonStatus(True, 4711, None)
     with opened(tmp_path) as index:
         index.sync()
-        assert codes(index_status(index._runtime, daemon)) == ["source_vanished"]
+        assert codes(index_status(index._runtime, daemon)) == []
         write(tmp_path / "vault", NOTES)
         good = index.home.config_file.read_text("utf-8")
         index.home.config_file.write_text("[wach]\n", "utf-8")

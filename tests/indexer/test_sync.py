@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.api.vaults import fresh_rows, opened, rows, write
+from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, UsageError
 from vault_index.indexer.describe import describe
@@ -72,6 +72,45 @@ def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
         write(tmp_path / "vault", NOTES)
         assert index.sync(dry_run=True).added == 3
         assert index.stats().documents == 0
+
+
+def test_a_new_empty_vault_is_an_empty_source_and_no_problem(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        for name in ("", ".obsidian"):
+            (tmp_path / "vault" / name).mkdir(exist_ok=True)
+            assert index.sync().problems == ()
+            assert index.status().problems == ()
+            assert index.doctor().healthy
+
+
+@pytest.mark.parametrize("left", ["", ".obsidian"])
+@pytest.mark.parametrize("places", [None, ["a.md"]])
+def test_the_last_file_removed_by_hand_is_removed(tmp_path: Path, left: str, places: list[str] | None) -> None:
+    with indexed(tmp_path, {"a.md": "Apples."}) as index:
+        (tmp_path / "vault" / left).mkdir(exist_ok=True)
+        (tmp_path / "vault" / "a.md").unlink()
+        report = index.sync(places and [tmp_path / "vault" / place for place in places])
+        assert (report.removed, report.problems) == (1, ())
+        assert paths_found(index, "apples") == []
+        assert index.status().problems == ()
+
+
+@pytest.mark.parametrize("notes", [{"a.md": "Apples."}, {"a.md": "Apples.", "b.md": "Bananas."}])
+@pytest.mark.parametrize("left", ["", ".obsidian"])
+@pytest.mark.parametrize("places", [None, ["a.md"]])
+def test_a_vault_of_which_only_hidden_files_are_left_keeps_its_rows(
+    tmp_path: Path, notes: dict[str, str], left: str, places: list[str] | None
+) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, notes) as index:
+        vault.rename(tmp_path / "unmounted")
+        (vault / left).mkdir(parents=True, exist_ok=True)
+        report = index.sync(places and [vault / place for place in places])
+        assert (report.removed, [problem.code for problem in report.problems]) == (0, ["source_vanished"])
+        assert paths_found(index, "apples") == ["a.md"]
+        assert [problem.code for problem in index.status().problems] == ["source_vanished"]
+        assert index.repair().problems
+        assert index.stats().documents == len(notes)
 
 
 def test_a_vault_that_vanishes_keeps_its_rows_and_is_reported(tmp_path: Path) -> None:

@@ -10,7 +10,10 @@ from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, NotFoundError, UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.store.documents import documents_by_path, embed_keys
 from vault_index.store.lock import WriteLock
+from vault_index.store.reader import Connections
+from vault_index.store.spaces import read_spaces
 
 OLD = "---\nid: 11111111-1111-4111-8111-111111111111\ntitle: Old\n---\nThe heron nests in the reeds.\n"
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
@@ -197,6 +200,45 @@ def test_deleting_moves_to_the_trash_or_removes(index: VaultIndex, vault: Path) 
     assert outcome.outcome == "deleted"
     assert files(vault) == []
     assert index.list().total == 0
+
+
+def test_what_is_deleted_for_good_is_in_no_byte_of_our_files(tmp_path: Path) -> None:
+    word, places = "zyxwvutolk", ("index.db", "index.db-wal", "cache.db", "cache.db-wal", "state.db")
+
+    def bytes_of_ours() -> bytes:
+        return b"".join(
+            (tmp_path / "home" / name).read_bytes() for name in places if (tmp_path / "home" / name).exists()
+        )
+
+    with opened(tmp_path, provider="local") as index:
+        write(tmp_path / "vault", {"a.md": "Herons nest.\n", "b.md": "---\naliases: [Egret]\n---\n# Storks\n"})
+        same = "# Peeling\n\nPeel it first.\n"
+        write(tmp_path / "vault", {"same.md": same, "80-memory/same.md": same})
+        index.sync()
+        stored = index.add(f"The {word} of a heron, as [[{word}]].", title=word.title(), tags=[word])
+        with index._runtime.pool.lend() as connections:
+            (space,) = read_spaces(connections.reader)
+            gone, kept = ({*keys_of(connections, path)} for path in (stored.path, "80-memory/same.md"))
+            cache = index._runtime.write._open_cache()
+            vectors = cache.embeddings(space.space, [*gone])
+        assert word.encode() in bytes_of_ours()
+        assert vectors
+        assert all(vector in bytes_of_ours() for vector in vectors.values())
+        (outcome, _) = index.delete([stored.id, "80-memory/same.md"], permanent=True).results
+        assert float(outcome.details["purge_seconds"]) >= 0
+        assert word.encode() not in bytes_of_ours().lower()
+        assert not any(vector in bytes_of_ours() for vector in vectors.values())
+        assert cache.embeddings(space.space, [*gone]) == {}
+        assert set(cache.embeddings(space.space, [*kept])) == kept
+        assert found(index, "egret") == ["b.md"]
+        assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
+        assert index.doctor(deep=True).healthy
+    assert not list((tmp_path / "vault").rglob(".trash"))
+
+
+def keys_of(connections: Connections, path: str) -> set[bytes]:
+    (document,) = documents_by_path(connections.reader, path)
+    return embed_keys(connections.reader, document.id)
 
 
 def test_of_several_each_is_reported(index: VaultIndex) -> None:

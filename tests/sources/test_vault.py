@@ -11,7 +11,7 @@ import pytest
 from tests.sources.trees import build, paths, vault_at
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef
-from vault_index.sources.source import Scan
+from vault_index.sources.source import EMPTY, Scan
 
 TREE = ("a.md", "b/c.md", "b/d/e.md", "f/g.md")
 
@@ -260,8 +260,14 @@ class TestVanished:
         assert vault_at(root).scan().vanished
 
     def test_a_vault_without_notes_is_there(self, tmp_path: Path) -> None:
-        root = build(tmp_path / "vault", ".obsidian/app.json", text="{}")
+        root = build(tmp_path / "vault", ".obsidian/app.json", "picture.png", text="{}")
         assert vault_at(root).scan() == Scan()
+
+    def test_hidden_files_alone_are_no_vault(self, tmp_path: Path) -> None:
+        root = build(tmp_path / "vault", ".obsidian/app.json", text="{}")
+        assert vault_at(root).scan().reason.endswith(EMPTY)
+        build(root, ".note.md.icloud")
+        assert not vault_at(root).scan().vanished
 
     def test_unmounted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         real = os.scandir

@@ -1,10 +1,13 @@
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
 import pytest
 
+from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
 from vault_index.store.connection import connect
 from vault_index.store.counts import read_meta, write_meta
@@ -68,10 +71,58 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_opened_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "index.db").mkdir()
+    (tmp_path / "file").touch()
     with pytest.raises(VaultIndexError, match="cannot open or write"):
-        IndexReader(tmp_path / "index.db")
+        IndexWriter(tmp_path / "file" / "index.db")
     now = os.statvfs(tmp_path)
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*now[:4], 0, *now[5:])))
     with pytest.raises(VaultIndexError, match="no space left"):
-        IndexReader(tmp_path / "index.db")
+        IndexWriter(tmp_path / "file" / "index.db")
+
+
+_FIRST_START = """
+import resource, sys
+from vault_index import VaultIndex
+from vault_index.errors import VaultIndexError
+
+with VaultIndex.open(sys.argv[1]) as index:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    try:
+        index.sync()
+    except VaultIndexError as error:
+        print(error.message)
+"""
+
+
+@pytest.mark.parametrize("limit", [1, 20_000, 100_000, 160_000])
+def test_a_disk_that_is_full_at_the_very_first_start_is_named_and_the_next_run_works(
+    tmp_path: Path, limit: int
+) -> None:
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"a.md": "Apples.\n"})
+        run = subprocess.run(
+            [sys.executable, "-c", _FIRST_START, str(tmp_path / "home"), str(limit)],
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert (run.stderr, "cannot open or write" in run.stdout) == ("", True)
+        assert index.sync().added == 1
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_a_folder_in_the_place_of_a_database_is_named(tmp_path: Path) -> None:
+    for name in ("index.db", "index.db-wal"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(VaultIndexError, match=f"{name} is a folder") as caught:
+            IndexWriter(tmp_path / "index.db")
+        assert "move it away" in caught.value.hint
+        (tmp_path / name).rmdir()
+
+
+@pytest.mark.parametrize("version", [-1, 0, 1, 2])
+def test_a_migration_that_fails_is_damage(tmp_path: Path, version: int) -> None:
+    IndexWriter(tmp_path / "index.db").close()
+    connection = apsw.Connection(str(tmp_path / "index.db"))
+    connection.pragma("user_version", version)
+    connection.close()
+    with pytest.raises(IndexCorruptError, match="damaged"):
+        IndexWriter(tmp_path / "index.db")

@@ -38,9 +38,9 @@ from vault_index.store.state import mend
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
 
-TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "state_damaged"})
+TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "leftover", "state_damaged"})
 """Codes of problems that a sync repairs, or that kept something from being read."""
-TO_BEGIN_ANEW = frozenset({"index_damaged", "terms", "differs"})
+TO_BEGIN_ANEW = frozenset({"index_corrupt", "index_damaged", "terms", "differs"})
 """Those that new rows from the files repair."""
 TO_REFILL = frozenset({"vectors"})
 """Those that new vectors from the cache repair."""
@@ -79,7 +79,7 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
     if "state_damaged" in codes:
         with WriteLock(runtime.home.write_lock).held("doctor", _LOCK_SECONDS):
             done["state_damaged"] = mend(runtime.home.state_db)
-    if codes & TO_BEGIN_ANEW and not any(source.missing() for source in runtime.sources):
+    if codes & TO_BEGIN_ANEW and "source_vanished" not in codes:
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
     elif codes & TO_SYNC:
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_index.config import Config, Home, load_config
+from vault_index.disk import is_draft
 from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
 from vault_index.results.status import DaemonStatus
@@ -126,12 +127,13 @@ def tighten(home: Home) -> None:
 
 
 def leftover_problems(config: Config, now: float) -> Iterator[Problem]:
-    """Drafts of memories that a crash left in a vault. They are named, and never touched: they may be the only copy."""
+    """Drafts of memories that a crash left in a vault, and that no sync removed: of another user, or where files cannot
+    be locked."""
     if found := [str(path) for source in config.sources for path in _drafts(source.path, now)]:
         yield Problem(
             "leftover",
             f"a crash left {len(found)} unfinished {'file' if len(found) == 1 else 'files'} in a vault: {some(found)}",
-            "look into them, then delete them yourself; search leaves them out",
+            "run `vault-index sync`: it removes those of this user; delete others yourself",
         )
 
 
@@ -179,7 +181,7 @@ def _drafts(root: Path, now: float) -> Iterator[Path]:
     for folder, names in _walk(root):
         for name in names:
             path = Path(folder, name)
-            if name.startswith(".vault-index-") and name.endswith(".tmp") and _age(path, now) > _LEFTOVER_SECONDS:
+            if is_draft(name) and _age(path, now) > _LEFTOVER_SECONDS:
                 yield path
 
 

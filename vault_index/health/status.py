@@ -24,7 +24,7 @@ from vault_index.results.status import (
     WatchStatus,
 )
 from vault_index.runtime import Runtime
-from vault_index.sources.source import Source
+from vault_index.sources.source import EMPTY, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader
@@ -55,16 +55,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
     """Works on whatever there is: an index that cannot be opened is a problem, not an error. A daemon gives its own
     state."""
     home, config = runtime.home, runtime.config
-    missing = [(source, reason) for source in runtime.sources if (reason := source.missing())]
-    problems = [
-        *surrounding_problems(home, config, daemon),
-        *(
-            Problem(
-                "source_vanished", f"source {source.config.name!r}: {reason}", f"its rows are kept; {source.remedy}"
-            )
-            for source, reason in missing
-        ),
-    ]
+    problems = list(surrounding_problems(home, config, daemon))
     spent: tuple[SpentDay, ...] = ()
     index, embedder = IndexStatus(0, 0, 0, 0, bytes_of(home)), _embedder(config, None)
     sources = [_source(source) for source in runtime.sources]
@@ -73,10 +64,11 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             reader = connections.reader
             index, embedder = _index(runtime, reader), _embedder(config, reader)
             sources = _source_rows(reader, runtime.sources)
+            problems += _gone(runtime.sources, sources)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
-        problems.insert(0, Problem(error.code, error.message, error.hint))
+        problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.sources, sources)]
     # What stopped the embedder is remembered, and may be found again: it is named once.
     return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
 
@@ -187,6 +179,15 @@ def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
 
 
 # --- problems --------------------------------------------------------------------------------------------------
+
+
+def _gone(sources: Sequence[Source], known: Sequence[SourceStatus]) -> Iterator[Problem]:
+    """Sources that are not there; an empty folder that never had documents is."""
+    for source, rows in zip(sources, known, strict=True):
+        reason = source.missing()
+        if reason and (rows.documents or not reason.endswith(EMPTY)):
+            message = f"source {source.config.name!r}: {reason}"
+            yield Problem("source_vanished", message, f"its rows are kept; {source.remedy}")
 
 
 def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem]:

@@ -23,7 +23,8 @@ from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
 from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta
-from vault_index.store.integrity import refill
+from vault_index.store.documents import embed_keys
+from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
@@ -37,8 +38,7 @@ log = logging.getLogger(__name__)
 LOCK_TIMEOUT = 30.0
 """Seconds a writing call waits for another writer before it gives up."""
 
-EMBEDDED_AT_ONCE = 16
-"""Chunks; a document of more of them gets its vectors with the others."""
+EMBEDDED_AT_ONCE = 16  # chunks; a document of more of them gets its vectors with the others
 
 _NO_VEC0 = Problem(
     "vec0",
@@ -92,6 +92,8 @@ class WriteSide:
         cancel = cancel or CancelToken()
 
         def text() -> SyncReport:
+            if anew and (damage := index_damage(self._home.index_db)):
+                raise IndexCorruptError(damage)
             if anew:
                 self._cursors.clear()
                 self._open_writer().remove_everything()
@@ -135,9 +137,15 @@ class WriteSide:
 
     def refill(self, *, progress: Progress) -> EmbedReport:
         """Forget every vector, and take them from the cache again as far as it has them."""
+
+        def forget() -> SyncReport:
+            drop_all_spaces(self._open_writer())
+            return SyncReport()
+
         with self._held("embed"):
             self._cursors.clear()
-            drop_all_spaces(self._open_writer())
+            if self._repairing(forget)[1]:  # they could not even be dropped
+                self._synchroniser(progress, CancelToken()).sync(self._sources)
         return self._fill(progress, CancelToken())
 
     def embed_step(self, renew: bool) -> EmbedReport:
@@ -174,6 +182,11 @@ class WriteSide:
             lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places)
         )
         return self._synchroniser(no_progress, CancelToken()).sync(self._sources) if rebuilt else report
+
+    def purge(self, keys: set[bytes]) -> None:
+        """Leave nothing of what was removed in the files, nor vectors that only these keys have; with the lock held."""
+        self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
+        self._open_writer().purge()
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
@@ -312,7 +325,8 @@ class WriteSide:
         problems: list[Problem] = []
         while True:
             try:
-                return work(), tuple(problems)
+                with damage_told(self._home.index_db):
+                    return work(), tuple(problems)
             except (IndexCorruptError, CacheDamagedError) as error:
                 if len(problems) == 2:
                     raise

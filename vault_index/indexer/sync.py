@@ -1,6 +1,7 @@
 """Bringing the rows of every source up to date with its files: scan, plan, then one document at a time."""
 
 import logging
+import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -9,7 +10,7 @@ from itertools import chain, repeat
 from typing import Any
 
 from vault_index.cancel import CancelToken
-from vault_index.disk import is_under
+from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.indexer.reading import Plan, Read, RowSettings, Work, diff, read_document
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
@@ -17,9 +18,9 @@ from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
 from vault_index.sources.mounts import numbering
 from vault_index.sources.names import is_readable_name, shown_name, spellings
-from vault_index.sources.source import Source
+from vault_index.sources.source import EMPTY, Source
 from vault_index.store.cache import Cache
-from vault_index.store.counts import NUMBERING, read_meta
+from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
 from vault_index.store.spaces import read_spaces
 from vault_index.store.vocabulary import count_words
@@ -105,6 +106,8 @@ class Synchroniser:
         places = [spelled for place in places for spelled in spellings(place)]
         known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
+        if scan.vanished and scan.reason.endswith(EMPTY) and self._is_really_empty(source):
+            scan, known = replace(scan, vanished=False), self._writer.known(name)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
@@ -118,12 +121,21 @@ class Synchroniser:
         if dry_run:
             self._add(added=len(plan.added), changed=len(plan.changed), removed=len(plan.removed))
             return
+        if read_meta(self._writer, f"root {name}") != _root(source):
+            write_meta(self._writer, f"root {name}", _root(source))
+        remove_left_drafts(scan.drafts)
         self._apply(source, plan)
         if not self._report.finished:
             return
         self._note_faults(name, scan.faults, [shown_name(place) for place in places])
         asked = {shown_name(place) for place in places if not is_readable_name(place)}
         self._add(failed=tuple(Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked))
+
+    def _is_really_empty(self, source: Source) -> bool:
+        """Whether an empty folder is no disk that is not mounted: it had no documents, or is the folder whose last one
+        was removed."""
+        known = len(self._writer.known(source.config.name))
+        return not known or (known == 1 and read_meta(self._writer, f"root {source.config.name}") == _root(source))
 
     def _apply(self, source: Source, plan: Plan) -> None:
         """Files first, removals last: a new file with the content of one that is gone is that document, moved."""
@@ -232,3 +244,12 @@ class Synchroniser:
                     if not dry_run:
                         self._writer.remove_document(row.id)
                     self._add(removed=1)
+
+
+def _root(source: Source) -> str:
+    """What tells the folder of a source from the one that a disk is mounted on."""
+    try:
+        status = os.stat(source.config.path)
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}"

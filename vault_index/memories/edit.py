@@ -17,6 +17,7 @@ from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
+from vault_index.store.documents import embed_keys
 from vault_index.store.records import StoredDocument
 
 
@@ -114,16 +115,22 @@ def delete_memories(
 ) -> MemoryOutcomes:
     if not refs:
         raise UsageError("which memory?", "name it by its id or its path")
-    done, failed = [], []
+    done: list[MemoryOutcome] = []
+    failed: list[FailedItem] = []
+    keys: set[bytes] = set()
     with writing(runtime, "delete", sources) as memories:
         for ref in refs:
             try:
                 document = memories.find(runtime.inside(ref), sources)
+                keys |= embed_keys(memories.connections.reader, document.id) if permanent else set()
                 done.append(_removed(memories, document, permanent=permanent))
             except VaultIndexError as error:
                 if len(refs) == 1:
                     raise
                 failed.append(FailedItem(ref, error.in_one_line))
+        if permanent and done:
+            seconds = memories.purge(keys)
+            done = [replace(outcome, details={"purge_seconds": round(seconds, 3)}) for outcome in done]
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 

@@ -1,6 +1,7 @@
 """Memory files while the write lock is held: compared with what is there, stored, changed and moved to the trash."""
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -264,6 +265,19 @@ class MemoryStore:
         for source, paths in written.items():
             root = self.runtime.vaults[source].config.path
             self.runtime.write.wrote(root / folder, [root / path for path in paths])
+
+    def purge(self, keys: set[bytes]) -> float:
+        """Have the index follow, and leave nothing of what was removed in its files; the seconds that took."""
+        self.flush()
+        started = time.monotonic()
+        try:
+            self.runtime.write.purge(keys)
+        except VaultIndexError as error:
+            raise type(error)(
+                f"{error.message}; the memories are deleted, but what they said is still in the files of the index",
+                "the next `delete --permanent` takes it out of them, too",
+            ) from error
+        return time.monotonic() - started
 
     # --- inside ------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitl
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.sources.opencode.model import Session, project_of
 from vault_index.sources.opencode.source import OpenCodeSource
-from vault_index.sources.source import Scan
+from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.vault import VaultSource
 from vault_index.store.records import MirroredSession
 from vault_index.store.state import State
@@ -56,7 +56,9 @@ class MirroredSessions(OpenCodeSource):
     def follow(self, state: State, progress: Progress, cancel: CancelToken) -> list[str]:
         """Write what is new of every session; returns the paths in the vault. The caller holds the lock."""
         found = super().scan_places([""])
-        if found.vanished or self.vault.missing():
+        missing = self.vault.missing()
+        # In a vault that is empty nothing is known to lack but what was written there before.
+        if found.vanished or (missing and not (missing.endswith(EMPTY) and not state.mirrored())):
             self._scan = found if found.vanished else Scan(unreadable=("",))
             return []
         try:

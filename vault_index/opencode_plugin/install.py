@@ -108,6 +108,7 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
         for path, text in old:
             with _naming(path):
                 disk.make_folder(folder := str(path.parent.absolute()))
+                disk.tidy(folder)
                 ready.append((path, drafts.enter_context(disk.draft(folder, text.encode()))))
         for path, draft in reversed(ready):  # the first file imports the others, and OpenCode may start at any moment
             with _naming(path):

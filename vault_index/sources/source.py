@@ -9,6 +9,9 @@ from vault_index.disk import is_under
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
 
+EMPTY = "is empty"
+"""How the reason ends why a source counts as gone whose folder is there: one that never had documents is not gone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scan:
@@ -21,6 +24,8 @@ class Scan:
     """The whole source is gone (unmounted, empty folder): what is indexed of it must be kept."""
     unreadable: tuple[str, ...] = ()
     """Folders and files that exist but cannot be read: what is indexed of them must be kept."""
+    drafts: tuple[str, ...] = ()
+    """Files that have the names of our drafts, as absolute paths: some may be left from a crash."""
     reason: str = ""
     """Why it counts as vanished."""
     problems: tuple[Problem, ...] = ()

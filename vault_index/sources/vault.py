@@ -19,12 +19,13 @@ from vault_index.sources.names import (
     is_readable_name,
     parts_of,
     placeholder_name,
+    placeholder_of,
     same_name,
     shown_name,
 )
 from vault_index.sources.reading import decode, read_regular, stamp_of
 from vault_index.sources.rulebook import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
-from vault_index.sources.source import Scan
+from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.walk import KEPT, Identity, Walk, identity_of, judge, placeholder_fault, unreadable_fault
 
 
@@ -72,6 +73,7 @@ class VaultSource:
             tuple(refs[path] for path in sorted(refs)),
             tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
             unreadable=tuple(dict.fromkeys(path for part in parts for path in part.unreadable)),
+            drafts=tuple(dict.fromkeys(path for part in parts for path in part.drafts)),
         )
 
     def examine(self, path: str) -> DocumentRef | Fault | None:
@@ -189,7 +191,9 @@ class VaultSource:
         """Why the source counts as gone as a whole (unmounted, empty); empty while it is there."""
         try:
             with os.scandir(self._root) as entries:
-                return "" if next(entries, None) else f"{self._root} is empty"
+                # Obsidian makes its folder also where a disk is not mounted.
+                there = any(entry.name[0] != "." or placeholder_of(entry.name) for entry in entries)
+                return "" if there else f"{self._root} {EMPTY}"
         except FileNotFoundError:
             return f"{self._root} does not exist"
         except NotADirectoryError:

@@ -8,7 +8,7 @@ import stat
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
-from vault_index.disk import is_under
+from vault_index.disk import is_draft, is_under
 from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
@@ -27,6 +27,7 @@ class Walk:
         self.refs: list[DocumentRef] = []
         self.faults: list[Fault] = list(rules.refresh())
         self.unreadable: list[str] = []
+        self.drafts: list[str] = []
         self.links: list[tuple[str, Chain]] = []
         self._source = source
         self._root = root
@@ -80,6 +81,7 @@ class Walk:
             tuple(ref for ref in refs if is_under(place, ref.path)),
             tuple(fault for fault in self.faults if is_under(place, fault.path)),
             unreadable=tuple(path for path in self.unreadable if is_under(place, path)),
+            drafts=tuple(f"{self._root}/{path}" for path in self.drafts if is_under(place, path)),
         )
 
     def _entries(
@@ -88,6 +90,8 @@ class Walk:
         for entry in entries:
             name = entry.name
             if name[0] == ".":
+                if is_draft(name):
+                    self.drafts.append(prefix + name)
                 document = placeholder_of(name)
                 path = prefix + document
                 if document and self._readable(path, path) and not self._ignored(path, chain):

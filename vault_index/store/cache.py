@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -52,6 +52,15 @@ class Cache(Database):
                 " ON CONFLICT (space_id, key) DO UPDATE SET vector = excluded.vector",
                 [(space_id, key, vector) for key, vector in vectors.items()],
             )
+
+    def drop_embeddings(self, keys: Iterable[bytes]) -> None:
+        """Forget the vectors of these keys in every space, and overwrite their bytes."""
+        self.connection.pragma("secure_delete", True)
+        with self.transaction():
+            self.execute_many(
+                "DELETE FROM embedding WHERE space_id IN (SELECT id FROM space) AND key = ?", [(key,) for key in keys]
+            )
+        self.checkpoint()
 
     def _space_id(self, space: VectorSpace) -> int:
         if space not in self._space_ids:

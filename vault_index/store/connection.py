@@ -35,6 +35,7 @@ _JOURNAL_LIMIT = 32 * 1024 * 1024
 # A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors slow down sevenfold.
 _CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024, "state": 1024}
 _MMAP_BYTES = 1 << 30
+REBUILD = "run `vault-index rebuild`: the index comes back from your files"
 ANY_OF = "IN (SELECT value FROM json_each(?))"
 """For as many values as there may be: of marks, a statement takes 32,766."""
 
@@ -112,7 +113,7 @@ class Database:
 
 _TRANSLATED = (
     apsw.CorruptError, apsw.NotADBError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.CantOpenError,
-    apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError,
+    apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError, OSError,
 )  # fmt: skip
 
 
@@ -125,11 +126,14 @@ def translated(path: Path) -> Iterator[None]:
         raise _translate(error, path) from error
 
 
-def _translate(error: apsw.Error, path: Path) -> VaultIndexError:
+def _translate(error: Exception, path: Path) -> VaultIndexError:
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return damaged(path, str(error))
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return BusyError(f"{path} is locked by another process", "try again in a moment")
+    for place in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if place.is_dir():
+            return VaultIndexError(f"{place} is a folder", "move it away and run `vault-index sync`")
     # Even a reader needs some space, for the file that connections share.
     if isinstance(error, apsw.FullError) or not _has_space(path):
         return VaultIndexError(f"no space left on the disk of {path}", "free some disk space and try again")
@@ -251,7 +255,7 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
     if version > len(steps):
         raise IndexTooNewError(
             f"{path} was made by a newer vault-index (schema {version}, this one knows {len(steps)})",
-            "upgrade vault-index; the file was left as it is",
+            f"upgrade vault-index; or, to go on with this one, move {path} away and run `vault-index sync`",
         )
     if writable:
         if version == 0:
@@ -261,7 +265,7 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
         # Full: what a loss of power must not take back. Step 3 of the cache relies on it.
         connection.pragma("synchronous", "full" if name == "state" else "normal")
         connection.pragma("cache_size", -_CACHE_KIB[name])
-        _migrate(connection, steps, carry)
+        _migrate(connection, path, name, carry)
     else:
         if version < len(steps):
             raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
@@ -295,7 +299,16 @@ def _migrations(name: Name) -> tuple[str, ...]:
     return tuple(step.read_text("utf-8") for step in sorted((_SQL / name).glob("*.sql")))
 
 
-def _migrate(connection: apsw.Connection, steps: tuple[str, ...], carry: Carry | None) -> None:
+def as_new(name: Name) -> apsw.Connection:
+    """A new database of this version, in memory."""
+    connection = apsw.Connection(":memory:")
+    for step in _migrations(name):
+        connection.execute(step).fetchall()
+    return connection
+
+
+def _migrate(connection: apsw.Connection, path: Path, name: Name, carry: Carry | None) -> None:
+    steps = _migrations(name)
     if int(connection.pragma("user_version")) == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")  # two first starts at once: one creates, the other finds it done
@@ -308,6 +321,9 @@ def _migrate(connection: apsw.Connection, steps: tuple[str, ...], carry: Carry |
         if carry is not None and before < len(steps):
             carry(connection, before)
         connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
+    except BaseException as error:
+        if connection.in_transaction:  # a full disk ends the transaction by itself
+            connection.execute("ROLLBACK")
+        if isinstance(error, apsw.SQLError | apsw.ConstraintError):  # its tables are not those of its version
+            raise _translate(apsw.CorruptError(str(error)), path) from error
         raise

@@ -138,6 +138,12 @@ def chunks_of(db: Database, document_id: int) -> list[ChunkRecord]:
     )
 
 
+def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
+    """By what the cache knows the vectors of a document, or of all."""
+    rows = db.execute("SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,))
+    return {key for (key,) in rows}
+
+
 def documents_of(db: Database, chunk_ids: Sequence[int]) -> dict[int, int]:
     """The document of each chunk."""
     return dict(db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))

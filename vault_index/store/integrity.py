@@ -2,16 +2,16 @@
 from those of an index built anew from the same files."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
 
-from vault_index.errors import VaultIndexError
+from vault_index.errors import IndexCorruptError, VaultIndexError
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.cache import Cache
-from vault_index.store.connection import Database, load_vec0, translated
-from vault_index.store.spaces import read_spaces, serving_space
+from vault_index.store.connection import REBUILD, Database, as_new, load_vec0, translated
+from vault_index.store.spaces import MAX_K, read_spaces, serving_space
 
 _BATCH = 2000
 _ROWS = {
@@ -32,6 +32,14 @@ _WORDS = {
     "name_fts": "SELECT term, col, doc, cnt FROM temp.{db}_name_fts",
     "term": "SELECT stem, word, chunks FROM {db}.term",
 }
+# Tables that FTS5 and vec0 make and check themselves; those of vec0 come and go with the spaces.
+_SCHEMA = (
+    "SELECT name, sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB 'vector_[0-9]*'"
+    " AND name NOT GLOB '*_fts_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
+)
+_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (bytes,)}
+_LENGTH = "vec_distance_l2(embedding, ?)"  # from the zero vector; all of ours have the length 1
+_UNREADABLE = (apsw.Error, IndexCorruptError, UnicodeDecodeError)
 
 
 class Checkup(Database):
@@ -44,19 +52,22 @@ class Checkup(Database):
         self._vec0 = load_vec0(self.connection)
 
     def damage(self) -> str:
-        """What SQLite itself says is wrong with the file; empty where nothing is."""
-        return _first_damage(self.value("PRAGMA quick_check(1)"))
+        """What is wrong with the file, its tables, or the types of their values; empty where nothing is."""
+        try:
+            return _first_damage(self.value("PRAGMA quick_check(1)")) or self._strange_schema() or self._strange_value()
+        except _UNREADABLE as error:
+            return str(error)
 
     def terms(self) -> str:
         """What is wrong with what is searched by words."""
         for table, rows in (("chunk_fts", "chunk"), ("name_fts", "document")):
             try:
                 self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
-            except (apsw.CorruptError, apsw.SQLError) as error:
+                # Names are written at the end of a sync: those of one that was interrupted are pending, and not wrong.
+                pending = table == "name_fts" and self.execute("SELECT 1 FROM stale_name LIMIT 1")
+                lone = 0 if pending else self._count_lone(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
+            except _UNREADABLE as error:
                 return f"{table} does not pass its integrity check ({error})"
-            # Names are written at the end of a sync: those of one that was interrupted are pending, and not wrong.
-            pending = table == "name_fts" and self.execute("SELECT 1 FROM stale_name LIMIT 1")
-            lone = 0 if pending else self._count_lone(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
             if lone:
                 return f"{lone} rows of {table} and {rows} lack each other"
         return ""
@@ -71,10 +82,37 @@ class Checkup(Database):
             try:
                 lone = self._count_lone(there, "SELECT id FROM chunk")
                 many = self.value(f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})")
-            except apsw.SQLError as error:
+                zero = bytes(4 * row.space.dimensions)
+                table = f"FROM vector_{row.id:d}"
+                strange = self.value(
+                    f"SELECT count(*) {table} WHERE {_LENGTH} BETWEEN .99 AND 1.01 IS NOT TRUE", [zero]
+                )
+                there = f"(SELECT count(*) {table})"
+                near = f"(SELECT count(*) {table} WHERE embedding MATCH ? AND k = {MAX_K})"
+                unseen = self.value(f"SELECT min({there}, {MAX_K}) - {near}", [zero])
+            except _UNREADABLE as error:
                 return f"the vectors of {row.space.model} cannot be read ({error})"
+            if strange or unseen:
+                return f"{max(strange, abs(unseen))} vectors of {row.space.model} are none, or are not found"
             if lone or many:
                 return f"{max(lone, abs(int(many)))} chunks and vectors of {row.space.model} do not go together"
+        return ""
+
+    def _strange_schema(self) -> str:
+        with closing(as_new("index")) as new:
+            want: dict[str, str] = dict(new.execute(_SCHEMA).fetchall())  # type: ignore[arg-type]
+        have = dict(self.execute(_SCHEMA))
+        strange = [name for name in {**want, **have} if want.get(name) != have.get(name)]
+        return f"not as this version makes it: {', '.join(strange)}" if strange else ""
+
+    def _strange_value(self) -> str:
+        """SQLite takes any value in any column, and text that is not UTF-8: the program reads it and fails."""
+        for (table,) in self.execute(f"SELECT name FROM ({_SCHEMA}) WHERE sql LIKE 'CREATE TABLE%'"):
+            columns = [(row[1], _TYPES[row[2]]) for row in self.execute(f"PRAGMA table_info({table})")]
+            for values in self.connection.execute(f"SELECT * FROM {table}"):
+                for value, (column, types) in zip(values, columns, strict=True):
+                    if value is not None and not isinstance(value, types):
+                        return f"{table}.{column} holds a value of another type"
         return ""
 
     def serving(self) -> VectorSpace | None:
@@ -145,6 +183,28 @@ def _in_one_alone(one: str, other: str) -> str:
 
 def _first_damage(found: object) -> str:
     return "" if found == "ok" else " ".join(str(found).split())
+
+
+def index_damage(path: Path) -> str:
+    """Why an index may fail; empty where nothing is wrong with it, or it cannot be looked at."""
+    try:
+        with closing(Checkup(path)) as checkup:
+            return checkup.damage() or checkup.vectors()
+    except VaultIndexError as error:
+        return error.message if isinstance(error, IndexCorruptError) else ""
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """An index may be damaged so that not SQLite but whoever reads it fails: where it is, say so."""
+    try:
+        yield
+    except VaultIndexError:
+        raise
+    except Exception as error:
+        if damage := index_damage(path):
+            raise IndexCorruptError(f"{path} is damaged ({damage})", REBUILD) from error
+        raise
 
 
 def cache_damage(path: Path) -> str:

@@ -11,7 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
+
 from vault_index.config.home import Home
+from vault_index.errors import VaultIndexError
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
@@ -38,6 +41,32 @@ class IndexReader(Database):
         self._vec0: bool | None = None
         self._vocabulary: tuple[int, Vocabulary] | None = None
         self._stems: dict[str, str] = {}
+        self._partial = False
+
+    def leave_out_all_but(self, sources: Collection[str]) -> None:
+        """Answer from these sources alone: rows of one that is no longer set up stay until the next sync."""
+        if set(self._sources()) <= set(sources):
+            return
+        self._partial = True
+        names = ", ".join(apsw.format_sql_value(name) for name in sources)
+        self.connection.pragma("query_only", False)  # it would forbid views, too
+        for table, kept in (
+            ("document", f"source IN ({names})"),
+            ("chunk", "document_id IN (SELECT id FROM document)"),
+            ("tag", "document_id IN (SELECT id FROM document)"),
+            ("alias", "document_id IN (SELECT id FROM document)"),
+            ("link", "document_id IN (SELECT id FROM document)"),
+            ("fault", f"source IN ({names})"),
+        ):  # a temporary view hides the table of its name, from every statement of this connection
+            self.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {kept}")
+        self.connection.pragma("query_only", True)
+
+    def _sources(self) -> Iterator[str]:
+        # One look into the index for each: DISTINCT would read all of it.
+        name = self.value("SELECT min(source) FROM document")
+        while name is not None:
+            yield name
+            name = self.value("SELECT min(source) FROM document WHERE source > ?", (name,))
 
     # --- candidates --------------------------------------------------------------------------------------------
 
@@ -47,7 +76,7 @@ class IndexReader(Database):
         """Chunks by BM25. `match` is an FTS5 expression, and so are those every chunk must match (`required`), and must
         not match (`excluded`)."""
         # The plus keeps SQLite from running the whole match once for every rowid of the filter.
-        where, values = _chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
+        where, values = self._chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
         sql = f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?"
         return best(lambda most: self.execute(sql, (match, *values, most)), limit, partial(chunks_in_order, self))
 
@@ -61,7 +90,7 @@ class IndexReader(Database):
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
         """Documents by BM25 of their names."""
-        condition, values = document_condition(filters)
+        condition, values = self._document_condition(filters)
         where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
         sql = (
             f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where} ORDER BY bm25(name_fts) LIMIT ?"
@@ -72,18 +101,43 @@ class IndexReader(Database):
         self, space_id: int, vector: Vector, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
     ) -> Candidates:
         """Chunks by cosine; `required` and `excluded` as for `text_candidates`."""
-        where, values = _chunk_condition(filters, "rowid", required, excluded)
+        where, values = self._chunk_condition(filters, "rowid", required, excluded)
         return spaces.nearest(self, space_id, vector, limit, where, values)
 
     def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
         """The first chunks of the newest documents that the filters let through."""
-        where, values = _chunk_condition(filters, "chunk.id", "", excluded)
+        where, values = self._chunk_condition(filters, "chunk.id", "", excluded)
         rows = self.execute(
             "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
             f" WHERE chunk.ordinal = 0{where} ORDER BY document.created DESC, document.source, document.path LIMIT ?",
             (*values, limit),
         )
         return [chunk_id for (chunk_id,) in rows]
+
+    def _document_condition(self, filters: Filters) -> tuple[str, list[object]]:
+        condition, values = document_condition(filters)
+        return condition or ("true" if self._partial else ""), values
+
+    def _chunk_condition(self, filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
+        """The condition that restricts `column`, a chunk id, with its values: it begins with AND, or is empty."""
+        # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
+        matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
+        condition, values = self._document_condition(filters)
+        allowed: list[str] = []
+        if condition:
+            allowed.append(
+                f"SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition}"
+            )
+        if required:
+            allowed.append(matching)
+            values.append(required)
+        if not allowed and not excluded:
+            return "", []
+        ids = " INTERSECT ".join(allowed) or "SELECT id FROM chunk"
+        if excluded:
+            ids += f" EXCEPT {matching}"
+            values.append(excluded)
+        return f" AND {column} IN ({ids})", values
 
     # --- what is known of candidates ---------------------------------------------------------------------------
 
@@ -154,26 +208,6 @@ class IndexReader(Database):
         return self._vocabulary[1]
 
 
-def _chunk_condition(filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
-    """The condition that restricts `column`, a chunk id, with its values: it begins with AND, or is empty."""
-    # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
-    matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
-    condition, values = document_condition(filters)
-    allowed: list[str] = []
-    if condition:
-        allowed.append(f"SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition}")
-    if required:
-        allowed.append(matching)
-        values.append(required)
-    if not allowed and not excluded:
-        return "", []
-    ids = " INTERSECT ".join(allowed) or "SELECT id FROM chunk"
-    if excluded:
-        ids += f" EXCEPT {matching}"
-        values.append(excluded)
-    return f" AND {column} IN ({ids})", values
-
-
 # --- connections for several threads -------------------------------------------------------------------------------
 
 
@@ -192,6 +226,8 @@ class Connections:
 class ReadPool:
     def __init__(self, home: Home) -> None:
         self._home = home
+        self.sources: Collection[str] | None = None
+        """The names of the sources that are set up: rows of others are not answered. None: not known."""
         self._idle: list[Connections] = []
         self._lock = threading.Lock()
 
@@ -201,8 +237,13 @@ class ReadPool:
         connections = self._take()
         try:
             yield connections
-        except BaseException:
+        except BaseException as error:
             connections.close()
+            if not isinstance(error, VaultIndexError):
+                from vault_index.store.integrity import damage_told
+
+                with damage_told(self._home.index_db):
+                    raise
             raise
         with self._lock:
             keep = len(self._idle) < _MOST_IDLE
@@ -227,6 +268,8 @@ class ReadPool:
                 connections.close()
         reader = IndexReader(self._home.index_db)
         try:
+            if self.sources is not None:
+                reader.leave_out_all_but(self.sources)
             return Connections(reader, State(self._home.state_db), self._file())
         except BaseException:
             reader.close()

@@ -183,6 +183,14 @@ class IndexWriter(Database):
             self.execute("UPDATE chunk SET terms_hash = x''")
             vocabulary.count_anew(self)
 
+    def purge(self) -> None:
+        """Take what was deleted out of the file, which takes as long as to write it anew: FTS5 keeps words until all of
+        a table is merged, and SQLite keeps pages."""
+        for table in ("chunk_fts", "name_fts"):
+            self.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+        self.execute("VACUUM")
+        self.checkpoint()
+
     def remove_everything(self) -> None:
         """Remove every row, in one transaction: readers see the old ones until it ends."""
         with self.transaction():

@@ -92,6 +92,7 @@ def write_file(path: Path, text: str, *, force: bool) -> int:
             )
         if not force and os.path.lexists(path):
             raise UsageError(f"{path} exists already", _TAKEN)
+        disk.tidy(str(path.parent))
         return _write(path, text, force=force)
 
 
@@ -107,6 +108,8 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
             raise UsageError(f"{folder} is not empty", "name another folder, or overwrite what is in it with --force")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = 0
+        for used in {(folder / path).parent for path, _ in files}:
+            disk.tidy(str(used))
         for path, text in files:
             place = folder / path
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

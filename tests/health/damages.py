@@ -1,0 +1,268 @@
+"""Ways to damage `index.db` and `cache.db`, each as a function of the home they lie in, and what a healthy index is."""
+
+import os
+import random
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from shutil import rmtree
+
+import apsw
+
+from tests.api.vaults import paths_found, rows
+from vault_index import VaultIndex
+from vault_index.store.connection import load_vec0
+
+Damage = Callable[[Path], None]
+
+NOTES = {
+    "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",
+    "b.md": "# Banana\n\nYellow and soft, as [[a|apples]] never are.\n",
+    "c/d.md": "# Damson\n\nA plum.\n",
+    "broken.md": "---\na: [\n---\nIts frontmatter is broken.\n",
+    "long.md": "# Long\n\n" + "".join(f"## Part {n}\n\n{'The orchard of number ' * 40}{n}.\n\n" for n in range(40)),
+    "80-memory/m.md": "---\nid: 0123abcd\ntype: note\n---\n# Peeling\n\nPeel it first.\n",
+}
+"""Enough text for several pages of 16 KiB."""
+
+
+def _sql(name: str, *statements: str) -> Damage:
+    def damage(home: Path) -> None:
+        connection = apsw.Connection(str(home / name))
+        load_vec0(connection)
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        connection.create_scalar_function("fold", lambda *values: values[0])
+        connection.execute("PRAGMA writable_schema = on")
+        for statement in statements:
+            connection.execute(statement).fetchall()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.close()
+
+    return damage
+
+
+def _bytes(name: str, change: Callable[[bytearray], object]) -> Damage:
+    def damage(home: Path) -> None:
+        data = bytearray((home / name).read_bytes())
+        changed = change(data)
+        (home / name).write_bytes(changed if isinstance(changed, bytes | bytearray) else data)
+
+    return damage
+
+
+def _put(start: int, data: bytes) -> Callable[[bytearray], None]:
+    def change(whole: bytearray) -> None:
+        whole[start : start + len(data)] = data
+
+    return change
+
+
+def _cut(part: float) -> Callable[[bytearray], bytearray]:
+    return lambda data: data[: int(len(data) * part)]
+
+
+def _page(name: str, owner: str, data: Callable[[int], bytes], *, last: bool = False, at: int = 0) -> Damage:
+    """Overwrite a page of a table or an index: its root, or the last one it has."""
+
+    def damage(home: Path) -> None:
+        connection = sqlite3.connect(home / name)
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (owner,)).fetchone()
+        connection.close()
+        if last:
+            reader = apsw.Connection(str(home / name))
+            pages = reader.execute("SELECT max(pageno) FROM dbstat WHERE name = ?", (owner,)).fetchall()
+            reader.close()
+            root = pages[0][0]
+        whole = bytearray((home / name).read_bytes())
+        _put((root - 1) * size + at, data(size - at))(whole)
+        (home / name).write_bytes(whole)
+
+    return damage
+
+
+def _noise(length: int) -> bytes:
+    return random.Random(length).randbytes(length)
+
+
+def _file(name: str, data: bytes) -> Damage:
+    def damage(home: Path) -> None:
+        (home / name).write_bytes(data)
+
+    return damage
+
+
+def _folder(name: str) -> Damage:
+    def damage(home: Path) -> None:
+        (home / name).unlink()
+        (home / name).mkdir()
+        (home / name / "inside").write_text("of somebody")
+
+    return damage
+
+
+def _mode(name: str, mode: int) -> Damage:
+    return lambda home: (home / name).chmod(mode)
+
+
+def _copy(path: Path, place: Path) -> None:
+    place.write_bytes(path.read_bytes())
+
+
+def _gone(name: str) -> Damage:
+    return lambda home: (home / name).unlink()
+
+
+INDEX: dict[str, Damage] = {
+    "empty file": _file("index.db", b""),
+    "no database": _file("index.db", b"nothing of the kind" * 1000),
+    "one byte": _file("index.db", b"S"),
+    "gone": _gone("index.db"),
+    "a folder": _folder("index.db"),
+    "no permission": _mode("index.db", 0),
+    "read only": _mode("index.db", 0o400),
+    "cut to 100 bytes": _bytes("index.db", lambda data: data[:100]),
+    "cut to one page": _bytes("index.db", lambda data: data[:16384]),
+    "cut to a half": _bytes("index.db", _cut(0.5)),
+    "cut by a page": _bytes("index.db", lambda data: data[:-16384]),
+    "cut in a page": _bytes("index.db", lambda data: data[:-1000]),
+    "longer by garbage": _bytes("index.db", lambda data: data + _noise(50_000)),
+    "wrong magic": _bytes("index.db", _put(0, b"SQLite format 9\0")),
+    "wrong page size": _bytes("index.db", _put(16, b"\x10\x01")),
+    "another page size": _bytes("index.db", _put(16, b"\x10\x00")),
+    "wrong write version": _bytes("index.db", _put(18, b"\x09\x09")),
+    "wrong page count": _bytes("index.db", _put(28, b"\x00\x00\x00\x03")),
+    "wrong free list": _bytes("index.db", _put(32, b"\x00\x00\x00\x05\x00\x00\x00\x09")),
+    "wrong encoding": _bytes("index.db", _put(56, b"\x00\x00\x00\x07")),
+    "UTF-16": _bytes("index.db", _put(56, b"\x00\x00\x00\x02")),
+    "user_version 0": _sql("index.db", "PRAGMA user_version = 0"),
+    "user_version 1": _sql("index.db", "PRAGMA user_version = 1"),
+    "user_version 99": _sql("index.db", "PRAGMA user_version = 99"),
+    "user_version -1": _sql("index.db", "PRAGMA user_version = -1"),
+    "wrong application_id": _sql("index.db", "PRAGMA application_id = 1234567"),
+    "noise in the header": _bytes("index.db", _put(20, _noise(80))),
+    "noise in the schema": _bytes("index.db", _put(100, _noise(2000))),
+    "zeros on page 2": _bytes("index.db", _put(16384, bytes(16384))),
+    "zeroed document": _page("index.db", "document", bytes),
+    "zeroed chunk": _page("index.db", "chunk", bytes),
+    "zeroed last page of chunk": _page("index.db", "chunk", bytes, last=True),
+    "zeroed tag": _page("index.db", "tag", bytes),
+    "zeroed link": _page("index.db", "link", bytes),
+    "zeroed term": _page("index.db", "term", bytes),
+    "zeroed meta": _page("index.db", "meta", bytes),
+    "zeroed fault": _page("index.db", "fault", bytes),
+    "zeroed vector_space": _page("index.db", "vector_space", bytes),
+    "zeroed pending": _page("index.db", "pending", bytes),
+    "zeroed index of document": _page("index.db", "document_uid", bytes),
+    "zeroed index of chunk": _page("index.db", "chunk_document", bytes),
+    "zeroed chunk_fts_data": _page("index.db", "chunk_fts_data", bytes),
+    "zeroed name_fts_data": _page("index.db", "name_fts_data", bytes),
+    "zeroed vectors": _page("index.db", "vector_1_vector_chunks00", bytes),
+    "zeroed last page of vectors": _page("index.db", "vector_1_vector_chunks00", bytes, last=True),
+    "zeros for vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = zeroblob(length(vectors))"),
+    "noise for vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = randomblob(length(vectors))"),
+    "zeroed vector rows": _page("index.db", "vector_1_rowids", bytes),
+    "zeroed vector chunks": _page("index.db", "vector_1_chunks", bytes),
+    "wrong type of page": _page("index.db", "chunk", lambda _: b"\x02"),
+    "noise in a page of text": _page("index.db", "chunk", _noise, last=True, at=8),
+    "no table chunk": _sql("index.db", "DROP TABLE chunk"),
+    "no table document": _sql("index.db", "DROP TABLE document"),
+    "no table term": _sql("index.db", "DROP TABLE term"),
+    "no table meta": _sql("index.db", "DROP TABLE meta"),
+    "no table fault": _sql("index.db", "DROP TABLE fault"),
+    "no table chunk_fts": _sql("index.db", "DROP TABLE chunk_fts"),
+    "no table of vectors": _sql("index.db", "DROP TABLE vector_1"),
+    "no index": _sql("index.db", "DROP INDEX chunk_document"),
+    "a trigger": _sql("index.db", "CREATE TRIGGER t BEFORE DELETE ON tag BEGIN SELECT raise(abort, 'no'); END"),
+    "a column too many": _sql("index.db", "ALTER TABLE document ADD COLUMN more TEXT"),
+    "a column too few": _sql("index.db", "ALTER TABLE chunk DROP COLUMN context"),
+    "no chunk_fts_data": _sql("index.db", "DELETE FROM chunk_fts_data"),
+    "no chunk_fts_idx": _sql("index.db", "DELETE FROM chunk_fts_idx"),
+    "no chunk_fts_docsize": _sql("index.db", "DELETE FROM chunk_fts_docsize"),
+    "no chunk_fts_config": _sql("index.db", "DELETE FROM chunk_fts_config"),
+    "no shadow table of chunk_fts": _sql("index.db", "DROP TABLE chunk_fts_data"),
+    "no name_fts_data": _sql("index.db", "DELETE FROM name_fts_data"),
+    "no row of name_fts": _sql("index.db", "DELETE FROM name_fts WHERE rowid = 2"),
+    "no vector_1_rowids": _sql("index.db", "DELETE FROM vector_1_rowids"),
+    "no vector_1_chunks": _sql("index.db", "DELETE FROM vector_1_chunks"),
+    "no vector_1_vector_chunks00": _sql("index.db", "DELETE FROM vector_1_vector_chunks00"),
+    "short blob of vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = x'00'"),
+    "short blob of validity": _sql("index.db", "UPDATE vector_1_chunks SET validity = x'00'"),
+    "no shadow table of vectors": _sql("index.db", "DROP TABLE vector_1_chunks"),
+    "a space without vectors": _sql("index.db", "UPDATE vector_space SET id = 7"),
+    "dimensions of a space": _sql("index.db", "UPDATE vector_space SET dimensions = 7"),
+    "bytes in document.path": _sql("index.db", "UPDATE document SET path = x'ff00' WHERE path = 'b.md'"),
+    "no UTF-8 in document.path": _sql(
+        "index.db", "UPDATE document SET path = cast(x'ff6d64' AS TEXT) WHERE path = 'b.md'"
+    ),
+    "bytes in document.uid": _sql("index.db", "UPDATE document SET uid = x'00' WHERE path = 'b.md'"),
+    "bytes in document.frontmatter": _sql("index.db", "UPDATE document SET frontmatter = x'00'"),
+    "text in document.mtime_ns": _sql("index.db", "UPDATE document SET mtime_ns = 'late'"),
+    "text in document.content_hash": _sql("index.db", "UPDATE document SET content_hash = 'text'"),
+    "no JSON in document.frontmatter": _sql("index.db", "UPDATE document SET frontmatter = '{'"),
+    "no JSON in chunk.headings": _sql("index.db", "UPDATE chunk SET headings = '['"),
+    "bytes in chunk.text": _sql("index.db", "UPDATE chunk SET text = x'00ff' WHERE id = 2"),
+    "bytes in tag": _sql("index.db", "UPDATE tag SET tag = x'ff'"),
+    "bytes in term": _sql("index.db", "UPDATE term SET word = x'ff' WHERE word = 'seeds'"),
+    "bytes in fault": _sql("index.db", "UPDATE fault SET message = x'ff'"),
+    "other text in chunk.text": _sql("index.db", "UPDATE chunk SET text = 'of another note' WHERE id = 2"),
+    "no rows of tag": _sql("index.db", "DELETE FROM tag"),
+    "no rows of chunk": _sql("index.db", "DELETE FROM chunk"),
+    "no rows of document": _sql("index.db", "DELETE FROM document"),
+    "one row of document missing": _sql("index.db", "DELETE FROM document WHERE path = 'b.md'"),
+    "no rows of vector_space": _sql("index.db", "DELETE FROM vector_space"),
+    "garbage as -wal": _file("index.db-wal", _noise(100_000)),
+    "garbage as -shm": _file("index.db-shm", _noise(32_768)),
+    "a folder as -wal": lambda home: (home / "index.db-wal").mkdir(),
+    "a log of another database": lambda home: _copy(home / "other-wal", home / "index.db-wal"),
+}
+
+CACHE: dict[str, Damage] = {
+    "cache: empty file": _file("cache.db", b""),
+    "cache: gone": _gone("cache.db"),
+    "cache: no database": _file("cache.db", b"nothing of the kind" * 1000),
+    "cache: cut to a half": _bytes("cache.db", _cut(0.5)),
+    "cache: noise in the header": _bytes("cache.db", _put(20, _noise(80))),
+    "cache: zeroed embedding": _page("cache.db", "embedding", bytes),
+    "cache: zeroed index": _page("cache.db", "embedding_key", bytes),
+    "cache: no table embedding": _sql("cache.db", "DROP TABLE embedding"),
+    "cache: short vectors": _sql("cache.db", "UPDATE embedding SET vector = x'00'"),
+    "cache: text as vectors": _sql("cache.db", "UPDATE embedding SET vector = 'text'"),
+    "cache: garbage as -wal": _file("cache.db-wal", _noise(100_000)),
+    "cache: user_version 99": _sql("cache.db", "PRAGMA user_version = 99"),
+}
+
+
+def schema(index_db: Path) -> list[object]:
+    """Version, tables and indexes, but those that vec0 makes: they are called by the number of a space."""
+    connection = apsw.Connection(str(index_db))
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT GLOB 'vector_[0-9]*'")
+    return [connection.pragma("user_version"), *sorted(found.fetchall(), key=str)]
+
+
+def wrong(home: Path, fresh: Mapping[str, Sequence[object]]) -> str:
+    """What is wrong with an index that should have the rows of a fresh one; empty where nothing is."""
+    index_db = home / "index.db"
+    try:
+        with VaultIndex.open(home) as index:
+            if (found := paths_found(index, "seeds inside")[:1]) != ["a.md"]:
+                return f"found {found}"
+            if (found := paths_found(index, "banana", mode="vector")[:1]) != ["b.md"]:
+                return f"found {found} by meaning"
+        connection = apsw.Connection(str(index_db))
+        try:
+            if (check := connection.execute("PRAGMA integrity_check(1)").get) != "ok":
+                return str(check)
+        finally:
+            connection.close()
+        have: Mapping[str, Sequence[object]] = rows(index_db) | {"schema": schema(index_db)}
+        return ", ".join(name for name in fresh if have.get(name) != fresh[name])
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is not healthy
+        return f"{type(error).__name__}: {error}"
+
+
+def clear(home: Path) -> None:
+    """Remove a home, whatever became of its files."""
+    for path in home.rglob("*"):
+        os.chmod(path, 0o700)
+    rmtree(home)

@@ -1,0 +1,54 @@
+"""Rows of a source that is no longer set up: they stay until the next sync, and are not answered."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, paths_found, write
+from vault_index import VaultIndex
+from vault_index.config.edit import add_source, remove_source
+from vault_index.errors import NotFoundError
+
+
+@pytest.fixture
+def removed(tmp_path: Path) -> Iterator[VaultIndex]:
+    """An index of two vaults, of which one was taken out of the configuration; nothing was synced since."""
+    write(tmp_path / "vault", {"a.md": "# Herons\n\nHerons wade. [[storks]]\n\n#bird\n"})
+    gone = {f"storks{n}.md": f"# Storks {n}\n\nHerons wade as storks do. [[a]] #gone\n" for n in range(60)}
+    write(tmp_path / "other", gone | {"storks.md": "---\naliases: [adebar]\n---\nHerons wade, herons wade.\n"})
+    with opened(tmp_path, provider="local") as index:
+        add_source(index.home, "other", tmp_path / "other")
+    with opened(tmp_path, provider="local") as index:
+        index.sync()
+        assert "storks.md" in paths_found(index, "herons wade", limit=100)
+        remove_source(index.home, "other")
+        with opened(tmp_path, provider="local") as again:
+            yield again
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
+def test_search_answers_from_what_is_set_up(removed: VaultIndex, mode: str) -> None:
+    assert set(paths_found(removed, "herons wade", mode=mode, limit=5)) == {"a.md"}
+    assert set(paths_found(removed, "storks", mode=mode)) <= {"a.md"}
+
+
+def test_nothing_else_tells_of_it(removed: VaultIndex) -> None:
+    assert [document.path for document in removed.list().results] == ["a.md"]
+    assert [tag.tag for tag in removed.tags().results] == ["bird"]
+    assert removed.stats().documents == 1
+    assert [document.path for document in removed.related("a.md").results] == []
+    for reference in ("storks.md", "[[storks]]", "adebar"):
+        with pytest.raises(NotFoundError):
+            removed.get(reference)
+
+
+def test_a_running_program_that_reads_its_settings_again_answers_so_too(tmp_path: Path, removed: VaultIndex) -> None:
+    add_source(removed.home, "other", tmp_path / "other")
+    removed._runtime.reload()
+    assert "storks.md" in paths_found(removed, "herons wade", limit=100)
+    remove_source(removed.home, "other")
+    removed._runtime.reload()
+    assert paths_found(removed, "herons wade", limit=100) == ["a.md"]
+    removed.sync()
+    assert removed.stats().documents == 1
