@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_index.config.home import Home
+from vault_index.errors import UsageError
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
@@ -205,8 +206,10 @@ class ReadPool:
         connections = self._take()
         try:
             yield connections
-        except BaseException:
+        except BaseException as error:
             connections.close()
+            if isinstance(error, UnicodeEncodeError):  # half a character, which no database takes
+                raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
             raise
         with self._lock:
             keep = len(self._idle) < _MOST_IDLE
