@@ -2,7 +2,8 @@
 
     VaultIndexError          1  failed
     ├── UsageError           2  usage        the command, the query or an argument is wrong
-    │   └── ConfigError      2  config       the configuration is wrong
+    │   ├── ConfigError      2  config       the configuration is wrong
+    │   └── NotInSourceError 2  usage        a path that lies in no source
     ├── NotFoundError        3  not_found    no such document, memory or source
     ├── NotSetUpError        4  not_set_up   no configuration, or no index yet
     ├── BusyError            5  busy         another process holds the lock
@@ -59,6 +60,10 @@ class UsageError(VaultIndexError):
 
 class ConfigError(UsageError):
     code = "config"
+
+
+class NotInSourceError(UsageError):
+    """The path of a file that nothing is indexed of."""
 
 
 class NotFoundError(VaultIndexError):

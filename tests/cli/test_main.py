@@ -99,7 +99,7 @@ def test_a_pipe_gets_toon_and_get_the_text(answering: Any, capsys: pytest.Captur
     assert capsys.readouterr().out.startswith("results[1]{id,score,place,title,text,tokens}:")
     answering(answers.texts(answers.text()))
     assert main(["get", "5f0c"]) == 0
-    assert capsys.readouterr().out.startswith("<!-- 5f0c3f0e 30-code/wal.md:10-42 (300 tokens) -->\n# WAL\n")
+    assert capsys.readouterr().out.startswith("<!-- 5f0c3f0e 30-code/wal.md:10-42 (300 tokens); data,")
 
 
 def test_an_empty_answer_is_done(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,16 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
-from vault_index.errors import BusyError, EmbedderError, IndexCorruptError, NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import (
+    BusyError,
+    ConfigError,
+    EmbedderError,
+    IndexCorruptError,
+    NotFoundError,
+    NotInSourceError,
+    UsageError,
+    VaultIndexError,
+)
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.results.status import WorkStatus
@@ -372,14 +381,19 @@ def test_one_bad_path_does_not_spoil_the_others(index: FakeIndex, make: Make) ->
     writer.start()
     until(lambda: settled(index))
     (index.root / "b.md").write_text("beta", "utf-8")
-    index.fail = [VaultIndexError("cannot be read"), UsageError("in no source")]
+    index.fail = [VaultIndexError("cannot be read"), NotInSourceError("in no source")]
     writer.mark(str(index.root / "bad.md"))
     writer.mark(str(index.root / "b.md"))
     until(lambda: "b.md" in index.rows)
     assert (str(index.root / "b.md"),) in index.syncs
 
 
-@pytest.mark.parametrize("error", [BusyError("locked"), IndexCorruptError("torn"), NotFoundError("gone")])
+ERRORS = [
+    BusyError("locked"), IndexCorruptError("torn"), NotFoundError("gone"), UsageError("leads out"), ConfigError("torn")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ERRORS)
 def test_a_save_that_fails_is_tried_again(index: FakeIndex, make: Make, error: VaultIndexError) -> None:
     writer = make()
     writer.start()

@@ -1,4 +1,5 @@
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -166,6 +167,21 @@ def test_the_shipped_files_are_the_ones_the_checksums_name() -> None:
     for line in (folder / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split()
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+def test_a_model_that_is_not_the_one_shipped_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that loads, and was changed after it was checked."""
+    shipped = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
+    shutil.copytree(shipped, tmp_path / "model")
+    monkeypatch.setattr("vault_index.embeddings.local.files", lambda package: tmp_path)
+    LocalEmbedder(EmbeddingConfig()).embed(["text"])
+    model = tmp_path / "model" / "model.int8-nm.onnx"
+    data = bytearray(model.read_bytes())
+    data[len(data) // 2] ^= 1  # among the weights
+    model.write_bytes(data)
+    with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
+        LocalEmbedder(EmbeddingConfig()).embed(["text"])
+    assert str(caught.value.__cause__) == "another checksum"
 
 
 def test_the_runtime_leaves_no_telemetry_behind(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
         replies += map(json.loads, server.stdout)
         told = server.stderr.read()
     assert all(reply["jsonrpc"] == "2.0" for reply in replies)
-    assert [reply["id"] for reply in replies if "id" in reply] == [1, 2]
+    assert [reply["id"] for reply in replies if reply.get("id")] == [1, 2]
     assert b"a library speaks" in told
     assert b"and another" in told
     assert b"and a child" in told

@@ -433,3 +433,35 @@ def test_a_cancelled_import_keeps_what_it_brought_and_goes_on(tmp_path: Path) ->
         assert index.list(kind="memory").total == 1
         rest = index.import_(tmp_path / "data.json")
         assert (outcomes(rest).count("created"), rest.finished) == (2, True)
+
+
+def test_a_folder_is_imported_without_what_lies_elsewhere(tmp_path: Path) -> None:
+    """Links out of it are not followed, pipes not waited for, and the others come in."""
+    here = vaults(tmp_path)[1]
+    folder, secret = tmp_path / "given", tmp_path / "secret.md"
+    secret.write_text("# Secret\n\nthe passphrase\n", "utf-8")
+    write(folder, {"good.md": "# Good\n\nIt is.\n"})
+    (folder / "link.md").symlink_to(secret)
+    (folder / "loop.md").symlink_to("loop.md")
+    os.mkfifo(folder / "pipe.md")
+    os.mkfifo(folder / ".vault-index-usage.json")
+    with opened(here) as index:
+        outcomes = index.import_(folder)
+        assert [item.position for item in outcomes.failed] == ["link.md", "loop.md", "pipe.md"]
+        assert [item.outcome for item in outcomes.results] == ["created"]
+        assert index.search("passphrase").results == ()
+
+
+@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "a\0b"])
+def test_what_is_no_file_is_not_imported(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with opened(vaults(tmp_path)[1]) as index, pytest.raises(VaultIndexError, match=r"not a file|no name of a file"):
+        index.import_(tmp_path / name)
+
+
+def test_the_memory_folder_of_a_project_may_not_lead_out_of_it(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere", {"a.md": "# A\n\nNot yours.\n"})
+    (tmp_path / "project" / ".opencode").mkdir(parents=True)
+    (tmp_path / "project" / ".opencode" / "memory").symlink_to(tmp_path / "elsewhere")
+    with opened(vaults(tmp_path)[1]) as index, pytest.raises(UsageError, match="leads out"):
+        index.import_(tmp_path / "project")

@@ -319,3 +319,19 @@ def test_sessions_that_a_cancelled_sync_left_are_written_by_the_next(tmp_path: P
         assert index.sync().finished
         assert len(files(tmp_path)) == 4
         assert sessions(index) == list(files(tmp_path))
+
+
+def test_a_link_in_the_folder_keeps_nobody_out(client: Client, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("---\nsession: ses_a\n---\n", "utf-8")
+    client.begin("A heron at the lake")
+    folder = tmp_path / "vault" / "sessions"
+    folder.mkdir(parents=True)
+    for name in ("link.md", "loop.md"):
+        (folder / name).symlink_to(outside if name == "link.md" else name)
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"new.md": "the gazelle\n"})
+        index.sync()
+        assert [hit.path for hit in index.search("gazelle").results] == ["new.md"]
+        assert sessions(index) == [A]
+    assert outside.read_text("utf-8") == "---\nsession: ses_a\n---\n"

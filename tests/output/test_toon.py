@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from tests.output import answers
 from vault_index import tokens
 from vault_index.output import render
+from vault_index.output.clean import visible
 
 LINE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -17,22 +18,27 @@ def decoded(method: str, answer: dict[str, Any]) -> Any:
     return toon_format.decode(render(method, answer, "toon"))
 
 
+def shown(words: str) -> str:
+    """The words without what acts: what stands before the space is escaped, and comes back."""
+    return "".join(one if one < " " else visible(one) for one in words)
+
+
 @pytest.mark.parametrize("words", answers.NASTY)
 def test_nasty_strings_come_back(words: str) -> None:
     answer = answers.search(answers.hit(0, title=words, path=f"{words}.md"), answers.hit(1, also=(words,)))
     first, second = decoded("search", answer)["results"]
-    assert first["title"] == words
-    assert first["place"] == f"{words}.md:20-31"
-    assert second.get("also", "") == words
+    assert first["title"] == shown(words)
+    assert first["place"] == f"{shown(words)}.md:20-31"
+    assert second.get("also", "") == shown(words)
     content = decoded("get", answers.texts(answers.text(content=words, title=words)))["results"][0].get("content", "")
-    assert content == words
+    assert content == shown(words)
 
 
 @given(LINE, LINE, LINE)
 def test_any_string_comes_back(title: str, path: str, digest: str) -> None:
     answer = answers.search(answers.hit(0, title=title, path=path, digest=digest, kind="memory"), answers.hit(1))
     first = decoded("search", answer)["results"][0]
-    assert (first["title"], first["place"]) == (title, f"{path}:20-31")
+    assert (first["title"], first["place"]) == (shown(title), f"{shown(path)}:20-31")
 
 
 @pytest.mark.parametrize(("method", "answer"), answers.every_answer('a, "b": [c]\n- d'))

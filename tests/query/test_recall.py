@@ -99,7 +99,7 @@ def test_the_block_and_what_is_said_of_it(index: VaultIndex) -> None:
 
 def test_author_and_date_stand_beside_the_place(index: VaultIndex) -> None:
     text = index.recall("which ports do tests use").text
-    assert "`80-memory/a.md:7` · decision · ann · 20" in text
+    assert "`80-memory/a.md:7` · decision · `ann` · 20" in text
 
 
 def test_what_is_outdated_is_shown_as_such_when_it_answers(index: VaultIndex) -> None:

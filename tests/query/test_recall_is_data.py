@@ -82,7 +82,7 @@ NOTES = {
     **{f"80-memory/{number}n/{name.replace('/', '∕')}": "" for number, name in enumerate(NAMES.values())},
 }
 ATTEMPTS = dict(zip((*BODIES, *FRONT, *NAMES), NOTES, strict=True))
-_HEAD = re.compile(r"`[^`\n]+`( · [\w .@+…-]+)+")
+_HEAD = re.compile(r"`[^`\n]+`( · (?:`[\w .@+…-]+`|note|memory|session|decision|[0-9-]{10}|low confidence|outdated))+")
 
 
 def word(path: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from vault_index.api.index import VaultIndex
@@ -14,6 +16,17 @@ from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError
 from vault_index.models import Progress
 from vault_index.results.base import WHEN_ASKED
+
+_KINDS = {
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    "Names": ((str, list, tuple), "text, or a list of texts"),
+    "Sequence[str | Path]": ((list, tuple), "a list of texts"),
+    "str | Path": ((str, Path), "text"),
+}
+"""What values may be, by the annotation of the parameter, and how to say so; all others are text."""
+_TEXT = (str,), "text"
 
 
 def dispatch(
@@ -39,30 +52,42 @@ def call(
     entry = METHODS[method]
     rest = dict(params)
     name = next((call for option, call in entry.instead if rest.pop(option, False)), entry.call or method)
-    known = _parameters(name) - {"progress", "cancel"}
-    unknown = sorted(set(rest) - known)
-    if unknown:
-        raise UsageError(f"{method} has no parameter {unknown[0]!r}", f"it has {', '.join(sorted(known)) or 'none'}")
-    if not entry.names_files:
-        _must_be_text(rest)
-    if progress and "progress" in _parameters(name):
+    known = _parameters(name)
+    for parameter, value in rest.items():
+        if parameter not in known or parameter in ("progress", "cancel"):
+            names = ", ".join(sorted(known.keys() - {"progress", "cancel"})) or "none"
+            raise UsageError(f"{method} has no parameter {parameter!r}", f"it has {names}")
+        if value is not None:
+            _check(parameter, value, known[parameter].annotation, names_files=entry.names_files)
+    rest = {parameter: value for parameter, value in rest.items() if value is not None}
+    missing = [name for name, one in known.items() if one.default is one.empty and name not in rest]
+    if missing:
+        raise UsageError(f"{method} needs {missing[0]}", f"give {missing[0]}")
+    if progress and "progress" in known:
         rest |= {"progress": progress, "cancel": cancel}
     return getattr(index, name)(**rest)
 
 
-def _must_be_text(params: Mapping[str, Any]) -> None:
-    """Raise UsageError for bytes of a shell that are not UTF-8: nothing in an index is called by them."""
-    for name, value in params.items():
-        for text in [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ():
-            try:
-                str(text).encode()
-            except UnicodeEncodeError as error:
-                raise UsageError(f"{name} is not valid UTF-8", "give it in UTF-8") from error
+def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None:
+    """Raise UsageError for a value of another kind, for bytes of a shell that are not UTF-8 (nothing in an index is
+    called by them), and for what no file can be called."""
+    kinds, expected = _KINDS.get(annotation.removesuffix(" | None"), _TEXT)
+    texts = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) else []
+    fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
+    if not fits or not all(isinstance(text, str | Path) for text in texts):
+        raise UsageError(f"{name} must be {expected}, not {value!r:.60}", "correct it, and ask again")
+    try:
+        raw = [os.fsencode(text) if names_files else str(text).encode() for text in texts]
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{name} is not valid UTF-8", "give it in UTF-8") from error
+    if names_files and any(b"\0" in name for name in raw):
+        raise UsageError(f"{name} holds a NUL, and no file is called so", "correct it, and ask again")
 
 
 @cache
-def _parameters(name: str) -> frozenset[str]:
-    return frozenset(inspect.signature(getattr(VaultIndex, name)).parameters) - {"self"}
+def _parameters(name: str) -> Mapping[str, inspect.Parameter]:
+    """Without `self`; annotations are texts."""
+    return dict(list(inspect.signature(getattr(VaultIndex, name)).parameters.items())[1:])
 
 
 def to_json(value: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_index.errors import UsageError
+from vault_index.errors import NotInSourceError, UsageError
 from vault_index.fields import FIELDS, FILTERS, Asker, Declared, Filters
 
 if TYPE_CHECKING:  # `list` is not to import what searches
@@ -81,7 +81,7 @@ def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Name
         owners = {name: relative for name, relative in inside.items() if relative is not None}
         if not owners:
             roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"
-            raise UsageError(f"{path} is in no source", f"the sources are: {roots}")
+            raise NotInSourceError(f"{path} is in no source", f"the sources are: {roots}")
         for name, relative in owners.items():
             places.setdefault(name, []).append(readable_part(relative))
     return places

@@ -87,8 +87,8 @@ def run_why(options: Options, args: dict[str, Any]) -> None:
     flag("--full", "add all metadata"),
     argument("--max-tokens", metavar="N", type=positive, help="cut the text, and say where it goes on"),
     argument("--neighbors", metavar="N", type=natural, help="add N passages before and after"),
-    description="Print documents or parts of them. In a pipe each text stands as it is under one comment line, "
-    "`<!-- id path:lines (tokens) -->`; --toon and --json wrap it.",
+    description="Print documents or parts of them. In a pipe each text stands as it is between two comment lines, "
+    "`<!-- id path:lines (tokens); … -->` and `<!-- end … -->`; --toon and --json wrap it.",
 )
 def run_get(options: Options, args: dict[str, Any]) -> None:
     ask(options, "get", args)

@@ -130,6 +130,8 @@ class Server:
             if not line.endswith(b"\n"):
                 raise protocol.too_long() if len(line) > protocol.MAX_REQUEST_BYTES else ConnectionAbortedError
             message = _read(line)
+            if not isinstance(message.get("id"), str | int | None):
+                raise UsageError("the id of the request is no text and no whole number", "see docs/protocol.md")
             ident = message.get("id")
             request = _request(message)
         except VaultIndexError as error:
@@ -168,12 +170,16 @@ def _error_line(ident: Any, error: VaultIndexError) -> bytes:
 
 def _read(line: bytes) -> dict[str, Any]:
     try:
-        message = json.loads(line)
+        message = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
         raise UsageError("the request is no JSON object", "one JSON object a line, see docs/protocol.md")
     return message
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _request(message: dict[str, Any]) -> Request:

@@ -12,7 +12,7 @@ from vault_index.daemon.embedding_queue import EmbeddingQueue
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
-from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.errors import BusyError, NotInSourceError, UsageError, VaultIndexError
 from vault_index.models import Progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import SyncReport
@@ -211,11 +211,11 @@ class TextSync:
         return max(0, _changes(report) - (self._events - events))
 
     def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
-        of_one_path = isinstance(error, UsageError) or type(error) is VaultIndexError
+        of_one_path = type(error) in (VaultIndexError, UsageError, NotInSourceError)
         if of_one_path and 1 < len(paths) <= _MANY_PATHS:
             for path in paths:  # one file that cannot be read shall not keep the others waiting
                 self.save((path,))
-        elif isinstance(error, UsageError):  # of a source that is configured no longer
+        elif isinstance(error, NotInSourceError):  # of a source that is configured no longer
             log_event(log, logging.WARNING, "not saved", code=error.code, message=error.message)
         else:
             self._try_again(paths, error)

@@ -39,7 +39,8 @@ def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]
     """Lines of a note, each behind `> `, under one line with the place and what else is known of it.
 
     What a note says stands nowhere else: of the words beside the place only those are shown that a name or a date is
-    made of. Blank lines are left out.
+    made of, and those that begin with a backtick, as what its frontmatter says does, in backticks. Blank lines are left
+    out.
     """
     head = " · ".join([f"`{place}`", *(known for word in about if (known := _name(word)))])
     bold = harmless_line(title, _LONGEST_TITLE)
@@ -53,7 +54,8 @@ def is_plain_place(place: str) -> bool:
 
 
 def _name(text: str) -> str:
-    return harmless_line(_NOT_IN_NAMES.sub("", text[: 4 * _LONGEST_NAME]), _LONGEST_NAME)
+    name = harmless_line(_NOT_IN_NAMES.sub("", text[: 4 * _LONGEST_NAME]), _LONGEST_NAME)
+    return f"`{name}`" if name and text.startswith("`") else name
 
 
 def drop_recalled(text: str) -> str:

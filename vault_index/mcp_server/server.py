@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import anyio
 import anyio.to_thread
@@ -19,6 +19,7 @@ from mcp.server.stdio import stdio_server
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.tools import offered
+from vault_index.output.clean import visible
 from vault_index.surrogates import mended
 from vault_index.version import __version__
 
@@ -86,16 +87,49 @@ async def _serve(server: Server[dict[str, Any]], reading: io.TextIOWrapper, writ
 
 
 class _Lines(io.TextIOWrapper):
-    """The lines of the client without lone surrogates: the SDK rejects a line with one and sends no answer."""
+    """The lines of the client that the SDK answers; it would leave others without a word, and these are refused here.
+
+    Of lone surrogates, which it takes for no JSON, every one becomes U+FFFD.
+    """
+
+    def __init__(self, reading: BinaryIO, answers: BinaryIO) -> None:
+        super().__init__(reading, "utf-8", errors="replace")
+        self._answers = answers
 
     def readline(self, size: int = -1) -> str:  # type: ignore[override]
-        line = super().readline(size)
-        if "\\ud" not in line.lower():
-            return line
-        try:
-            return json.dumps(mended(json.loads(line))) + "\n"
-        except (ValueError, RecursionError):
-            return line  # the SDK answers that it is no JSON
+        while line := super().readline(size):
+            try:
+                message = mended(json.loads(line, parse_constant=_no_number))
+            except (ValueError, RecursionError):
+                self._refuse(None, types.PARSE_ERROR, "this is no JSON")
+                continue
+            ident = message.get("id") if isinstance(message, dict) else None
+            if _is_answered(message):
+                return json.dumps(message) + "\n" if "\\ud" in line.lower() else line
+            known = ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
+            self._refuse(known, types.INVALID_REQUEST, "this is no request of JSON-RPC 2.0")
+        return ""
+
+    def _refuse(self, ident: str | int | None, code: int, message: str) -> None:
+        """By one call, which cannot fall into an answer of the SDK: that writes whole lines to the same stream."""
+        error = {"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": message}}
+        self._answers.write(json.dumps(error).encode() + b"\n")
+        self._answers.flush()
+
+
+def _is_answered(message: Any) -> bool:
+    """Whether the SDK answers a message, or needs not: a request, a notification or a response."""
+    if not isinstance(message, dict):
+        return False
+    try:
+        found = types.JSONRPCMessage.model_validate(message).root
+    except ValueError:
+        return False
+    return "id" not in message or not isinstance(found, types.JSONRPCNotification)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
@@ -105,7 +139,7 @@ def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return _Lines(reading, "utf-8", errors="replace"), io.TextIOWrapper(writing, "utf-8")
+    return _Lines(reading, writing), io.TextIOWrapper(writing, "utf-8")
 
 
 def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:
@@ -122,7 +156,7 @@ def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams
 
 
 def _text(text: str) -> types.TextContent:
-    return types.TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+    return types.TextContent(type="text", text=visible(text))
 
 
 def _end_with_parent(parent: int) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from vault_index import disk
-from vault_index.errors import ConflictError
+from vault_index.errors import ConflictError, UsageError
 from vault_index.mirroring.note import session_in
 from vault_index.sources.names import is_readable_name
 from vault_index.sources.reading import read_regular
@@ -38,13 +38,13 @@ class Files:
         """Those of the files that say which session they are, by session; of two the first."""
         found: dict[str, str] = {}
         for path in sorted(paths):
-            place = self._vault.absolute(path)
             try:
+                place = self._vault.absolute(path)
                 if not place.is_file():  # a pipe would keep us waiting for what is written into it
                     continue
                 with place.open("rb") as file:
                     session = session_in(file.read(_HEAD).decode("utf-8", "replace"))
-            except OSError:
+            except (OSError, UsageError):  # a link that leads elsewhere is none of ours
                 continue
             if session:
                 found.setdefault(session, path)

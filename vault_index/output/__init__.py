@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from vault_index.output.clean import visible
+
 # Legal in a JSON string, yet a terminal obeys them, or they are no characters at all: written as escapes, lossless.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -23,9 +25,9 @@ def render(
     """The answer of `method` (as `api.dispatch` gives it) as text without a final newline.
 
     `width` and `color` concern `human` alone. `terminal` says that a terminal will show the text: then JSON is
-    indented and human output has links. Control characters of notes are neutralised in JSON (by escapes) and
-    human output always; TOON, JSON lines and markdown keep them, and whoever sends those to a terminal passes
-    them through `vault_index.output.clean.clean`.
+    indented and human output has links. Control characters of notes and names are neutralised always: in JSON by
+    escapes, in TOON and markdown with tabs left as they are. Whoever sends those to a terminal passes them through
+    `vault_index.output.clean.clean`.
     """
     if format == "json":
         return render_json(result, indent=terminal)
@@ -34,11 +36,11 @@ def render(
     if format == "toon":
         from vault_index.output.toon import render_toon
 
-        return render_toon(method, result)
+        return visible(render_toon(method, result))
     if format == "markdown":
         from vault_index.output.markdown import render_markdown
 
-        return render_markdown(method, result)
+        return visible(render_markdown(method, result))
     from vault_index.output.human import render_human
 
     return render_human(method, result, width=width, color=color, links=terminal)

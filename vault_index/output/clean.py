@@ -11,6 +11,13 @@ _REPLACED = (
 _TABLE = _VISIBLE | dict.fromkeys(_REPLACED, 0xFFFD) | {0x09: "    ", 0x0A: "\n"}
 _LINE_TABLE = _TABLE | dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
 
+_WITHOUT_LINES = {code: sign for code, sign in _TABLE.items() if code not in (0x09, 0x0A)}
+
+
+def visible(text: str) -> str:
+    """`text` with its lines and tabs as they are, for a reader that is no terminal."""
+    return text.replace("\r\n", "\n").translate(_WITHOUT_LINES)
+
 
 def clean(text: str) -> str:
     """`text` with its lines kept; CR LF and CR become LF, tabs four spaces."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from vault_index import tokens
 from vault_index.errors import UsageError
+from vault_index.fields import FIELDS
 from vault_index.models import Asker, Filters
 from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
@@ -193,8 +194,8 @@ def _candidate(
         lines = lines[1:]  # shown beside
     created = iso_time(of.created)
     about = (
-        of.type or of.kind,
-        of.entered_by or "",
+        of.kind if of.type is None else of.type if of.type in FIELDS["type"].choices else f"`{of.type}",
+        f"`{of.entered_by}" if of.entered_by else "",
         created[:10],
         "low confidence" if of.confidence == "low" else "",
         "outdated" if of.valid_until is not None and of.valid_until <= now else "",

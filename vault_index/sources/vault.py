@@ -179,7 +179,7 @@ class VaultSource:
         """What a document's file looks like now, in one `stat`; None where it is gone."""
         try:
             return stamp_of(os.stat(f"{self._root}/{path}"))
-        except OSError:
+        except (OSError, ValueError):  # no file's name holds a NUL, or half a character
             return None
 
     def link(self, path: str) -> str:
@@ -274,6 +274,8 @@ class VaultSource:
                 if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
                     return None
                 raise
+            except ValueError:  # no file's name holds a NUL, or half a character
+                return None
             if stat.S_ISLNK(status.st_mode):
                 break
         return status

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_index.config.home import Home
-from vault_index.errors import VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
@@ -239,6 +239,8 @@ class ReadPool:
             yield connections
         except BaseException as error:
             connections.close()
+            if isinstance(error, UnicodeEncodeError):  # half a character, which no database takes
+                raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
             if not isinstance(error, VaultIndexError):
                 from vault_index.store.integrity import damage_told
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -160,11 +161,13 @@ def read_path(path: Path) -> Batch:
     try:
         if path.is_dir():
             return _read_folder(path)
-        text = _read(path)
+        text = _decoded(read_regular(str(path), sys.maxsize)[0])
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no {path}", "name a JSON file, or a folder of markdown files") from error
     except OSError as error:
         raise VaultIndexError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
+    except ValueError as error:
+        raise UsageError(f"{str(path)!r} is no name of a file", "name a JSON file, or a folder") from error
     if path.suffix.lower() == ".md":
         return read_files([(path.name, text)], path.resolve().parent.name)
     return read_json(text, path.name)
@@ -173,10 +176,16 @@ def read_path(path: Path) -> Batch:
 def _read_folder(folder: Path) -> Batch:
     place = "memory" if folder.name == ".opencode" else ".opencode/memory"  # where OpenCodeKit has its memory
     inner = folder / place if (folder / place).is_dir() else folder
+    if not inner.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(
+            f"{inner} is a link that leads out of {folder}", "import the folder it leads to by its own name"
+        )
     files: list[tuple[str, str]] = []
     failed: list[FailedItem] = []
     for place in sorted(_markdown(inner)):
         try:
+            if (inner / place).is_symlink():
+                raise UsageError("it is a link, and those are not followed", "import the file by its own name")
             data, _ = read_regular(str(inner / place), MAX_BYTES)
         except VaultIndexError as error:
             failed.append(FailedItem(place, error.message))
@@ -194,8 +203,8 @@ def _read_folder(folder: Path) -> Batch:
 def _used(memories: Sequence[ImportRecord], file: Path) -> Iterator[ImportRecord]:
     """With how often each was opened, where our export says so."""
     try:
-        usage = mended(json.loads(_read(file)))
-    except (OSError, ValueError):
+        usage = {} if file.is_symlink() else mended(json.loads(_decoded(read_regular(str(file), sys.maxsize)[0])))
+    except (OSError, ValueError, VaultIndexError):
         usage = {}
     for memory in memories:
         match usage.get(memory.path) if isinstance(usage, dict) and memory.own else None:
@@ -212,10 +221,6 @@ def _markdown(folder: Path) -> Iterator[str]:
         for name in names:
             if name.lower().endswith(".md") and not name.startswith("."):
                 yield name if inside == "." else f"{inside}/{name}".replace(os.sep, "/")
-
-
-def _read(path: Path) -> str:
-    return _decoded(path.read_bytes())
 
 
 def _decoded(data: bytes) -> str:
