@@ -27,7 +27,8 @@ _PRIVATE = 0o600
 
 @contextlib.contextmanager
 def folder_in(root: str, folder: str, *, outside: bool = False, make: bool = False) -> Iterator[int]:
-    """A handle of a folder, given by its path under `root`; with `make`, missing folders are made.
+    """A handle of a folder, given by its path under `root`; with `make`, missing folders are made and synced, each no
+    more open than the one around it.
 
     A path that is judged first and opened afterwards can be led elsewhere in between: another process only has to put a
     link in the place of one of its folders. So every folder on the way is opened by its name in the one before, and
@@ -68,7 +69,9 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
     try:
         descriptor = os.open(path, flags, _PRIVATE)
     except OSError as error:
-        raise (refused if error.errno in _LINK_MET and os.path.islink(path) else error) from error
+        if os.path.islink(path):
+            raise refused from error
+        raise
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
         os.close(descriptor)
@@ -86,19 +89,10 @@ def must_be_own(path: str | os.PathLike[str]) -> None:
             raise VaultIndexError(f"{path} belongs to another user", "delete it, or change its owner")
 
 
-def make_folder(folder: str, mode: int = 0o777) -> None:
-    """Make a folder and its missing parents, each synced. NotADirectoryError where one of them is a file."""
-    if os.path.isdir(folder):
-        return
-    parent = os.path.dirname(folder)
-    make_folder(parent, mode)
-    try:
-        os.mkdir(folder, mode)
-    except FileExistsError as error:
-        if not os.path.isdir(folder):  # else another process was quicker
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from error
-    else:
-        sync_folder(parent)
+def make_folder(folder: str) -> None:
+    """Make a folder and its missing parents, as `folder_in`. NotADirectoryError where one of them is a file."""
+    with folder_in("/", folder, make=True):
+        pass
 
 
 @contextlib.contextmanager
@@ -237,19 +231,13 @@ def _descend(root: str, path: str, make: bool) -> int:
     handle = os.open(root, _HANDLE)
     try:
         for name in path.split("/"):
-            if name in ("", "."):
-                continue
             if name == "..":
                 raise UsageError(f"{path!r} leads out of {root}", "give a path inside it")
-            try:
-                below = os.open(name, _HANDLE | os.O_NOFOLLOW, dir_fd=handle)
-            except FileNotFoundError:
-                if not make:
-                    raise
-                with contextlib.suppress(FileExistsError):  # another process was quicker
-                    os.mkdir(name, stat.S_IMODE(os.fstat(handle).st_mode) & 0o777, dir_fd=handle)
+            if make and name:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, stat.S_IMODE(os.fstat(handle).st_mode) & 0o777 | 0o700, dir_fd=handle)
                     sync_folder(".", at=handle)
-                below = os.open(name, _HANDLE | os.O_NOFOLLOW, dir_fd=handle)
+            below = os.open(name or ".", _HANDLE | os.O_NOFOLLOW, dir_fd=handle)
             os.close(handle)
             handle = below
     except BaseException:

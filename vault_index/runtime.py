@@ -48,7 +48,7 @@ class Runtime:
         """Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
         places = find_home(home, config) if home is None or isinstance(home, str | os.PathLike) else home
         check_folder(places.data_dir)
-        for file in (places.index_db, places.cache_db):
+        for file in (places.index_db, places.cache_db, places.state_db):
             must_be_own(file)
         return cls(places, load_config(places))
 

@@ -138,7 +138,7 @@ def test_where_modes_cannot_be_changed_it_is_said(
 
 
 @needs_root
-@pytest.mark.parametrize("name", ["config.toml", "index.db", "cache.db"])
+@pytest.mark.parametrize("name", ["config.toml", "index.db", "cache.db", "state.db"])
 def test_a_file_that_another_user_put_into_a_home_is_not_used(tmp_path: Path, name: str) -> None:
     (tmp_path / "vault").mkdir()
     with open_to_all() as home:

@@ -5,6 +5,7 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,10 @@ def test_only_a_folder_that_is_closed_to_others_can_be_trusted(tmp_path: Path, m
     with listening(path):
         assert is_own_socket(path) == trusted
         assert is_own_socket(tmp_path / "link" / "s") == trusted
+        with nullcontext() if trusted else pytest.raises(Untrusted):
+            client = connect(path)
+            assert client is not None
+            client.close()
 
 
 def test_what_is_no_socket_is_not_trusted(tmp_path: Path) -> None:

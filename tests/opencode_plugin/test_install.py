@@ -179,6 +179,7 @@ def test_what_is_installed_is_written_by_its_owner_alone_whatever_the_umask(fold
         install(target(folder / "new"), link)
     finally:
         os.umask(before)
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
     modes = {path.stat().st_mode & 0o777 for path in (folder / "new").rglob("*") if path.is_file()}
     folders = {path.stat().st_mode & 0o777 for path in (folder, folder / "new", folder / "new/vault-index")}
-    assert (modes, folders) == ({0o644}, {0o755})
+    assert (modes, folders) == ({0o644}, {0o700})

@@ -113,14 +113,13 @@ def check_folder(path: Path) -> None:
             f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"
         )
     if found.st_mode & _OTHERS_WRITE:
+        import contextlib
         import logging  # 5 ms, and only a folder that is not as it should be needs it
 
-        try:
+        with contextlib.suppress(OSError):
             path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS_WRITE)
-            closed = not path.stat().st_mode & _OTHERS_WRITE  # some file systems know no modes
-        except OSError:
-            closed = False
-        done = "and no longer may" if closed else "which cannot be changed: use another folder"
+        open_still = path.stat().st_mode & _OTHERS_WRITE  # some file systems know no modes
+        done = "which cannot be changed: use another folder" if open_still else "and no longer may"
         logging.getLogger(__name__).warning("other users could write in %s, %s", path, done)
 
 

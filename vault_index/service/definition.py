@@ -70,7 +70,7 @@ def write_definition(path: Path, content: bytes) -> bool:
     if own_content(path) == content:
         return False
     with disk.os_errors_as(f"cannot write {path}", "make its folder writable, then run the command again"):
-        disk.make_folder(str(path.parent), 0o755)
+        disk.make_folder(str(path.parent))
         disk.replace(str(path), content, mode=0o644)
     return True
 
