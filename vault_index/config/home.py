@@ -85,7 +85,7 @@ def find_home(
     return _reachable(Home(config_path, data_dir, runtime_dir, name), environ)
 
 
-def private_folder(path: Path) -> Path:
+def private_folder(path: Path, *, close: bool = True) -> Path:
     """Make `path` a folder of mode 0700 unless it exists; then `check_folder`."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -96,13 +96,13 @@ def private_folder(path: Path) -> Path:
             f"cannot create the folder {path}: {error.strerror}",
             "make its parent folder writable, or choose another place with --home DIR",
         ) from error
-    check_folder(path)
+    check_folder(path, close=close)
     return path
 
 
-def check_folder(path: Path) -> None:
-    """Refuse a folder, or a link to one, that another user made; where others may write, see to it that they no longer
-    may, and say so. Nothing is done where there is none."""
+def check_folder(path: Path, *, close: bool = True) -> None:
+    """Refuse a folder, or a link to one, that another user made. With `close`, where others may write, see to it that
+    they no longer may, and say so; refuse one that is meant for all, as /tmp. Nothing is done where there is none."""
     try:
         link, found = path.lstat(), path.stat()
     except FileNotFoundError:
@@ -112,7 +112,9 @@ def check_folder(path: Path) -> None:
         raise VaultIndexError(
             f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"
         )
-    if found.st_mode & _OTHERS_WRITE:
+    if close and found.st_mode & _OTHERS_WRITE:
+        if found.st_mode & stat.S_ISVTX:
+            raise VaultIndexError(f"{path} is a folder for all users", "choose another place with --home DIR")
         import contextlib
         import logging  # 5 ms, and only a folder that is not as it should be needs it
 
