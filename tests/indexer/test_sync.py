@@ -290,7 +290,7 @@ def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
             return read_regular(path, 10_000)
 
         with monkeypatch.context() as patch:
-            patch.setattr("vault_index.sources.vault.read_regular", refuse)
+            patch.setattr("vault_index.sources.vault.read_inside", refuse)
             report = index.sync()
         assert [failure.path for failure in report.failed] == ["a.md"]
         assert report.added == 1
@@ -356,7 +356,7 @@ def test_what_befalls_the_index_as_a_whole_stops_the_sync(
         with monkeypatch.context() as patch:
             patch.setattr(f"vault_index.store.writer.IndexWriter.{where}", refuse)
             if where == "put_faults":
-                patch.setattr("vault_index.sources.vault.read_regular", lambda *_: 1 / 0)
+                patch.setattr("vault_index.sources.vault.read_inside", lambda *_: 1 / 0)
             with pytest.raises(BusyError):
                 index.sync()
         assert index.sync().changed == 1
