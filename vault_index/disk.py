@@ -1,4 +1,8 @@
-"""Whole files or none: drafts that are synced before they get their name, and names that are never taken twice."""
+"""Whole files or none: drafts that are synced before they get their name, and names that are never taken twice.
+
+Where another process may move things about meanwhile, a folder is opened once (`folder_in`, `file_in`), and what is
+done there takes its handle as `at`: names are then looked up in that folder, wherever its path leads by now.
+"""
 
 import contextlib
 import errno
@@ -9,39 +13,105 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 
-from vault_index.errors import BusyError, VaultIndexError
+from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.01
 # What file systems without hard links answer: FAT, some network shares.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+# What systems answer to O_NOFOLLOW where there is a link; with O_DIRECTORY, Linux says that it is no folder.
+_LINK_MET = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+# On Linux a handle that finds names needs no right to list them, as a path needs none.
+_HANDLE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_PRIVATE = 0o600
+
+
+@contextlib.contextmanager
+def folder_in(root: str, folder: str, *, outside: bool = False, make: bool = False) -> Iterator[int]:
+    """A handle of a folder, given by its path under `root`; with `make`, missing folders are made and synced, each no
+    more open than the one around it.
+
+    A path that is judged first and opened afterwards can be led elsewhere in between: another process only has to put a
+    link in the place of one of its folders. So every folder on the way is opened by its name in the one before, and
+    never through a link. Where there is one, the path is resolved, what comes out must lie under the root unless it may
+    lead `outside` (else UsageError), and that is opened in the same way. The root itself may be reached through links.
+    """
+    handle = _open_folder(root, folder, outside, make)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def file_in(root: str, path: str, *, outside: bool = False, make: bool = False) -> Iterator[tuple[int, str]]:
+    """The same for a file, which need not exist: a handle of its folder, and its name there, which is no link.
+
+    Whoever opens that name has to do so with O_NOFOLLOW: it may have become one.
+    """
+    folder, _, name = path.rpartition("/")
+    with folder_in(root, folder, outside=outside, make=make) as handle:
+        if not _is_link(name, handle):
+            yield handle, name
+            return
+    root, path = _resolved(root, path, outside)
+    folder, _, name = path.rpartition("/")
+    with folder_in(root, folder, make=make) as handle:
+        yield handle, name
+
+
+def open_own(path: str | os.PathLike[str], flags: int) -> int:
+    """Open a file of this user alone, and make it if need be; its descriptor.
+
+    VaultIndexError where there is something else: a link, another name of some file, or what another user put there.
+    """
+    refused = VaultIndexError(f"{path} is a link, or belongs to another user", "delete it, and try again")
+    flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, _PRIVATE)
+    except OSError as error:
+        if os.path.islink(path):
+            raise refused from error
+        raise
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
+        os.close(descriptor)
+        raise refused
+    if stat.S_IMODE(status.st_mode) != _PRIVATE:
+        with contextlib.suppress(OSError):  # some file systems know no modes
+            os.fchmod(descriptor, _PRIVATE)
+    return descriptor
+
+
+def must_be_own(path: str | os.PathLike[str]) -> None:
+    """VaultIndexError for what another user, who is not root, put there: a file, or a link to one."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if os.lstat(path).st_uid not in (0, os.geteuid()):
+            raise VaultIndexError(f"{path} belongs to another user", "delete it, or change its owner")
 
 
 def make_folder(folder: str) -> None:
-    """Make a folder and its missing parents, each synced. NotADirectoryError where one of them is a file."""
-    if os.path.isdir(folder):
-        return
-    parent = os.path.dirname(folder)
-    make_folder(parent)
-    try:
-        os.mkdir(folder)
-    except FileExistsError as error:
-        if not os.path.isdir(folder):  # else another process was quicker
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from error
-    else:
-        sync_folder(parent)
+    """Make a folder and its missing parents, as `folder_in`. NotADirectoryError where one of them is a file."""
+    with folder_in("/", folder, make=True):
+        pass
 
 
 @contextlib.contextmanager
 def draft(
-    folder: str, data: bytes, like: os.stat_result | None = None, *, mode: int = 0o666, within: str = ""
+    folder: str,
+    data: bytes,
+    like: os.stat_result | None = None,
+    *,
+    mode: int = 0o666,
+    within: str = "",
+    at: int | None = None,
 ) -> Iterator[str]:
     """Write a synced file under a hidden name, which is not indexed; at the end it is removed unless it was moved.
 
     It has the permissions of `like`, else those of a new file with `mode`; and nobody may read it who may not read the
     folder `within`. It is locked, by which it is told from one that a crash left.
     """
-    path, descriptor = _new_draft(folder, mode)
+    path, descriptor = _new_draft(folder, mode, at)
     try:
         with open(descriptor, "wb") as file:
             if like is not None:
@@ -54,13 +124,13 @@ def draft(
             yield path
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+            os.unlink(path, dir_fd=at)
 
 
-def _new_draft(folder: str, mode: int) -> tuple[str, int]:
+def _new_draft(folder: str, mode: int, at: int | None) -> tuple[str, int]:
     while True:
         path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=at)
         with contextlib.suppress(OSError):  # where a file system has no locks, no draft is taken for a left one
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
@@ -102,46 +172,49 @@ def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
     sync_folder(folder)
 
 
-def move_without_overwriting(source: str, target: str, *, lasting: bool = True) -> None:
+def move_without_overwriting(
+    source: str, target: str, *, lasting: bool = True, at: int | None = None, into: int | None = None
+) -> None:
     """Move a file to a free name. FileExistsError, and nothing is changed, when the name is taken.
 
     With `lasting` the folder is synced, so that the new name outlives a loss of power; else the caller syncs it.
+    The source is looked up in `at`, the target in `into`.
     """
     try:
-        os.link(source, target, follow_symlinks=False)
+        os.link(source, target, src_dir_fd=at, dst_dir_fd=into, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC))
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE, dir_fd=into))
         try:
-            os.replace(source, target)
+            os.replace(source, target, src_dir_fd=at, dst_dir_fd=into)
         except OSError:
-            os.unlink(target)  # it only held the name
+            os.unlink(target, dir_fd=into)  # it only held the name
             raise
     else:
-        os.unlink(source)
+        os.unlink(source, dir_fd=at)
     if lasting:
-        sync_folder(os.path.dirname(target))
+        sync_folder(os.path.dirname(target) or ".", at=into)
 
 
-def move_to_free_name(source: str, names: Iterable[str]) -> str:
+def move_to_free_name(source: str, names: Iterable[str], *, at: int | None = None, into: int | None = None) -> str:
     """Move a file to the first of the names that is not taken."""
     for name in names:
         with contextlib.suppress(FileExistsError):
-            move_without_overwriting(source, name)
+            move_without_overwriting(source, name, at=at, into=into)
             return name
     raise FileExistsError(source)
 
 
 @contextlib.contextmanager
-def locked(folder: str) -> Iterator[None]:
+def locked(folder: str, *, at: int | None = None) -> Iterator[None]:
     """Keep other writers of ours out of a folder for the moment between the last look at a file and its new name.
 
     The kernel drops the lock however its holder dies. Where a file system has no locks, the look alone must do.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
     try:
-        _lock(descriptor, folder)
+        _lock(descriptor)
         yield
     finally:
         os.close(descriptor)
@@ -161,24 +234,70 @@ def is_under(folder: str, path: str) -> bool:
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def sync_folder(folder: str) -> None:
+def sync_folder(folder: str, *, at: int | None = None) -> None:
     """Make the names in a folder last, where its file system and its permissions let us; one that is gone has none."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
 
-def _lock(descriptor: int, folder: str) -> None:
+def _open_folder(root: str, folder: str, outside: bool, make: bool) -> int:
+    try:
+        return _descend(root, folder, make)
+    except OSError as error:
+        if error.errno not in _LINK_MET:
+            raise
+    return _descend(*_resolved(root, folder, outside), make)
+
+
+def _resolved(root: str, path: str, outside: bool) -> tuple[str, str]:
+    """A path without links: the folder it is under, and the way from there."""
+    top, real = os.path.realpath(root), os.path.realpath(f"{root}/{path}")
+    if is_under(top, real):
+        return root, real[len(top) :].strip("/")
+    if outside:
+        return "/", real.strip("/")
+    raise UsageError(f"{path!r} leads out of {root} through a link", "remove the link")
+
+
+def _descend(root: str, path: str, make: bool) -> int:
+    """Open a folder without passing through links, but for those to the root."""
+    handle = os.open(root, _HANDLE)
+    try:
+        for name in path.split("/"):
+            if name == "..":
+                raise UsageError(f"{path!r} leads out of {root}", "give a path inside it")
+            if make and name:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, stat.S_IMODE(os.fstat(handle).st_mode) & 0o777 | 0o700, dir_fd=handle)
+                    sync_folder(".", at=handle)
+            below = os.open(name or ".", _HANDLE | os.O_NOFOLLOW, dir_fd=handle)
+            os.close(handle)
+            handle = below
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _is_link(name: str, at: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _lock(descriptor: int) -> None:
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise BusyError(f"another process is writing in {folder}", "try again in a moment") from None
+                raise BusyError("another process is writing in the same folder", "try again in a moment") from None
             time.sleep(_POLL_SECONDS)
         except OSError:
             return

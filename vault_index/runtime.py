@@ -13,6 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_index.config import find_home, load_config
+from vault_index.config.home import check_folder
+from vault_index.disk import must_be_own
 from vault_index.errors import NotFoundError
 from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of
 from vault_index.indexer.embedders import Embedders
@@ -45,6 +47,9 @@ class Runtime:
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Runtime:
         """Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
         places = find_home(home, config) if home is None or isinstance(home, str | os.PathLike) else home
+        check_folder(places.data_dir)
+        for file in (places.index_db, places.cache_db, places.state_db):
+            must_be_own(file)
         return cls(places, load_config(places))
 
     def _configure(self, config: Config) -> None:

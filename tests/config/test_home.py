@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.attacks import NOBODY, needs_root
 from vault_index.config import find_home, private_folder
+from vault_index.config.edit import write_text
 from vault_index.errors import UsageError, VaultIndexError
+from vault_index.runtime import Runtime
 
 XDG = {
     "HOME": "/h",
@@ -96,8 +99,8 @@ def test_private_folder(tmp_path: Path) -> None:
 
 
 def test_private_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = os.getuid() + 1
-    monkeypatch.setattr(os, "getuid", lambda: other)
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
     with pytest.raises(VaultIndexError, match="another user"):
         private_folder(tmp_path)
 
@@ -106,3 +109,71 @@ def test_finding_the_home_loads_nothing_heavy() -> None:
     program = "import sys; from vault_index.config.home import find_home; find_home('/x'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert not {"dataclasses", "inspect", "tomllib", "tomlkit", "hashlib", "difflib", "json"} & set(loaded)
+
+
+@pytest.mark.parametrize(("mode", "mended"), [(0o777, 0o755), (0o770, 0o750), (0o755, 0o755)])
+def test_a_home_that_others_may_write_in_is_closed_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: int, mended: int
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "vault").mkdir()
+    (home / "config.toml").write_text(f'[sources.v]\npath = "{tmp_path}/vault"\n')
+    home.chmod(mode)
+    Runtime.open(home).close()
+    assert home.stat().st_mode & 0o777 == mended
+    assert [str(home) in record.getMessage() for record in caplog.records] == [True] * (mode & 0o777 != mended)
+    Runtime.open(home).close()
+    assert len(caplog.records) <= 1
+
+
+def test_where_modes_cannot_be_changed_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)  # as on a FAT disk
+    (tmp_path / "home").mkdir()
+    os.chmod(tmp_path / "home", 0o777)
+    private_folder(tmp_path / "home")
+    assert "use another folder" in caplog.text
+
+
+@needs_root
+@pytest.mark.parametrize("name", ["config.toml", "index.db", "cache.db", "state.db"])
+def test_a_file_that_another_user_put_into_a_home_is_not_used(tmp_path: Path, name: str) -> None:
+    home = private_folder(tmp_path / "home")
+    (home / "config.toml").write_text(f'[sources.v]\npath = "{tmp_path}"\n')
+    (home / name).touch()
+    os.chown(home / name, NOBODY, NOBODY)
+    with pytest.raises(VaultIndexError, match=rf"{name} belongs to another user"):
+        Runtime.open(home)
+    (home / name).unlink()
+    (home / name).symlink_to(tmp_path / "mine")
+    os.chown(home / name, NOBODY, NOBODY, follow_symlinks=False)
+    with pytest.raises(VaultIndexError, match=rf"{name} belongs to another user"):
+        Runtime.open(home)
+
+
+@needs_root
+def test_a_link_of_another_user_in_the_place_of_the_configuration_is_not_written_through(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    (tmp_path / "config.toml").symlink_to(mine)
+    os.chown(tmp_path / "config.toml", NOBODY, NOBODY, follow_symlinks=False)
+    with pytest.raises(VaultIndexError, match="belongs to another user"):
+        write_text(tmp_path / "config.toml", "")
+    assert mine.read_text() == "precious"
+
+
+def test_a_folder_for_all_users_is_no_home_and_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(0o1777)
+    with pytest.raises(VaultIndexError, match="for all users"):
+        private_folder(tmp_path / "tmp")
+    assert (tmp_path / "tmp").stat().st_mode & 0o7777 == 0o1777
+
+
+def test_a_folder_that_holds_a_configuration_may_be_shared(tmp_path: Path) -> None:
+    (tmp_path / "dotfiles").mkdir()
+    (tmp_path / "dotfiles").chmod(0o775)
+    write_text(tmp_path / "dotfiles/config.toml", "")
+    assert (tmp_path / "dotfiles").stat().st_mode & 0o777 == 0o775

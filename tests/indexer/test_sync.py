@@ -14,7 +14,7 @@ from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, wri
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, UsageError
 from vault_index.indexer.describe import describe
-from vault_index.sources.reading import read_regular
+from vault_index.sources.reading import read_inside
 
 NOTES = {
     "a.md": "# Apple\n\nA fruit that keeps the doctor away. #fruit\n",
@@ -324,13 +324,13 @@ def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
         index.sync()
         write(vault, {"a.md": "Other words.\n", "new.md": "Novelty.\n"})
 
-        def refuse(path: str, *_: object) -> object:
+        def refuse(root: str, path: str, *_: object, **__: object) -> object:
             if path.endswith("a.md"):
                 raise PermissionError(13, "Permission denied", path)
-            return read_regular(path, 10_000)
+            return read_inside(root, path, 10_000)
 
         with monkeypatch.context() as patch:
-            patch.setattr("vault_index.sources.vault.read_regular", refuse)
+            patch.setattr("vault_index.sources.vault.read_inside", refuse)
             report = index.sync()
         assert [failure.path for failure in report.failed] == ["a.md"]
         assert report.added == 1
@@ -396,7 +396,7 @@ def test_what_befalls_the_index_as_a_whole_stops_the_sync(
         with monkeypatch.context() as patch:
             patch.setattr(f"vault_index.store.writer.IndexWriter.{where}", refuse)
             if where == "put_faults":
-                patch.setattr("vault_index.sources.vault.read_regular", lambda *_: 1 / 0)
+                patch.setattr("vault_index.sources.vault.read_inside", lambda *_, **__: 1 / 0)
             with pytest.raises(BusyError):
                 index.sync()
         assert index.sync().changed == 1

@@ -241,7 +241,7 @@ def test_where_there_are_no_hard_links_nothing_is_overwritten_either(
     assert files.trash(NOTE) == f".trash/{NOTE}"
     assert names(vault) == [f".trash/{NOTE}"]
 
-    def broken(*_: Any) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(os, "replace", broken)

@@ -171,3 +171,15 @@ def test_a_folder_that_cannot_be_written_is_named(folder: Path, link: Link) -> N
     folder.mkdir(mode=0o500)
     with pytest.raises(VaultIndexError, match="plugin"):
         install(target(folder), link)
+
+
+def test_what_is_installed_is_written_by_its_owner_alone_whatever_the_umask(folder: Path, link: Link) -> None:
+    before = os.umask(0)
+    try:
+        install(target(folder / "new"), link)
+    finally:
+        os.umask(before)
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
+    modes = {path.stat().st_mode & 0o777 for path in (folder / "new").rglob("*") if path.is_file()}
+    folders = {path.stat().st_mode & 0o777 for path in (folder, folder / "new", folder / "new/vault-index")}
+    assert (modes, folders) == ({0o644}, {0o700})

@@ -1,8 +1,11 @@
 // What the plugin decides by itself; run by the Bun inside OpenCode (test_units.py), which is what runs the plugin.
 
 import { describe, expect, test } from "bun:test"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
 import { bounded, shared } from "../../vault_index/opencode_plugin/plugin/vault-index/guard.ts"
-import { commandLine } from "../../vault_index/opencode_plugin/plugin/vault-index/link.ts"
+import { commandLine, isOwnSocket } from "../../vault_index/opencode_plugin/plugin/vault-index/link.ts"
 import { checked, required, tools } from "../../vault_index/opencode_plugin/plugin/vault-index/tools.ts"
 
 const schema = {
@@ -105,5 +108,33 @@ describe("a guard", () => {
       throw new Error("no log")
     }
     expect(await bounded(() => Promise.reject(new Error("broken")), 4)).toBe(4)
+  })
+})
+
+describe("a socket", () => {
+  test("is ours where nobody else can have put it", async () => {
+    const folder = mkdtempSync(`${tmpdir()}/vx-`)
+    const server = createServer()
+    try {
+      mkdirSync(`${folder}/run`, { mode: 0o700 })
+      symlinkSync("run", `${folder}/link`)
+      const path = `${folder}/run/s`
+      await new Promise<void>((done) => server.listen(path, done))
+      expect(isOwnSocket(path)).toBe(true)
+      expect(isOwnSocket(`${folder}/link/s`)).toBe(true)
+      expect(isOwnSocket(path, process.geteuid!() + 1)).toBe(false)
+      for (const mode of [0o770, 0o702, 0o1777]) {
+        chmodSync(`${folder}/run`, mode)
+        expect(isOwnSocket(path)).toBe(false)
+      }
+      chmodSync(`${folder}/run`, 0o755)
+      expect(isOwnSocket(path)).toBe(true)
+      writeFileSync(`${folder}/run/file`, "")
+      symlinkSync("s", `${folder}/run/l`)
+      for (const name of ["file", "l", "nothing"]) expect(isOwnSocket(`${folder}/run/${name}`)).toBe(false)
+    } finally {
+      server.close()
+      rmSync(folder, { recursive: true })
+    }
   })
 })

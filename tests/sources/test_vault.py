@@ -25,9 +25,9 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, reason: int) -> None:
     """Make one folder unreadable at the boundary: permissions do not stop root."""
     real = os.scandir
 
-    def scandir(path: str) -> Any:
-        if os.path.normpath(path) == str(folder):
-            raise OSError(reason, os.strerror(reason), path)
+    def scandir(path: str | int) -> Any:
+        if os.path.samestat(os.stat(path), folder.stat()):
+            raise OSError(reason, os.strerror(reason), folder)
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
@@ -271,9 +271,9 @@ class TestVanished:
 
     def test_unmounted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         real = os.scandir
-        calls: list[str] = []
+        calls: list[str | int] = []
 
-        def scandir(path: str) -> Any:
+        def scandir(path: str | int) -> Any:
             calls.append(path)
             if len(calls) == 3:  # the first asks whether the vault is there, the second reads the root
                 root.rename(root.with_name("elsewhere"))

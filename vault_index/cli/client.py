@@ -60,19 +60,24 @@ def _call(
     here = not METHODS[method].remote or (method in READING and options.config)
     if here or not os.path.exists(socket):
         return call_here(options, method, params, progress=progress)
-    from vault_index.daemon.client import OtherProtocol, Unreachable, connect  # 5 ms, and only where there may be one
+    from vault_index.daemon.client import (  # 5 ms, and only where there may be one
+        OtherProtocol,
+        Unreachable,
+        Untrusted,
+        connect,
+    )
 
-    client = connect(socket)
-    if client is not None:
-        with client:
-            try:
+    try:
+        client = connect(socket)
+        if client is not None:
+            with client:
                 return client.call(method, params, format=format, on_progress=progress)
-            except Unreachable:
-                pass  # nothing was begun
-            except (BusyError, OtherProtocol) as error:
-                if method not in READING:
-                    raise
-                remark(options, f"vault-index: answering without the daemon: {error.message}")
+    except (BusyError, OtherProtocol) as error:
+        begun = not isinstance(error, Unreachable)
+        if begun and method not in READING:
+            raise
+        if begun or isinstance(error, Untrusted):
+            remark(options, f"vault-index: answering without the daemon: {error.message}")
     return call_here(options, method, params, progress=progress)
 
 

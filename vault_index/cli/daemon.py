@@ -8,7 +8,7 @@ from typing import Any
 from vault_index.cli.arguments import Options
 from vault_index.cli.client import home_of
 from vault_index.config.home import Home
-from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect, ping
+from vault_index.daemon.client import Client, OtherProtocol, Unreachable, Untrusted, connect, ping
 from vault_index.errors import VaultIndexError
 
 _DEADLINE = 5.0
@@ -20,7 +20,10 @@ def reload_daemon(options: Options, source: str = "") -> bool:
 
     Returns whether a daemon is running. One that is busy reloads later: that is no failure of this command.
     """
-    client = connect(home_of(options).socket_path)
+    try:
+        client = connect(home_of(options).socket_path)
+    except Untrusted:
+        return False
     if client is None:
         return False
     with client:

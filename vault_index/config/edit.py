@@ -233,8 +233,9 @@ def write_text(file: Path, text: str) -> None:
         data = text.encode()
     except UnicodeEncodeError as error:
         raise UsageError("a name or value is not valid UTF-8", "TOML can hold UTF-8 only: rename it") from error
+    disk.must_be_own(file)
     target = os.path.realpath(file)
-    private_folder(Path(target).parent)
+    private_folder(Path(target).parent, close=False)  # others may share it on purpose
     hint = "make the file and its folder writable; where another program manages it (home-manager), change it there"
     with disk.os_errors_as(f"cannot write {target}", hint):
         disk.replace(target, data, mode=0o600)

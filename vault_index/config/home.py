@@ -1,6 +1,7 @@
 """Finds the folders of one index: its configuration, its data and its socket. Every command starts here."""
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from vault_index.errors import UsageError, VaultIndexError
 
 # A Unix socket address holds 107 bytes on Linux and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Home(NamedTuple):
@@ -83,11 +85,10 @@ def find_home(
     return _reachable(Home(config_path, data_dir, runtime_dir, name), environ)
 
 
-def private_folder(path: Path) -> Path:
-    """Make `path` a folder of mode 0700 unless it exists; refuse one that belongs to somebody else."""
+def private_folder(path: Path, *, close: bool = True) -> Path:
+    """Make `path` a folder of mode 0700 unless it exists; then `check_folder`."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        owner = path.stat().st_uid
     except FileExistsError as error:
         raise UsageError(f"{path} is a file, not a folder", "move it away, or choose another --home") from error
     except OSError as error:
@@ -95,11 +96,33 @@ def private_folder(path: Path) -> Path:
             f"cannot create the folder {path}: {error.strerror}",
             "make its parent folder writable, or choose another place with --home DIR",
         ) from error
-    if sys.platform != "win32" and owner != os.getuid():
+    check_folder(path, close=close)
+    return path
+
+
+def check_folder(path: Path, *, close: bool = True) -> None:
+    """Refuse a folder, or a link to one, that another user made. With `close`, where others may write, see to it that
+    they no longer may, and say so; refuse one that is meant for all, as /tmp. Nothing is done where there is none."""
+    try:
+        link, found = path.lstat(), path.stat()
+    except FileNotFoundError:
+        return
+    user = os.geteuid()
+    if found.st_uid != user or link.st_uid not in (0, user):
         raise VaultIndexError(
             f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"
         )
-    return path
+    if close and found.st_mode & _OTHERS_WRITE:
+        if found.st_mode & stat.S_ISVTX:
+            raise VaultIndexError(f"{path} is a folder for all users", "choose another place with --home DIR")
+        import contextlib
+        import logging  # 5 ms, and only a folder that is not as it should be needs it
+
+        with contextlib.suppress(OSError):
+            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS_WRITE)
+        open_still = path.stat().st_mode & _OTHERS_WRITE  # some file systems know no modes
+        done = "which cannot be changed: use another folder" if open_still else "and no longer may"
+        logging.getLogger(__name__).warning("other users could write in %s, %s", path, done)
 
 
 def _absolute(path: str, user: str) -> Path:

@@ -11,6 +11,7 @@ from vault_index.config.home import Home
 from vault_index.config.schema import SECTIONS, Config, SourceConfig
 from vault_index.config.validate import check_together
 from vault_index.config.values import BadValueError, check, from_text, keys
+from vault_index.disk import must_be_own
 from vault_index.errors import ConfigError, NotSetUpError, did_you_mean, nearest
 
 PREFIX = "VAULT_INDEX_"
@@ -26,6 +27,7 @@ def load_config(home: Home, environ: Mapping[str, str] = os.environ) -> Config:
 
 def read_text(home: Home) -> str:
     """The text of the configuration file."""
+    must_be_own(home.config_file)  # it names commands to run, and servers to send to
     try:
         return home.config_file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:

@@ -7,6 +7,7 @@ import os
 import socket
 
 from vault_index.daemon import protocol
+from vault_index.daemon.peer import is_own_process, is_own_socket
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # spares the import of typing; type checkers know the name
@@ -25,6 +26,10 @@ _RESTART = "restart the daemon (its pid is in `vault-index status`), then run th
 
 class Unreachable(BusyError):
     """The daemon hangs, or serves as many clients as it can: it did not get to the request."""
+
+
+class Untrusted(Unreachable):
+    """Something answers there that may be another user's: nothing was said to it."""
 
 
 class OtherProtocol(UsageError):
@@ -134,7 +139,10 @@ class Client:
 def connect(
     socket_path: str | os.PathLike[str], *, greeting: float = GREETING_SECONDS, silence: float = SILENCE_SECONDS
 ) -> Client | None:
-    """A connection to the daemon that listens there; None when none does (no socket, or a stale one)."""
+    """A connection to the daemon that listens there; None when none does (no socket, or a stale one).
+
+    Raises Untrusted where it is not sure that the daemon is this user's.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(greeting)
     try:
@@ -142,20 +150,25 @@ def connect(
     except OSError:
         connection.close()
         return None
+    if not (is_own_process(connection) and is_own_socket(socket_path)):
+        connection.close()
+        raise Untrusted(
+            f"another user could answer at {socket_path}", "see who owns that folder, and who may write in it"
+        )
     return Client(connection, greeting, silence)
 
 
 def ping(socket_path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """What the daemon tells of itself; None when none answers. Raises OtherProtocol."""
-    client = connect(socket_path)
-    if client is None:
-        return None
-    with client:
-        try:
-            client.greet()
-        except Unreachable:
+    try:
+        client = connect(socket_path)
+        if client is None:
             return None
-        return client.daemon
+        with client:
+            client.greet()
+    except Unreachable:
+        return None
+    return client.daemon
 
 
 def _gone() -> BusyError:

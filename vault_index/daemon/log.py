@@ -13,6 +13,8 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
+from vault_index.disk import open_own
+
 _FILE_BYTES = 1_000_000
 
 
@@ -56,8 +58,8 @@ class RotatingFile(RotatingFileHandler):
         super().__init__(path, maxBytes=most_bytes, backupCount=3, encoding="utf-8", delay=True)
 
     def _open(self) -> TextIOWrapper:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8", errors="backslashreplace")
+        descriptor = open_own(self.baseFilename, os.O_WRONLY | os.O_APPEND)
+        return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name of the base class
         """Nobody is left to tell."""

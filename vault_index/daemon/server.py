@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import socket
-import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 from vault_index.daemon import protocol
 from vault_index.daemon.log import error_location, log_event
+from vault_index.daemon.peer import is_own_process
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 from vault_index.models import Progress
 
@@ -87,7 +87,7 @@ class Server:
     def _welcome(self, client: socket.socket) -> None:
         """Serve it in a thread of its own, unless there are too many."""
         client.settimeout(self._idle_seconds)
-        if not _same_user(client):
+        if not is_own_process(client):
             log_event(log, logging.WARNING, "refused a client of another user")
             client.close()
             return
@@ -205,12 +205,3 @@ def _hang_up(client: socket.socket) -> None:
         for _ in range(1000):
             if not client.recv(65536):
                 return
-
-
-def _same_user(client: socket.socket) -> bool:
-    """Whether the process at the other end is this user's. Where the system does not say, the modes guard alone."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True
-    size = struct.calcsize("3i")
-    _pid, uid, _gid = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    return bool(uid == os.getuid())

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vault_index.config import Home, private_folder
+from vault_index.disk import open_own
 from vault_index.errors import BusyError
 
 _NICE = 10
@@ -93,7 +94,7 @@ class DaemonLock:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = open_own(path, os.O_RDWR)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as fault:

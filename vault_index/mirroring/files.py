@@ -1,8 +1,10 @@
 """The files of one folder of a vault, each written whole or not at all, and over nothing that was not looked at."""
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 
 from vault_index import disk
 from vault_index.errors import ConflictError, UsageError
@@ -23,6 +25,7 @@ class Files:
     def __init__(self, vault: VaultSource, folder: str) -> None:
         self._vault = vault
         self._folder = folder
+        self._outside = vault.config.follow_outside_links
 
     def there(self) -> bool:
         return self._vault.absolute(self._folder).is_dir()
@@ -39,11 +42,7 @@ class Files:
         found: dict[str, str] = {}
         for path in sorted(paths):
             try:
-                place = self._vault.absolute(path)
-                if not place.is_file():  # a pipe would keep us waiting for what is written into it
-                    continue
-                with place.open("rb") as file:
-                    session = session_in(file.read(_HEAD).decode("utf-8", "replace"))
+                session = session_in(self._head(path).decode("utf-8", "replace"))
             except (OSError, UsageError):  # a link that leads elsewhere is none of ours
                 continue
             if session:
@@ -52,24 +51,30 @@ class Files:
 
     def read(self, path: str) -> bytes:
         with disk.os_errors_as(f"{path} cannot be read", _HINT):
-            return read_regular(str(self._vault.absolute(path)), sys.maxsize)[0]
+            return self._vault.read_bytes(path, sys.maxsize)[0]
 
     def create(self, path: str, text: str) -> str:
         """Write a new file, and tell its path: where there is one of that name, it gets a number."""
-        base = path.removesuffix(".md")
-        folder = str(self._vault.absolute(path).parent)
-        with disk.os_errors_as(f"{path} cannot be written", _HINT):
-            disk.make_folder(folder)
-            with disk.draft(folder, text.encode(), within=str(self._vault.config.path)) as draft:
-                names = (f"{base}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES))
-                found = disk.move_to_free_name(draft, (str(self._vault.absolute(name)) for name in names))
-                return f"{path.rpartition('/')[0]}/{os.path.basename(found)}"
+        folder, _, name = path.removesuffix(".md").rpartition("/")
+        names = (f"{name}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES))
+        with (
+            disk.os_errors_as(f"{path} cannot be written", _HINT),
+            self._opened(folder, make=True) as at,
+            disk.draft(".", text.encode(), within=self._vault.root, at=at) as draft,
+        ):
+            return f"{folder}/{disk.move_to_free_name(draft, names, at=at, into=at)}"
 
     def move(self, path: str, target: str) -> str:
         """Give a file another name, and tell which it has: its own, if the other is taken."""
-        with disk.os_errors_as(f"{target} cannot be written", _HINT):
+        folder, _, name = path.rpartition("/")
+        new_folder, _, new_name = target.rpartition("/")
+        with (
+            disk.os_errors_as(f"{target} cannot be written", _HINT),
+            self._opened(folder) as at,
+            self._opened(new_folder) as into,
+        ):
             try:
-                disk.move_without_overwriting(str(self._vault.absolute(path)), str(self._vault.absolute(target)))
+                disk.move_without_overwriting(name, new_name, at=at, into=into)
             except FileExistsError:
                 return path
         return target
@@ -78,17 +83,30 @@ class Files:
         """Write over a file that is as it was seen. ConflictError when it is not."""
         if data == seen:
             return
-        file = self._vault.absolute(path)
-        folder = str(file.parent)
         with (
             disk.os_errors_as(f"{path} cannot be written", _HINT),
-            disk.locked(folder),
-            disk.draft(folder, data, file.stat()) as draft,
+            self._file(path) as (at, name),
+            disk.locked(".", at=at),
         ):
-            if file.read_bytes() != seen:
+            now, status = read_regular(name, sys.maxsize, at=at, shown=path)
+            if now != seen:
                 raise ConflictError(f"{path} was changed while it was written", "the next sync writes it")
-            os.replace(draft, file)
-            disk.sync_folder(folder)
+            with disk.draft(".", data, status, at=at) as draft:
+                os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
+            disk.sync_folder(".", at=at)
+
+    def _head(self, path: str) -> bytes:
+        with self._file(path) as (at, name):
+            # A pipe would keep us waiting for what is written into it.
+            descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            with open(descriptor, "rb") as file:
+                return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+
+    def _file(self, path: str) -> AbstractContextManager[tuple[int, str]]:
+        return disk.file_in(self._vault.root, path, outside=self._outside)
+
+    def _opened(self, folder: str, *, make: bool = False) -> AbstractContextManager[int]:
+        return disk.folder_in(self._vault.root, folder, outside=self._outside, make=make)
 
 
 def _may_hold(name: str) -> bool:

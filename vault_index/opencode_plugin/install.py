@@ -109,7 +109,7 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
             with _naming(path):
                 disk.make_folder(folder := str(path.parent.absolute()))
                 disk.tidy(folder)
-                ready.append((path, drafts.enter_context(disk.draft(folder, text.encode()))))
+                ready.append((path, drafts.enter_context(disk.draft(folder, text.encode(), mode=0o644))))
         for path, draft in reversed(ready):  # the first file imports the others, and OpenCode may start at any moment
             with _naming(path):
                 os.replace(draft, path)

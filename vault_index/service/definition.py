@@ -71,7 +71,7 @@ def write_definition(path: Path, content: bytes) -> bool:
         return False
     with disk.os_errors_as(f"cannot write {path}", "make its folder writable, then run the command again"):
         disk.make_folder(str(path.parent))
-        disk.replace(str(path), content)
+        disk.replace(str(path), content, mode=0o644)
     return True
 
 

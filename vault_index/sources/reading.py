@@ -5,6 +5,7 @@ import os
 import re
 import stat
 
+from vault_index.disk import file_in
 from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp
 
@@ -37,19 +38,30 @@ def is_placeholder(status: os.stat_result) -> bool:
     return bool(flags & _DATALESS or attributes & _RECALLED)
 
 
-def read_regular(path: str, limit: int) -> tuple[bytes, os.stat_result]:
+def read_inside(root: str, path: str, limit: int, *, outside: bool = False) -> tuple[bytes, os.stat_result]:
+    """The same as `read_regular`, of a file under `root` and of no other, whatever is moved about meanwhile.
+
+    UsageError for one that a link leads to out of the root, unless it may lead `outside`.
+    """
+    with file_in(root, path, outside=outside) as (folder, name):
+        return read_regular(name, limit, at=folder, shown=f"{root}/{path}")
+
+
+def read_regular(path: str, limit: int, *, at: int | None = None, shown: str = "") -> tuple[bytes, os.stat_result]:
     """All bytes of a file and the state they belong to, which a later change will differ from.
 
     Pipes, sockets and devices are never opened. OSError passes through; VaultIndexError for what is no file or
-    larger than `limit`.
+    larger than `limit`. With `at`, the handle of a folder, it is a name in there, and a link is no file.
     """
+    follow, shown = at is None, shown or path
     # Before opening as well: opening a device may already do something.
-    _must_be_regular(os.stat(path), path, limit)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    _must_be_regular(os.stat(path, dir_fd=at, follow_symlinks=follow), shown, limit)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=at)
     with open(descriptor, "rb", buffering=0):  # closes it
         for _ in range(_TRIES):
             before = os.fstat(descriptor)
-            _must_be_regular(before, path, limit)
+            _must_be_regular(before, shown, limit)
             os.lseek(descriptor, 0, os.SEEK_SET)
             data = _read(descriptor, before.st_size + 1)
             if len(data) == before.st_size and stamp_of(os.fstat(descriptor)) == stamp_of(before):

@@ -23,7 +23,7 @@ from vault_index.sources.names import (
     same_name,
     shown_name,
 )
-from vault_index.sources.reading import decode, read_regular, stamp_of
+from vault_index.sources.reading import decode, read_inside, stamp_of
 from vault_index.sources.rulebook import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
 from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.walk import KEPT, Identity, Walk, identity_of, judge, placeholder_fault, unreadable_fault
@@ -34,8 +34,8 @@ class VaultSource:
 
     def __init__(self, config: SourceConfig) -> None:
         self.config = config
-        self._root = os.path.abspath(config.path)
-        self._rules = RuleBook(config, self._root)
+        self.root = os.path.abspath(config.path)
+        self._rules = RuleBook(config, self.root)
         local = config.local_only
         self._local = configured_rules(local, f"sources.{config.name}.local_only") if isinstance(local, tuple) else None
 
@@ -52,11 +52,11 @@ class VaultSource:
             return self.scan_places((under,))
         if reason := self.missing():
             return Scan(vanished=True, reason=reason)
-        identity = _identity(self._root)
+        identity = _identity(self.root)
         walk = self._walk()
         # A disk that is unmounted during the walk looks like a vault whose files are deleted.
-        if _identity(self._root) != identity or (not walk.refs and self.missing()):
-            return Scan(vanished=True, reason=f"{self._root} went away while it was read")
+        if _identity(self.root) != identity or (not walk.refs and self.missing()):
+            return Scan(vanished=True, reason=f"{self.root} went away while it was read")
         return walk.result()
 
     def scan_places(self, places: Iterable[str]) -> Scan:
@@ -111,10 +111,10 @@ class VaultSource:
 
         NotFoundError when the file is gone, VaultIndexError when it cannot be read or became too large.
         """
-        path = str(self.absolute(ref.path))
+        path = f"{self.root}/{ref.path}"
         with os_errors_as(f"cannot read {path}", "check its permissions"):
             try:
-                data, status = read_regular(path, self.config.max_file_bytes)
+                data, status = self.read_bytes(ref.path, self.config.max_file_bytes)
             except (FileNotFoundError, NotADirectoryError) as error:
                 raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         text, bad_line = decode(data)
@@ -125,13 +125,17 @@ class VaultSource:
 
         return RawDocument(seen, text, hashlib.sha256(data).digest(), faults)
 
+    def read_bytes(self, path: str, limit: int) -> tuple[bytes, os.stat_result]:
+        """The bytes of a file and their state, as `read_inside`."""
+        return read_inside(self.root, path, limit, outside=self.config.follow_outside_links)
+
     def relative(self, absolute_path: str) -> str | None:
         """The path inside this source, "" for the root itself, None for what lies elsewhere.
 
         Takes paths as written in the configuration and as the system reports them, with links resolved.
         """
         path = os.path.normpath(absolute_path)
-        for root in (self._root, os.path.realpath(self._root)):
+        for root in (self.root, os.path.realpath(self.root)):
             if is_under(root, path):
                 return self._as_on_disk(path[len(root) :].strip("/"))
         return None
@@ -139,8 +143,8 @@ class VaultSource:
     def absolute(self, path: str) -> Path:
         """Where a document lies. UsageError for a path that leaves the vault, by `..` or through a link."""
         if parts_of(path) is not None and self._stays_inside(path):
-            return Path(f"{self._root}/{path}")
-        raise UsageError(f"{path!r} leads out of the vault {self._root}", "give a path inside the vault")
+            return Path(f"{self.root}/{path}")
+        raise UsageError(f"{path!r} leads out of the vault {self.root}", "give a path inside the vault")
 
     def changes_rules(self, path: str) -> bool:
         """Whether a change of this path may change which other documents there are, so that a scan is due."""
@@ -168,43 +172,43 @@ class VaultSource:
         if self._local.covers(path):
             return True
         # A link must not carry a private note out under a harmless name.
-        written = f"{self._root}/{path}"
+        written = f"{self.root}/{path}"
         real = os.path.realpath(written)
         if real == written:
             return False
-        root = os.path.realpath(self._root)
+        root = os.path.realpath(self.root)
         return is_under(root, real) and self._local.covers(real[len(root) :].strip("/"))
 
     def stamp(self, path: str) -> FileStamp | None:
         """What a document's file looks like now, in one `stat`; None where it is gone."""
         try:
-            return stamp_of(os.stat(f"{self._root}/{path}"))
+            return stamp_of(os.stat(f"{self.root}/{path}"))
         except (OSError, ValueError):  # no file's name holds a NUL, or half a character
             return None
 
     def link(self, path: str) -> str:
         """The address that opens a document in Obsidian, which knows a vault by the name of its folder."""
-        vault, file = os.path.basename(self._root), path.removesuffix(".md")
+        vault, file = os.path.basename(self.root), path.removesuffix(".md")
         return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(file, safe='')}"
 
     def missing(self) -> str:
         """Why the source counts as gone as a whole (unmounted, empty); empty while it is there."""
         try:
-            with os.scandir(self._root) as entries:
+            with os.scandir(self.root) as entries:
                 # Obsidian makes its folder also where a disk is not mounted.
                 there = any(entry.name[0] != "." or placeholder_of(entry.name) for entry in entries)
-                return "" if there else f"{self._root} {EMPTY}"
+                return "" if there else f"{self.root} {EMPTY}"
         except FileNotFoundError:
-            return f"{self._root} does not exist"
+            return f"{self.root} does not exist"
         except NotADirectoryError:
-            return f"{self._root} is a file, not a folder"
+            return f"{self.root} is a file, not a folder"
         except OSError as error:
-            return f"{self._root} cannot be read ({error.strerror})"
+            return f"{self.root} cannot be read ({error.strerror})"
 
     # --- inside ----------------------------------------------------------------------------------------------
 
     def _walk(self) -> Walk:
-        walk = Walk(self.config, self._root, self._rules)
+        walk = Walk(self.config, self.root, self._rules)
         walk.folder("", ())
         walk.follow_links()
         return walk
@@ -212,7 +216,7 @@ class VaultSource:
     def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
         parts = parts_of(place)
         if parts is None:
-            raise UsageError(f"{place!r} is no path inside the vault {self._root}", "give a path relative to the vault")
+            raise UsageError(f"{place!r} is no path inside the vault {self.root}", "give a path relative to the vault")
         try:
             status = self._status(parts)
             if status is None:
@@ -226,7 +230,7 @@ class VaultSource:
         return whole().result(place) if stat.S_ISLNK(status.st_mode) else _scan_of(self.examine(place))
 
     def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
-        walk = Walk(self.config, self._root, self._rules)
+        walk = Walk(self.config, self.root, self._rules)
         named = all(is_folder_name(part) and is_readable_name(part) for part in parts)
         chain = self._rules.around(parts, file=False) if named else None
         if chain is None:
@@ -238,7 +242,7 @@ class VaultSource:
     def _deferred(self, parts: list[str]) -> Fault | None:
         """The fault for a document that iCloud took away, and left a placeholder for."""
         *above, name = parts
-        if not _may_be_document(parts) or not os.path.exists("/".join((self._root, *above, placeholder_name(name)))):
+        if not _may_be_document(parts) or not os.path.exists("/".join((self.root, *above, placeholder_name(name)))):
             return None
         return placeholder_fault("/".join(parts))
 
@@ -250,21 +254,21 @@ class VaultSource:
         for part in path.split("/"):
             if not part.isascii():
                 with contextlib.suppress(OSError):
-                    part = same_name(part, os.listdir(f"{self._root}/{spelled}"))
+                    part = same_name(part, os.listdir(f"{self.root}/{spelled}"))
             spelled = f"{spelled}/{part}".strip("/")
         return spelled
 
     def _stays_inside(self, path: str) -> bool:
         try:
             status = self._status(path.split("/"))
+            free = self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode)
+            return free or is_under(os.path.realpath(self.root), os.path.realpath(f"{self.root}/{path}"))
         except OSError:
             return True  # whoever opens it meets the same error, and can say which
-        free = self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode)
-        return free or is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
 
     def _status(self, parts: list[str]) -> os.stat_result | None:
         """The state of a path, of the first link on the way to it, or None where there is nothing."""
-        path = self._root
+        path = self.root
         status = None
         for part in parts:
             path = f"{path}/{part}"

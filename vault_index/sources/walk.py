@@ -8,8 +8,8 @@ import stat
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
-from vault_index.disk import is_draft, is_under
-from vault_index.errors import VaultIndexError
+from vault_index.disk import folder_in, is_draft, is_under
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
 from vault_index.sources.reading import is_placeholder, stamp_of
@@ -44,18 +44,12 @@ class Walk:
         while waiting:
             prefix, chain = waiting.pop()
             try:
-                with os.scandir(f"{self._root}/{prefix}") as found:
-                    entries = list(found)
-                if any(entry.name == IGNORE_FILE for entry in entries):
-                    chain, faults = self._rules.enter(chain, prefix)
-                    self.faults += faults
-            except (FileNotFoundError, NotADirectoryError):
-                continue  # deleted since its parent was read
+                with folder_in(self._root, prefix, outside=self._source.follow_outside_links) as handle:
+                    self._list(handle, prefix, chain, waiting)
+            except (FileNotFoundError, NotADirectoryError, UsageError):
+                continue  # deleted since its parent was read, or a link by now
             except OSError as error:
                 self._note(unreadable_fault(prefix.rstrip("/"), error))
-                continue
-            self._folders.append(prefix)
-            self._entries(entries, prefix, chain, waiting)
 
     def follow_links(self) -> None:
         """Follow what `folder` met, in the order of the paths, each target once."""
@@ -83,6 +77,19 @@ class Walk:
             unreadable=tuple(path for path in self.unreadable if is_under(place, path)),
             drafts=tuple(f"{self._root}/{path}" for path in self.drafts if is_under(place, path)),
         )
+
+    def _list(self, handle: int, prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]) -> None:
+        listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
+        try:
+            with os.scandir(listing) as found:
+                entries = list(found)
+            if any(entry.name == IGNORE_FILE for entry in entries):
+                chain, faults = self._rules.enter(chain, prefix)
+                self.faults += faults
+            self._folders.append(prefix)
+            self._entries(entries, prefix, chain, waiting)
+        finally:
+            os.close(listing)
 
     def _entries(
         self, entries: list["os.DirEntry[str]"], prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]

@@ -222,7 +222,8 @@ def connect(path: Path, name: Name, *, writable: bool, carry: Carry | None = Non
         if writable:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # SQLite gives -wal and -shm the permissions of the database.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         # A reader of a WAL database writes to -shm, so both open read-write; query_only keeps readers honest.
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from vault_index.disk import open_own
 from vault_index.errors import BusyError
 
 _POLL_SECONDS = 0.02
@@ -32,7 +33,7 @@ class WriteLock:
             raise self._busy()
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = open_own(self._path, os.O_RDWR)
             try:
                 self._take(descriptor, deadline)
                 os.ftruncate(descriptor, 0)

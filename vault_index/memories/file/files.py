@@ -16,7 +16,7 @@ from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
-from vault_index.sources.reading import decode, read_regular
+from vault_index.sources.reading import decode, read_inside, read_regular
 
 MAX_BYTES = 10 * 1024 * 1024
 """No file of more is read."""
@@ -57,12 +57,14 @@ class MemoryFiles:
 
         It outlives a loss of power once `settle` was told of it: thousands of new files cost one sync of their folder.
         """
-        place = self._place(path)
-        with _translated(path, "written"):
-            folder = os.path.dirname(place)
-            disk.make_folder(folder)
-            with disk.draft(folder, _encoded(text), within=self._root) as draft:
-                disk.move_without_overwriting(draft, place, lasting=False)
+        self._place(path)
+        folder, _, name = path.rpartition("/")
+        with (
+            _translated(path, "written"),
+            disk.folder_in(self._root, folder, make=True) as at,
+            disk.draft(".", _encoded(text), within=self._root, at=at) as draft,
+        ):
+            disk.move_without_overwriting(draft, name, lasting=False, at=at, into=at)
 
     def settle(self, paths: Iterable[str]) -> None:
         """Make the names of files that were created outlive a loss of power."""
@@ -71,9 +73,9 @@ class MemoryFiles:
 
     def read(self, path: str) -> MemoryFile:
         """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8."""
-        place = self._place(path)
+        self._place(path)
         with _translated(path, "read"):
-            data, status = read_regular(place, MAX_BYTES)
+            data, status = read_inside(self._root, path, MAX_BYTES)
         try:
             file = read_text(data.decode(), path)
             return replace(file, source=self._source, digest=hashlib.sha256(data).digest(), status=status)
@@ -92,20 +94,18 @@ class MemoryFiles:
         """
         if text == seen.text:
             return
-        place = os.path.realpath(self._place(path))
-        if os.path.exists(place) and not os.access(place, os.W_OK):
-            raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
-        with _translated(path, "written"):
-            folder = os.path.dirname(place)
-            disk.make_folder(folder)
-            with disk.draft(folder, _encoded(text), like=seen.status, within=self._root) as draft:
-                with disk.locked(folder):
-                    if _digest(place) == seen.digest:
-                        os.replace(draft, place)
-                        disk.sync_folder(folder)
+        self._place(path)
+        with _translated(path, "written"), disk.file_in(self._root, path, make=True) as (at, name):
+            if os.access(name, os.F_OK, dir_fd=at) and not os.access(name, os.W_OK, dir_fd=at):
+                raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
+            with disk.draft(".", _encoded(text), like=seen.status, within=self._root, at=at) as draft:
+                with disk.locked(".", at=at):
+                    if _digest(name, at) == seen.digest:
+                        os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
+                        disk.sync_folder(".", at=at)
                         return
-                kept = _keep_beside(draft, place)
-        beside = f"{os.path.dirname(path)}/{os.path.basename(kept)}"
+                kept = _keep_beside(draft, name, at)
+        beside = f"{os.path.dirname(path)}/{kept}"
         raise ConflictError(
             f"{path} changed since it was read, and was left as it is",
             f"the new text is in {beside!r}: take over what is missing, then delete that file",
@@ -113,33 +113,40 @@ class MemoryFiles:
 
     def trash(self, path: str) -> str:
         """Move a file to the trash of the vault, in the same folder there; its new path."""
-        place = self._place(path)
-        stem = f"{self._root}/{_TRASH}/{path.removesuffix('.md')}"
-        folder = os.path.dirname(stem)
-        if not disk.is_under(os.path.realpath(self._root), os.path.realpath(folder)):
-            raise UsageError(f"{_TRASH} leads out of the vault through a link", "delete the memory with --permanent")
-        with _translated(path, "moved to the trash"), disk.locked(os.path.dirname(place)):
-            os.lstat(place)
+        self._place(path)
+        folder, _, name = path.rpartition("/")
+        bin = f"{_TRASH}/{folder}"
+        with _translated(path, "moved to the trash"), self._locked(folder) as at:
+            os.lstat(name, dir_fd=at)
             try:
-                disk.make_folder(folder)
+                with disk.folder_in(self._root, bin, make=True) as into:
+                    names = (f"{name.removesuffix('.md')}{number}.md" for number in _numbers(" "))
+                    found = disk.move_to_free_name(name, names, at=at, into=into)
+            except UsageError as error:
+                raise UsageError(f"{_TRASH}: {error.message}", "delete the memory with --permanent") from error
             except NotADirectoryError as error:
                 raise UsageError(
                     f"the {_TRASH} of the vault is no folder, so {path} stays where it is",
                     "rename that file, or delete the memory with --permanent",
                 ) from error
-            target = disk.move_to_free_name(place, (f"{stem}{number}.md" for number in _numbers(" ")))
-            disk.sync_folder(os.path.dirname(place))
-        return target.removeprefix(f"{self._root}/")
+            disk.sync_folder(".", at=at)
+        return f"{bin}/{found}"
 
     def remove(self, path: str) -> None:
         """Delete a file for good."""
-        place = self._place(path)
-        with _translated(path, "deleted"), disk.locked(os.path.dirname(place)):
-            os.unlink(place)
-            disk.sync_folder(os.path.dirname(place))
+        self._place(path)
+        folder, _, name = path.rpartition("/")
+        with _translated(path, "deleted"), self._locked(folder) as at:
+            os.unlink(name, dir_fd=at)
+            disk.sync_folder(".", at=at)
 
-    def _place(self, path: str, shown: str = "") -> str:
-        """Where a memory lies on disk, once it is sure that it is one."""
+    @contextmanager
+    def _locked(self, folder: str) -> Iterator[int]:
+        with disk.folder_in(self._root, folder) as at, disk.locked(".", at=at):
+            yield at
+
+    def _place(self, path: str, shown: str = "") -> None:
+        """Refuse what is no memory, as things stand; whoever then opens it makes sure that it stays in the vault."""
         if not os.path.isdir(self._root):
             raise VaultIndexError(f"the vault {self._root} is not there", "is its disk mounted?")
         shown = shown or path
@@ -154,12 +161,12 @@ class MemoryFiles:
         reason = unusable(own, new=not exists)
         if reason:
             raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}", "choose another name")
-        top = os.path.realpath(f"{self._root}/{self._dir}")
-        if not disk.is_under(os.path.realpath(self._root), top) or not disk.is_under(top, os.path.realpath(place)):
+        with disk.os_errors_as(f"{shown!r} cannot be looked at", "try again in a moment"):  # a link that went away
+            top, real = os.path.realpath(f"{self._root}/{self._dir}"), os.path.realpath(place)
+        if not disk.is_under(os.path.realpath(self._root), top) or not disk.is_under(top, real):
             raise UsageError(f"{shown!r} leads out of the memory folder {self._dir} through a link", "remove the link")
         if os.path.exists(place) and not os.path.isfile(place):
             raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
-        return place
 
 
 def _encoded(text: str) -> bytes:
@@ -169,21 +176,22 @@ def _encoded(text: str) -> bytes:
         raise UsageError("the text holds characters that UTF-8 cannot write", "give it as valid UTF-8") from error
 
 
-def _digest(place: str) -> bytes | None:
+def _digest(name: str, at: int) -> bytes | None:
     try:
-        return hashlib.sha256(read_regular(place, MAX_BYTES)[0]).digest()
+        return hashlib.sha256(read_regular(name, MAX_BYTES, at=at)[0]).digest()
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def _keep_beside(draft: str, place: str) -> str:
+def _keep_beside(draft: str, name: str, at: int) -> str:
     """Name the draft as syncing programs name such copies: ignored by the index, opened by Obsidian."""
-    stem = place.removesuffix(".md")
+    stem = name.removesuffix(".md")
     now = f"{datetime.now():%Y-%m-%d %H%M%S}"
     room = NAME_BYTES - len(f" (conflicted copy {now} 1000).md")
-    while len(os.path.basename(stem).encode()) > room:
+    while len(stem.encode()) > room:
         stem = stem[:-1]
-    return disk.move_to_free_name(draft, (f"{stem} (conflicted copy {now}{number}).md" for number in _numbers(" ")))
+    names = (f"{stem} (conflicted copy {now}{number}).md" for number in _numbers(" "))
+    return disk.move_to_free_name(draft, names, at=at, into=at)
 
 
 def _numbers(mark: str) -> Iterator[str]:

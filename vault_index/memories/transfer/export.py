@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -75,7 +76,8 @@ def _files(runtime: Runtime, sources: Sequence[str]) -> Iterator[tuple[str, str]
         raise VaultIndexError(f"source {vault.config.name!r}: {scan.reason}", "is its disk mounted?")
     for path in (ref.path for ref in scan.refs if ref.path.endswith(".md")):
         try:
-            yield path.removeprefix(f"{folder}/"), vault.absolute(path).read_bytes().decode("utf-8", "surrogateescape")
+            data, _ = vault.read_bytes(path, sys.maxsize)
+            yield path.removeprefix(f"{folder}/"), data.decode("utf-8", "surrogateescape")
         except OSError as error:
             raise VaultIndexError(
                 f"{path} cannot be read ({error.strerror}), and an export leaves nothing out",

@@ -1,7 +1,9 @@
 // Asks the daemon over its socket (docs/protocol.md, version 1), and the command where no daemon answers.
 
 import { spawn } from "node:child_process"
+import { lstatSync, statSync } from "node:fs"
 import { createConnection } from "node:net"
+import { dirname } from "node:path"
 import { after, Fault, sayOnce, shared } from "./guard.ts"
 import { PLACE } from "./place.ts"
 
@@ -49,8 +51,25 @@ export async function greet(within: number): Promise<void> {
   }
 }
 
+/** Whether only this user can have put a socket there: theirs are the socket and the folder, where no other may write. */
+export function isOwnSocket(path: string, user = process.geteuid?.()): boolean {
+  if (user === undefined) return true
+  try {
+    const folder = dirname(path)
+    const socket = lstatSync(path)
+    let place = lstatSync(folder)
+    if (place.isSymbolicLink() && [0, user].includes(place.uid)) place = statSync(folder)
+    return (
+      place.isDirectory() && place.uid === user && (place.mode & 0o022) === 0 && socket.isSocket() && socket.uid === user
+    )
+  } catch {
+    return false
+  }
+}
+
 function askDaemon(method: string, params: Params, asking: Asking): Promise<unknown> {
   if (!PLACE.socket) throw new Fault("no socket is known", "", true)
+  if (!isOwnSocket(PLACE.socket)) throw new Fault("the daemon does not answer", "", true)
   return new Promise((resolve, reject) => {
     const socket = createConnection({ path: PLACE.socket })
     let reached = false

@@ -1,0 +1,85 @@
+"""What an attacker on the same machine does: runs as another user, or swaps names while somebody looks at them."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+NOBODY = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+needs_exchange = pytest.mark.skipif(sys.platform != "linux", reason="names are exchanged at once by Linux alone")
+
+# Python itself may lie where only root can read it.
+_DROP = f"""
+import json, os, socket, sys
+os.setgroups([])
+os.setgid({NOBODY})
+os.setuid({NOBODY})
+"""
+
+_EXCHANGE = """
+import ctypes, sys
+libc, at = ctypes.CDLL(None), -100
+one, other = (name.encode() for name in sys.argv[1:3])
+print("ready", flush=True)
+for _ in range(int(sys.argv[3])):
+    if libc.renameat2(at, one, at, other, 2):
+        sys.exit("renameat2 does not exchange here")
+"""
+
+
+@contextmanager
+def open_to_all() -> Iterator[Path]:
+    """A folder like /tmp, which other users reach; pytest's own is closed to them."""
+    with tempfile.TemporaryDirectory(prefix="vx-", dir="/tmp") as name:
+        os.chmod(name, 0o1777)
+        yield Path(name)
+
+
+@contextmanager
+def as_nobody(code: str, *arguments: object) -> "Iterator[subprocess.Popen[str]]":
+    """Python as another user; it is ready when it says so, and is killed at the end."""
+    started = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _DROP + code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd="/",
+        umask=0,
+    )
+    with started:
+        assert started.stdout is not None
+        assert started.stdout.readline() == "ready\n"
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def did_as_nobody(code: str, *arguments: object) -> None:
+    """The same, to its end."""
+    with as_nobody(f"{code}\nprint('ready', flush=True)", *arguments) as process:
+        process.wait(30)
+
+
+@contextmanager
+def swapping(one: Path, other: Path, times: int = 3_000_000) -> Iterator[None]:
+    """Another process exchanges two names, again and again, until the block ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _EXCHANGE, str(one), str(other), str(times)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            yield
+        finally:
+            ended = process.poll()
+            process.kill()
+    assert ended is None, "it ended before the test did"

@@ -1,0 +1,152 @@
+"""Files are opened where they lie: not through a link that somebody put in their place, nor where others may write."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.attacks import NOBODY, needs_root
+from vault_index import disk
+from vault_index.daemon.log import RotatingFile
+from vault_index.daemon.system import DaemonLock
+from vault_index.errors import UsageError, VaultIndexError
+from vault_index.store.lock import WriteLock
+
+Use = Callable[[Path], None]
+Plant = Callable[[Path, Path], None]
+
+
+def hold(path: Path) -> None:
+    with WriteLock(path).held("test", 1):
+        pass
+
+
+def lock(path: Path) -> None:
+    DaemonLock(path).release()
+
+
+def log(path: Path) -> None:
+    file = RotatingFile(path)
+    stream = file._open()
+    stream.write("a line")
+    stream.close()
+    file.close()
+
+
+@pytest.mark.parametrize("use", [hold, lock, log])
+@pytest.mark.parametrize("plant", [os.symlink, os.link])
+def test_what_a_planted_name_leads_to_is_left_alone(tmp_path: Path, use: Use, plant: Plant) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    plant(mine, tmp_path / "planted")
+    with pytest.raises(VaultIndexError, match="planted is a link, or belongs to another user"):
+        use(tmp_path / "planted")
+    assert mine.read_text() == "precious"
+
+
+@pytest.mark.parametrize("use", [hold, lock, log])
+def test_a_planted_pipe_keeps_nobody_waiting(tmp_path: Path, use: Use) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises((VaultIndexError, OSError)):
+        use(tmp_path / "pipe")
+
+
+@needs_root
+@pytest.mark.parametrize("use", [hold, lock, log])
+def test_a_file_of_another_user_is_not_written(tmp_path: Path, use: Use) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.touch()
+    os.chown(theirs, NOBODY, NOBODY)
+    with pytest.raises(VaultIndexError, match="another user"):
+        use(theirs)
+    assert theirs.read_bytes() == b""
+
+
+@pytest.mark.parametrize("use", [hold, lock, log])
+def test_files_of_the_home_are_for_their_owner_alone(tmp_path: Path, use: Use) -> None:
+    (tmp_path / "old").touch()
+    (tmp_path / "old").chmod(0o666)
+    before = os.umask(0)
+    try:
+        use(tmp_path / "old")
+        use(tmp_path / "new")
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old", "new")] == [0o600, 0o600]
+
+
+class TestFolders:
+    def test_links_inside_are_followed_and_others_are_not(self, tmp_path: Path) -> None:
+        root = tmp_path / "root"
+        (root / "a/b").mkdir(parents=True)
+        (root / "a/b/n.md").write_text("inside")
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out/n.md").write_text("outside")
+        (root / "in").symlink_to("a")
+        (root / "a/up").symlink_to("../in/b")
+        (root / "n.md").symlink_to("in/up/n.md")
+        (root / "out").symlink_to("../out")
+        (root / "o.md").symlink_to(tmp_path / "out/n.md")
+        (tmp_path / "link").symlink_to("root")
+        for top in (root, tmp_path / "link"):
+            assert [text(top, path) for path in ("a/b/n.md", "in/b/n.md", "a/up/n.md", "n.md")] == ["inside"] * 4
+            for path in ("out/n.md", "o.md"):
+                assert text(top, path, outside=True) == "outside"
+                with pytest.raises(UsageError, match="leads out of"):
+                    text(top, path)
+        with pytest.raises(UsageError, match="leads out of"):
+            text(root, "../out/n.md")
+
+    def test_what_is_not_there(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        (tmp_path / "loop").symlink_to("loop")
+        (tmp_path / "dangling").symlink_to("nothing")
+        for path, error in (
+            ("nothing/n.md", FileNotFoundError),
+            ("dangling/n.md", FileNotFoundError),
+            ("file/n.md", NotADirectoryError),
+            ("loop/n.md", NotADirectoryError),
+        ):
+            with pytest.raises(error):
+                text(tmp_path, path)
+
+    def test_a_new_folder_is_no_more_open_than_the_one_around_it(self, tmp_path: Path) -> None:
+        (tmp_path / "root").mkdir(mode=0o750)
+        before = os.umask(0)
+        try:
+            with disk.folder_in(str(tmp_path / "root"), "a/b", make=True) as handle:
+                assert stat.S_IMODE(os.fstat(handle).st_mode) == 0o750
+        finally:
+            os.umask(before)
+
+    @pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="a handle needs the right to list its folder here")
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
+    def test_a_folder_that_cannot_be_listed_is_passed_through(self, tmp_path: Path) -> None:
+        (tmp_path / "closed/inner").mkdir(parents=True)
+        (tmp_path / "closed/inner/n.md").write_text("inside")
+        (tmp_path / "closed").chmod(0o100)
+        try:
+            assert text(tmp_path, "closed/inner/n.md") == "inside"
+        finally:
+            (tmp_path / "closed").chmod(0o700)
+
+    def test_no_handle_is_left_open(self, tmp_path: Path) -> None:
+        (tmp_path / "a/b").mkdir(parents=True)
+        (tmp_path / "a/b/n.md").touch()
+        (tmp_path / "l").symlink_to("a/b/n.md")
+        (tmp_path / "out").symlink_to("..")
+        before = os.listdir("/dev/fd")
+        for path in ("a/b/n.md", "l", "a/nothing/n.md", "a/b/n.md/x", "../x", "out/x"):
+            with contextlib.suppress(OSError, UsageError):
+                text(tmp_path, path)
+        assert os.listdir("/dev/fd") == before
+
+
+def text(root: Path, path: str, *, outside: bool = False) -> str:
+    with disk.file_in(str(root), path, outside=outside) as (handle, name):
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=handle)
+        with open(descriptor) as file:
+            return file.read()

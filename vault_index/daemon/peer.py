@@ -1,0 +1,37 @@
+"""Who is at the other end of the socket, and whose socket it is; thin, because every command asks."""
+
+import os
+import socket
+import stat
+import sys
+
+_PEERCRED = (socket.SOL_SOCKET, socket.SO_PEERCRED) if hasattr(socket, "SO_PEERCRED") else (0, 1)
+"""Level and option; the second pair is SOL_LOCAL and LOCAL_PEERCRED of macOS and the BSDs."""
+_PEERCRED_BYTES = 76
+"""Of a `struct xucred`; a `struct ucred` has 12. In both, the user is the second of the numbers."""
+
+
+def is_own_process(connection: socket.socket) -> bool:
+    """Whether the process that listens, or connected, at the other end runs as this user; no, if nobody knows."""
+    try:
+        credentials = connection.getsockopt(*_PEERCRED, _PEERCRED_BYTES)
+    except OSError:
+        return False
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.geteuid()
+
+
+def is_own_socket(path: str | os.PathLike[str]) -> bool:
+    """Whether only this user can have put a socket there: it and its folder are theirs, and closed to others.
+
+    The folder may be reached through a link that this user or root made.
+    """
+    user = os.geteuid()
+    folder = os.path.dirname(path)
+    try:
+        place, found = os.lstat(folder), os.lstat(path)
+        if stat.S_ISLNK(place.st_mode) and place.st_uid in (0, user):
+            place = os.stat(folder)
+    except OSError:
+        return False
+    closed = stat.S_ISDIR(place.st_mode) and not place.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return closed and place.st_uid == user == found.st_uid and stat.S_ISSOCK(found.st_mode)
