@@ -47,6 +47,7 @@ QUERIES = (
 AS_OF = "2031-01-01"
 """Factors of time are the same in both answers."""
 PATIENCE = 20.0
+_BELIEVED_SECONDS = 0.05
 _ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 _WATCH = [sys.executable, "-m", "vault_index", "watch", "--quiet"]
 
@@ -109,7 +110,7 @@ class History:
             "folder link": (self._folder_link, 2), "normal form": (self._normal_form, 3), "case": (self._case, 2),
             "not UTF-8": (self._not_utf8, 2), "chmod": (self._chmod, 2), "chmod folder": (self._chmod_folder, 2),
             "vaultignore": (self._vaultignore, 2), "obsidian": (self._obsidian, 1),
-            "file to folder": (self._file_to_folder, 2), "ancient": (self._ancient, 2),
+            "file to folder": (self._file_to_folder, 2), "ancient": (self._ancient, 2), "a while": (self._a_while, 3),
         }  # fmt: skip
         through = {
             "setting": (self._setting, 3), "add source": (self._add_source, 1),
@@ -298,6 +299,17 @@ class History:
         os.utime(path, self.random.choice([(0, 0), (2**31, 2**31), (946684800, 946684800)]))
         return self._touch(path)
 
+    def _a_while(self) -> str:
+        """The stamp of a file is believed once it is some moments old: then folders of alike files change their names,
+        in which no stamp changes."""
+        if self.daemon is not None:
+            return ""
+        if not (self.vault / "left").exists():
+            self._swap_folders()
+        time.sleep(_BELIEVED_SECONDS)
+        self.index.sync()
+        return f"and {self._swap_folders()}"
+
     def _setting(self) -> str:
         key, value, source = self.random.choice(
             [
@@ -416,7 +428,7 @@ class History:
 
     def follow(self) -> None:
         """A sync in one of its ways, and the comparison."""
-        for path in self.locked:
+        for path in filter(Path.exists, self.locked):
             path.chmod(0o700 if path.is_dir() else 0o600)
         if self.locked:
             self._touch(*self.locked)
@@ -638,7 +650,8 @@ def _until(done: Callable[[], bool], otherwise: str) -> None:
 ACTIONS = (
     "create", "append", "edit", "same size", "rename", "move folder", "delete", "swap", "swap folders", "hard link",
     "edit by other name", "symlink", "folder link", "normal form", "case", "not UTF-8", "chmod", "chmod folder",
-    "vaultignore", "obsidian", "file to folder", "ancient", "setting", "add source", "remove source", "rename source",
+    "vaultignore", "obsidian", "file to folder", "ancient", "a while", "setting", "add source",
+    "remove source", "rename source",
     "add", "update", "delete memory", "session", "edit meanwhile", "daemon", "embedder",
 )  # fmt: skip
 

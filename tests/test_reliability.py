@@ -9,7 +9,7 @@ from benchmarks.attack import Attack, Story
 from vault_index import VaultIndex
 
 # Known to differ, and left out until they are mended; the programs themselves leave nothing out.
-_HISTORIES_WITHOUT = frozenset({"hard link", "chmod folder", "normal form", "embedder", "daemon"})
+_HISTORIES_WITHOUT = frozenset({"hard link", "chmod folder", "normal form", "embedder", "daemon", "a while"})
 _PRIVATE_WITHOUT = frozenset({
     "memory", "import", "capture", "recall", "search in project", "edit mirrored", "unreadable settings",
     "other embedder", "credential in note", "credential in query", "proxy",
