@@ -33,7 +33,6 @@ from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 from vault_index.cli import main as command_line
 from vault_index.config import find_home
-from vault_index.store.cache import Cache
 
 CALLS = (
     "write", "pwrite64", "fsync", "fdatasync", "rename", "link", "linkat", "unlink", "unlinkat", "ftruncate", "mkdir",
@@ -269,8 +268,8 @@ def check_files(
 
 def check_ledger(story: Story, place: Path, sent: int) -> None:
     """What was sent is in the ledger, however the sender ended."""
-    with closing(Cache(place / "home/cache.db")) as cache:
-        named = sum(record.texts for record in cache.sent())
+    with VaultIndex.open(find_home(place / "home")) as index:
+        named = sum(record.texts for record in index.privacy().results)
     if named < sent:
         story.found("ledger lacks what was sent", f"{named} of {sent} texts")
 
