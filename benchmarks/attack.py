@@ -1,0 +1,165 @@
+"""What the attack programs share: seeds, a place in memory, findings with the steps that led to them, and a table."""
+
+import argparse
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, as_completed, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.machine import describe
+
+_CAPABILITY_VERSION_3, _PR_CAPBSET_DROP = 0x20080522, 24
+_LONGEST_SECONDS = 120
+_UNDER_WAY = 6
+_OVERRIDING = (1, 2)
+"""CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH."""
+
+
+@dataclass(slots=True)
+class Story:
+    """One random run: what was done, and what was found wrong. The same seed does the same again."""
+
+    seed: int
+    steps: list[str] = field(default_factory=list)
+    findings: list[tuple[str, str]] = field(default_factory=list)
+    """A kind, by which they are counted, and the details."""
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def did(self, step: str) -> None:
+        self.steps.append(step)
+
+    def found(self, kind: str, detail: str) -> None:
+        self.findings.append((kind, detail))
+        self.steps.append(f"FOUND {kind}: {detail}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A story as it is to be told: it may use the folder as it likes, which is removed afterwards."""
+
+    tell: Callable[[Story, Path, frozenset[str]], None]
+    without: frozenset[str] = frozenset()
+    """Actions that are left out."""
+
+    def __call__(self, seed: int) -> Story:
+        story, environment = Story(seed), dict(os.environ)
+        with scratch() as folder:
+            signal.signal(signal.SIGALRM, _too_long)
+            signal.alarm(_LONGEST_SECONDS)
+            try:
+                self.tell(story, folder, self.without)
+            except Exception as error:  # noqa: BLE001 - whatever a story dies of is a finding of that story
+                frames = "".join(traceback.format_exception(error)[-6:])
+                story.found(f"raised {type(error).__name__}", frames)
+            finally:
+                signal.alarm(0)
+                os.environ.clear()
+                os.environ.update(environment)
+        return story
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder in memory where there is one: thousands of stories sync thousands of files to disk."""
+    memory = Path("/dev/shm")
+    base = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
+    folder = Path(tempfile.mkdtemp(prefix="vx-attack-", dir=base))
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Folders that a story closed are opened first."""
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            with contextlib.suppress(OSError):
+                os.chmod(os.path.join(path, name), 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def obey_permissions() -> None:
+    """Permissions mean nothing to root: it gives up the right to pass over them, for its children too. Linux only."""
+    if os.geteuid() != 0:
+        return
+    libc = ctypes.CDLL(None)
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    for place in range(3):
+        sets[place] &= ~sum(1 << right for right in _OVERRIDING)
+    for right in _OVERRIDING:
+        libc.prctl(_PR_CAPBSET_DROP, right, 0, 0, 0)
+    libc.capset(header, sets)
+
+
+def options(description: str | None, count: int, actions: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, help="of the first; the next has the next number (default: 1)")
+    parser.add_argument("--count", type=int, default=count, help=f"how many (default: {count})")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none after this time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
+    parser.add_argument("--without", default="", metavar="A,B", help=f"actions to leave out, of: {', '.join(actions)}")
+    parser.add_argument("--steps", action="store_true", help="print the steps of every one")
+    return parser.parse_args()
+
+
+def run(attack: Attack, chosen: argparse.Namespace) -> int:
+    """Tell the stories, print a table of what was done and what was found; 1 where anything was."""
+    started, done, counts = time.monotonic(), 0, Counter[str]()
+    found: dict[str, list[Story]] = {}
+    print(describe(), flush=True)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(chosen.jobs, context, obey_permissions) as pool:
+        for story in _told(pool, attack, range(chosen.seed, chosen.seed + chosen.count), started + chosen.seconds):
+            done += 1
+            counts += story.counts
+            for kind in dict.fromkeys(kind for kind, _ in story.findings):
+                stories = found.setdefault(kind, [])
+                stories.append(story)
+                if len(stories) == 1 and kind == story.findings[0][0]:
+                    print(f"\nseed {story.seed} found {kind}; its steps:", *story.steps, sep="\n  ", flush=True)
+            if chosen.steps and not story.findings:
+                print(f"\nseed {story.seed}", *story.steps, sep="\n  ")
+    print(f"\n{done} in {time.monotonic() - started:.0f} s, seeds from {chosen.seed}")
+    for name, number in sorted(counts.items()):
+        print(f"  {name:<40}{number:>8}")
+    print("findings" if found else "no findings")
+    for kind, stories in sorted(found.items(), key=lambda item: -len(item[1])):
+        seeds = sorted(story.seed for story in stories)
+        print(f"  {kind:<40}{len(seeds):>8}   seeds {', '.join(map(str, seeds[:8]))}")
+    return 1 if found else 0
+
+
+def _told(pool: Executor, attack: Attack, seeds: Iterable[int], deadline: float) -> Iterator[Story]:
+    """The stories as they end, begun in time; a few are always under way."""
+    waiting: set[Future[Story]] = set()
+    for seed in seeds:
+        if time.monotonic() > deadline:
+            break
+        waiting.add(pool.submit(attack, seed))
+        if len(waiting) >= _UNDER_WAY:
+            ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (one.result() for one in ended)
+    for one in as_completed(waiting):
+        yield one.result()
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError(f"not over after {_LONGEST_SECONDS} s")
+
+
+def exit_with(code: int) -> None:
+    sys.stdout.flush()
+    sys.exit(code)
