@@ -191,14 +191,6 @@ class Filters(NamedTuple):
     """None of these may hold."""
 
 
-class Asker(NamedTuple):
-    """Whose words they are: of a project, by its names and its folders, and of a session; by default nobody's."""
-
-    projects: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    session: str = ""
-
-
 _FIELDS = (
     Field("title", "its title (default: its first heading or sentence)"),
     Field("subtitle", "a line under the title"),

@@ -9,15 +9,23 @@ Paths are relative to the root of their source, with `/`. Times are seconds sinc
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from vault_index.fields import Asker as Asker, Filters as Filters, Kind as Kind, State as State
+from vault_index.fields import Filters as Filters, Kind as Kind, State as State
 
 Vector = bytes
 """A unit vector: little-endian float32, `4 * dimensions` bytes."""
 
 
 # --- markdown in -----------------------------------------------------------------------------------------------
+
+
+class Asker(NamedTuple):
+    """Whose words they are: of a project, by its names and its folders, and of a session; by default nobody's."""
+
+    projects: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,19 @@ class FileStamp:
     inode: int = field(default=0, repr=False)
     """It tells files of one size and one moment apart, whose folders change places. Not shown: what is remembered of a
     mirrored session begins with the text of its stamp."""
+
+
+UNTRUSTED = 0
+"""The `ctime_ns` of a stamp that was so fresh that the file could change again without changing it."""
+
+
+def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
+    """Whether a document was read in its present state."""
+    return (
+        was is not None
+        and (was.size, was.mtime_ns, was.inode) == (now.size, now.mtime_ns, now.inode)
+        and was.ctime_ns in (UNTRUSTED, now.ctime_ns)
+    )
 
 
 @dataclass(frozen=True, slots=True)

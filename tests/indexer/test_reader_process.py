@@ -15,8 +15,8 @@ from tests.api.vaults import opened, rows, write
 from tests.daemon.fake_index import until
 from tests.sources.trees import build, vault_at
 from vault_index.indexer.reader_process import read_ahead, reading
-from vault_index.indexer.reading import Read, RowSettings, as_indexed, read_document
-from vault_index.models import DocumentRef
+from vault_index.indexer.reading import Read, RowSettings, read_document
+from vault_index.models import DocumentRef, as_indexed
 from vault_index.sources.vault import VaultSource
 
 SETTINGS = RowSettings(200, 0, "memories")

@@ -3,26 +3,31 @@
 Importing this costs nothing: the thin client asks it before there is an index.
 """
 
-from typing import NamedTuple
 
+class Method:
+    """One method, named as the command is; its parameters are those of the call, in snake_case.
 
-class Method(NamedTuple):
-    """One method, named as the command is; its parameters are those of the call, in snake_case."""
+    It `writes` if it takes the write lock, and belongs to the thread that writes. `remote` is whether the daemon may do
+    it for a caller; otherwise it reads or writes where the caller is. One that is `long` reports its progress and can
+    be cancelled; a quick one takes no longer than a few documents do, and goes before long ones. If it `names_files`,
+    its texts are names of files, which may hold any bytes; other texts must be UTF-8. `call` is the method of
+    VaultIndex where that has another name; `instead` are options that ask for another answer, and the method of
+    VaultIndex that gives it. No named tuple: every command imports this.
+    """
 
-    name: str
-    writes: bool = False
-    """It takes the write lock, and belongs to the thread that writes."""
-    remote: bool = True
-    """Whether the daemon may do it for a caller; otherwise it reads or writes where the caller is."""
-    long: bool = False
-    """It may take long, reports its progress and can be cancelled. A quick one takes no longer than a few documents do,
-    and goes before long ones."""
-    names_files: bool = False
-    """Its texts are names of files, which may hold any bytes; other texts must be UTF-8."""
-    call: str = ""
-    """The method of VaultIndex where that has another name."""
-    instead: tuple[tuple[str, str], ...] = ()
-    """Options that ask for another answer, and the method of VaultIndex that gives it."""
+    def __init__(
+        self,
+        name: str,
+        *,
+        writes: bool = False,
+        remote: bool = True,
+        long: bool = False,
+        names_files: bool = False,
+        call: str = "",
+        instead: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.name, self.writes, self.remote, self.long, self.names_files = name, writes, remote, long, names_files
+        self.call, self.instead = call, instead
 
 
 METHODS = {

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_index.errors import NotInSourceError, UsageError
-from vault_index.fields import FIELDS, FILTERS, Asker, Declared, Filters
+from vault_index.fields import FIELDS, FILTERS, Declared, Filters
+from vault_index.models import Asker
 
 if TYPE_CHECKING:  # `list` is not to import what searches
     from vault_index.query.recall import RecallOptions

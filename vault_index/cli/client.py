@@ -1,14 +1,16 @@
 """Carries out one method: by the daemon when one is alive, otherwise in this process."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import METHODS, READING
 from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
-from vault_index.cli.progress import Progress, progress_bar
 from vault_index.config.home import Home, find_home
 from vault_index.errors import BusyError, VaultIndexError
+
+if TYPE_CHECKING:  # most commands are over before anybody looks for a bar
+    from vault_index.cli.progress import Progress
 
 
 def home_of(options: Options) -> Home:
@@ -29,7 +31,9 @@ def ask_of_several(options: Options, method: str, params: dict[str, Any]) -> int
     return VaultIndexError.exit_code if answer["failed"] else 0
 
 
-def call(options: Options, method: str, params: dict[str, Any], *, progress: Progress | None = None) -> dict[str, Any]:
+def call(
+    options: Options, method: str, params: dict[str, Any], *, progress: "Progress | None" = None
+) -> dict[str, Any]:
     """The answer of a method.
 
     A reading method does not depend on the daemon: when that is busy, stopping or of another version, this process
@@ -43,6 +47,8 @@ def call(options: Options, method: str, params: dict[str, Any], *, progress: Pro
 
 def call_with_progress(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The same with a progress bar, for a method that may take minutes."""
+    from vault_index.cli.progress import progress_bar
+
     with progress_bar(quiet=options.quiet) as progress:
         return call(options, method, params, progress=progress)
 
@@ -53,7 +59,7 @@ def _call(
     params: dict[str, Any],
     *,
     format: str | None = None,
-    progress: Progress | None = None,
+    progress: "Progress | None" = None,
 ) -> dict[str, Any] | str:
     """The same; with a `format`, perhaps as a text in it."""
     socket = home_of(options).socket_path
@@ -87,7 +93,7 @@ def with_source(options: Options, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def call_here(
-    options: Options, method: str, params: dict[str, Any], *, progress: Progress | None = None
+    options: Options, method: str, params: dict[str, Any], *, progress: "Progress | None" = None
 ) -> dict[str, Any]:
     """The same in this process, daemon or not."""
     from vault_index.api import VaultIndex, dispatch

@@ -11,6 +11,9 @@ from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, SECTIONS, Comman
 from vault_index.errors import UsageError, nearest
 
 PROGRAM = "vault-index"
+# argparse asks gettext for its words, which imports locale and looks for files: a millisecond for translations that
+# nobody has made.
+argparse._ = str  # type: ignore[attr-defined]
 
 
 class Found(NamedTuple):

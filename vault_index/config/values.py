@@ -3,15 +3,11 @@
 import dataclasses
 import json
 import os
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from vault_index.errors import did_you_mean
-
-_USER = re.compile(r"(?<=//).*@")
-_VALUES = re.compile(r"(?<=[?&])([^=&#]*)=[^&#]*")
 
 TEXTS = tuple[str, ...]
 TEXTS_OR_ALL = bool | tuple[str, ...]
@@ -60,7 +56,12 @@ def from_text(field: dataclasses.Field[Any], text: str) -> object:
 
 def without_password(url: str) -> str:
     """A URL as it may be shown: without its user, its password and the values in its query."""
-    return _VALUES.sub(r"\1=…", _USER.sub("…@", url))
+    before, slashes, rest = url.partition("//")
+    _, at, place = rest.rpartition("@")
+    address, mark, query = (f"…@{place}" if at else rest).partition("?")
+    parts = (part.partition("=") for part in query.split("&"))
+    shown = "&".join(f"{name}=…" if equals else name for name, equals, _ in parts)
+    return f"{before}{slashes}{address}{mark}{shown}"
 
 
 def plain(value: Any) -> Any:

@@ -10,8 +10,7 @@ from vault_index.config import Config
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
 from vault_index.health.figures import bytes_of, pending, spent_days
-from vault_index.indexer.reading import as_indexed
-from vault_index.models import Fault
+from vault_index.models import Fault, as_indexed
 from vault_index.results.base import Problem
 from vault_index.results.status import (
     DaemonStatus,

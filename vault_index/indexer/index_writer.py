@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,6 +13,7 @@ from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
 from vault_index.errors import CacheDamagedError, EmbedderError, IndexCorruptError, StateDamagedError, VaultIndexError
 from vault_index.indexer.embedders import Embedders
+from vault_index.indexer.folder_mtimes import FolderTimes
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.models import Asker, Progress, no_progress
@@ -363,42 +363,3 @@ class WriteSide:
         for suffix in ("-wal", "-shm"):
             damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
         return damaged.rename(damaged.with_name(f"{damaged.name}.damaged"))
-
-
-# --- folders whose files are known ---------------------------------------------------------------------------------
-
-Times = Mapping[str, int]
-"""When each folder of a tree changed last, in nanoseconds."""
-
-
-class FolderTimes:
-    """Remembers trees of folders. A file that is edited in place changes no folder: that is the watcher's to see."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Times] = {}
-
-    def news(self, root: str) -> Times | None:
-        """The times of a tree that changed since `keep`, None for one that did not."""
-        kept = self._kept.get(root)
-        if kept and all(_time(folder) == time for folder, time in kept.items()):
-            return None
-        return {folder: _time(folder) for folder, _, _ in os.walk(root)}
-
-    def keep(self, root: str, times: Times) -> None:
-        """The tree was read after it had these times."""
-        self._kept[root] = times
-
-    def wrote(self, root: str, files: Iterable[str]) -> None:
-        """These files below the root were written by ourselves, and are known."""
-        folders = set(self._kept.get(root, ()))
-        for file in files:
-            while (file := os.path.dirname(file)).startswith(root):
-                folders.add(file)
-        self._kept[root] = {folder: _time(folder) for folder in folders}
-
-
-def _time(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0

@@ -20,9 +20,8 @@ from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
-from vault_index.indexer.reading import as_indexed
 from vault_index.markdown.frontmatter import plain_text, string_list
-from vault_index.models import Asker, FileStamp, Filters, Vector, VectorSpace
+from vault_index.models import Asker, FileStamp, Filters, Vector, VectorSpace, as_indexed
 from vault_index.results.status import SentRecord
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.source import OpenCodeSource

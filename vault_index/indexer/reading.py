@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.source import Source
 from vault_index.store.writer import DocumentRow, KnownDocument
 
@@ -15,7 +15,6 @@ ROWS_VERSION = 5
 _RACY_NS = 20_000_000
 _COARSE_NS = 2_020_000_000
 """The same where times are whole seconds, or on FAT every other one."""
-_NOT_BELIEVED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def _believed(stamp: FileStamp, read_at: int) -> FileStamp:
     changing: it is read again next time."""
     tick = _RACY_NS if stamp.ctime_ns % 1_000_000_000 else _COARSE_NS
     fresh = read_at - max(stamp.mtime_ns, stamp.ctime_ns) < tick
-    return replace(stamp, ctime_ns=_NOT_BELIEVED) if fresh else stamp
+    return replace(stamp, ctime_ns=UNTRUSTED) if fresh else stamp
 
 
 def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:
@@ -114,12 +113,3 @@ def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:
     was, now = known.stamp, raw.ref.stamp
     rest = (was.size, was.mtime_ns, known.made_with) == (now.size, now.mtime_ns, made_with)
     return rest and raw.content_hash == known.content_hash
-
-
-def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
-    """Whether a document was read in its present state."""
-    return (
-        was is not None
-        and (was.size, was.mtime_ns, was.inode) == (now.size, now.mtime_ns, now.inode)
-        and was.ctime_ns in (_NOT_BELIEVED, now.ctime_ns)
-    )

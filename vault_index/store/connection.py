@@ -132,7 +132,7 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return BusyError(f"{path} is locked by another process", "try again in a moment")
     for place in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        if place.is_dir():
+        if place.is_dir() and path.name != "state.db":  # which `doctor --fix` sets aside
             return VaultIndexError(f"{place} is a folder", "move it away and run `vault-index sync`")
     # Even a reader needs some space, for the file that connections share.
     if isinstance(error, apsw.FullError) or not _has_space(path):
