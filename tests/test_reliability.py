@@ -8,34 +8,22 @@ from benchmarks import histories, kills, private_histories
 from benchmarks.attack import Attack, Story
 from vault_index import VaultIndex
 
-# Known to differ, and left out until they are mended; the programs themselves leave nothing out.
-_HISTORIES_WITHOUT = frozenset({"hard link", "chmod folder", "normal form", "embedder", "daemon", "a while"})
-_PRIVATE_WITHOUT = frozenset({
-    "memory", "import", "capture", "recall", "search in project", "edit mirrored", "unreadable settings",
-    "other embedder", "credential in note", "credential in query", "proxy",
-})  # fmt: skip
-_KILLS_WITHOUT = frozenset(kills.COMMANDS) - {"sync", "delete", "rebuild"}
-
 
 def found(story: Story) -> str:
     """The findings with the steps that led to them, empty where there are none."""
     return "\n".join([f"seed {story.seed}", *story.steps]) if story.findings else ""
 
 
-_TIES = {21}
-"""Of equal scores: the order of row ids decides, which is known, too."""
-
-
-@pytest.mark.parametrize("seed", sorted({*range(1, 42)} - _TIES))
+@pytest.mark.parametrize("seed", range(1, 41))
 def test_a_history_ends_like_a_fresh_build(seed: int) -> None:
-    story = Attack(histories.tell, _HISTORIES_WITHOUT)(seed)
+    story = Attack(histories.tell)(seed)
     assert found(story) == ""
     assert story.counts["fresh builds"]
 
 
 @pytest.mark.parametrize("seed", range(1, 21))
 def test_nothing_private_reaches_a_server(seed: int) -> None:
-    story = Attack(private_histories.tell, _PRIVATE_WITHOUT)(seed)
+    story = Attack(private_histories.tell)(seed)
     assert found(story) == ""
     assert story.counts["texts received"]
 
@@ -43,14 +31,14 @@ def test_nothing_private_reaches_a_server(seed: int) -> None:
 @pytest.mark.skipif(not kills.can_trace(), reason="strace kills at system calls")
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_a_killed_command_loses_nothing(seed: int) -> None:
-    story = Attack(kills.tell, _KILLS_WITHOUT)(seed)
+    story = Attack(kills.tell)(seed)
     assert found(story) == ""
     assert story.counts["killed"] + story.counts["not reached"] == 1
 
 
 def test_a_text_that_may_not_leave_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_histories.Model, "may_leave", lambda _: set())
-    story = Attack(private_histories.tell, _PRIVATE_WITHOUT)(1)
+    story = Attack(private_histories.tell)(1)
     assert any(kind.startswith("note left by") for kind, _ in story.findings)
 
 
@@ -62,4 +50,4 @@ def test_an_index_that_missed_a_change_is_noticed(monkeypatch: pytest.MonkeyPatc
         return sync(index, *given, **named, dry_run=index.home.data_dir.name == "home")
 
     monkeypatch.setattr(VaultIndex, "sync", idle)
-    assert Attack(histories.tell, _HISTORIES_WITHOUT)(1).findings
+    assert Attack(histories.tell)(1).findings
