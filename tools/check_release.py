@@ -4,6 +4,7 @@ pip fetches the dependencies. The two files are left in `dist/`, or in the folde
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -28,6 +29,7 @@ def main() -> None:
         _check_contents(wheel, sdist)
         _check_sdist_builds_the_same(sdist, wheel, python, place)
         _try(wheel, place)
+        _build_by_nix(place)
     print("fine:", *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist)))
 
 
@@ -54,6 +56,22 @@ def _check_contents(wheel: Path, sdist: Path) -> None:
     unknown = {Path(name).suffix for name in package} - {".py", *DATA}
     if unknown - {""}:
         raise SystemExit(f"files of a new kind in the package: {', '.join(sorted(unknown))}")
+
+
+def _build_by_nix(place: Path) -> None:
+    """The package of the flake, where Nix may write its store; with what is installed here in place of nixpkgs."""
+    if shutil.which("nix-build") is None or (os.geteuid() and not os.access("/nix/store", os.W_OK)):
+        print("not built by Nix: there is none, or its store is another user's")
+        return
+    given = {"source": ROOT, "build": place / "build", "run": place / "clean"}
+    words = [word for name, value in given.items() for word in ("--argstr", name, str(value))]
+    options = {"sandbox": "false", "build-users-group": "", "substitute": "false"}
+    settings = [word for name, value in options.items() for word in ("--option", name, value)]
+    expression = ROOT / "tests/nix/stand-ins/build.nix"
+    built = _run(["nix-build", "--no-out-link", expression, *words, *settings], place)
+    unit = Path(built.strip().splitlines()[-1], "share/vault-index/systemd/vault-index.service")
+    if not unit.is_file():
+        raise SystemExit(f"{unit} is missing")
 
 
 def _check_sdist_builds_the_same(sdist: Path, wheel: Path, python: Path, place: Path) -> None:
