@@ -17,7 +17,7 @@ _LONG = b"a" * _SHORTEST
 # A sign of a word, or not; `?` stands for what was not ASCII.
 _KINDS = bytes(ord("a" if 32 < byte < 127 and chr(byte) not in "?\"'`<>()[]{},;" else " ") for byte in range(256))
 # What nobody chose has digits; or, where chance has left them out, letters that no camel has.
-_RANDOM = r"\d|[a-z][A-Z]{2}"
+_RANDOM = r"\d|[a-z][A-Z]{2}|A[BCKS][CI]A[A-Z]{16}"
 _KEY_MARK = "BEGIN "
 _KEY_BEGIN = r"(?:(?<=-----)|(?<=---- ))BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?:-----| ----)"
 _KEY_END = r"-----?[ -]END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?:-----| ----)"
