@@ -277,8 +277,7 @@ def check_ledger(story: Story, place: Path, sent: int) -> None:
 def again(story: Story, name: str, command: Command, place: Path) -> None:
     """The same command once more, which may find that its work is done, and a sync."""
     code, said = here(place, command.arguments)
-    done = (name in ("delete", "delete for good") and code == 3) or (name == "source add" and code == 2)
-    if code != 0 and not done:
+    if code != 0 and not (name in ("delete", "delete for good") and code == 3):
         story.found(f"{name} does not work afterwards", f"exit code {code}: {said[-300:]}")
     code, said = here(place, ("sync",))
     if code != 0:

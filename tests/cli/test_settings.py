@@ -79,6 +79,23 @@ def test_sources_come_and_go(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["source", "remove", "work"]) == 3
 
 
+def test_a_source_is_added_once(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command that is run again, because it was killed on its way, comes to the same end."""
+    other = tmp_path / "Work"
+    other.mkdir()
+    add = ["source", "add", str(other), "--exclude", "old/", "--local-only", "private/"]
+    assert main(add) == 0
+    capsys.readouterr()
+    written = (home / "config.toml").read_bytes()
+    for again in (add, [*add, "--name", "work"], ["source", "add", f"{other}/"]):
+        assert main(again) == 0
+        assert capsys.readouterr().out == f"work is there already: {other}\n"
+    for different in ([*add, "--name", "job"], [*add, "--include", "new/"], [*add[:-1], "secret/"]):
+        assert main(different) == 2
+        assert "share the folder" in capsys.readouterr().err
+    assert (home / "config.toml").read_bytes() == written
+
+
 def test_a_running_daemon_is_told_and_waited_for(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "Work").mkdir()
     signals: list[tuple[int, int]] = []

@@ -31,6 +31,18 @@ def test_a_vault_is_enough() -> None:
         config.source("other")
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("../opencode", "/home/ann/opencode"), ("~/o/one.db", "/home/ben/o/one.db"), ("/o", "/o"), ("", "")],
+)
+def test_the_data_of_opencode_lies_where_every_process_finds_it(
+    said: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon has another working directory than the command."""
+    monkeypatch.setenv("HOME", "/home/ben")
+    assert parse(f'[opencode]\ndata = "{said}"\n').opencode.data == meant
+
+
 def test_every_key_can_be_set() -> None:
     config = parse(
         """

@@ -102,14 +102,16 @@ def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
     argument("--local-only", help="folders and globs that stay on this machine", **SEVERAL),
 )
 def run_source_add(options: Options, args: dict[str, Any]) -> None:
-    from vault_index.config.edit import add_source
+    from vault_index.config.edit import add_source, same_source
 
     settings: dict[str, Any] = {key: args[key] for key in ("include", "exclude", "local_only") if key in args}
     name = args.get("name") or options.source or ""
-    source = add_source(home_of(options), name, absolute(args["path"]), settings)
+    known = same_source(home_of(options), name, absolute(args["path"]), settings)
+    source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
     reload_daemon(options, source.name)
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
-    show_value(options, "source_add", answer, f"added {source.name}: {source.path}")
+    done = f"{source.name} is there already" if known else f"added {source.name}"
+    show_value(options, "source_add", answer, f"{done}: {source.path}")
     remark(options, "Index it with: vault-index sync")
 
 

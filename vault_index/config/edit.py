@@ -119,6 +119,16 @@ def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, A
     return _write(home, document).source(name)
 
 
+def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any]) -> SourceConfig | None:
+    """The source that `add_source` would write, where there is one of that folder with that name and these settings."""
+    root = os.path.realpath(_existing_folder(path))
+    for source in parse_config(read_text(home), home, {}).sources:
+        as_asked = name in ("", source.name) and os.path.realpath(source.path) == root
+        if as_asked and all(plain(getattr(source, key)) == plain(value) for key, value in settings.items()):
+            return source
+    return None
+
+
 def remove_source(home: Home, name: str) -> None:
     """Take a source out of the file; its notes are not touched."""
     document = _document(home)
@@ -141,8 +151,8 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
         write_text(home.config_file, text)
         return SetUp(name, created=True, added=True)
     config = parse_config(text, home, {})
-    known = next((one.name for one in config.sources if os.path.realpath(one.path) == os.path.realpath(root)), None)
-    name = known or add_source(home, "", root).name
+    known = same_source(home, "", root, {})
+    name = (known or add_source(home, "", root)).name
     if provider is not None and provider != config.embedding.provider:
         set_value(home, "embedding.provider", provider)
     if memory_dir is not None and memory_dir != config.memory.dir:

@@ -15,10 +15,11 @@ def setting(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     secret: bool = False,
+    place: bool = False,
 ) -> Any:
     """A field that documents and bounds itself: its metadata feeds the validation and the reference."""
     # A secret stays out of `repr`, and so out of logs and tracebacks.
-    about = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret}
+    about = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret, "place": place}
     return field(default=default, metadata=about, repr=not secret)
 
 
@@ -160,7 +161,10 @@ class OpencodeConfig:
 
     enabled: bool = setting(False, "Whether they are indexed. `init` sets it where it finds any.")
     data: str = setting(
-        "", "OpenCode's data folder, or one database of it; empty for where OpenCode itself would look."
+        "",
+        "OpenCode's data folder, or one database of it; empty for where OpenCode itself would look. Relative to the "
+        "folder of the configuration file; `~` is your home.",
+        place=True,
     )
     include: tuple[str, ...] = setting(
         (), "What is indexed beside what was said: `reasoning`, `output` of tools, `diffs` of edited files."

@@ -34,7 +34,8 @@ def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
 
 def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
     """The value as the dataclass wants it. A relative folder is taken from `folder`."""
-    return _in_bounds(field, _typed(field.type, value, folder))
+    checked = _in_bounds(field, _typed(field.type, value, folder))
+    return str(_typed(Path, checked, folder)) if field.metadata["place"] and checked else checked
 
 
 def from_text(field: dataclasses.Field[Any], text: str) -> object:
