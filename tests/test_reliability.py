@@ -36,6 +36,14 @@ def test_a_killed_command_loses_nothing(seed: int) -> None:
     assert story.counts["killed"] + story.counts["not reached"] == 1
 
 
+@pytest.mark.skipif(not kills.can_trace(), reason="strace kills at system calls")
+def test_what_a_killed_command_left_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.disk.tidy", lambda _: None)
+    others = frozenset(kills.COMMANDS.keys() - {"export file"})
+    stories = (Attack(kills.tell, others)(seed) for seed in range(1, 101))
+    assert any(kind == "leftover of export file" for story in stories for kind, _ in story.findings)
+
+
 def test_a_text_that_may_not_leave_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_histories.Model, "may_leave", lambda _: set())
     story = Attack(private_histories.tell)(1)

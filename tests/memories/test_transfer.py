@@ -155,6 +155,20 @@ def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "out", "out.json", "there"]
 
 
+def test_what_a_killed_export_left_goes_with_the_next(tmp_path: Path) -> None:
+    here, _ = vaults(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out.json").write_text("whole: it was killed after that")
+    left = [folder / ".vault-index-0123456789abcdef.tmp" for folder in (tmp_path, tmp_path / "out")]
+    for file in left:
+        file.write_text("half")
+    with opened(here) as index:
+        with pytest.raises(UsageError, match="exists already"):
+            index.export(tmp_path / "out.json")
+        index.export(tmp_path / "out", folder=True)
+    assert not any(file.exists() for file in left)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_export_that_would_lack_a_memory_names_it(tmp_path: Path) -> None:
     here, _ = vaults(tmp_path)

@@ -144,6 +144,14 @@ def test_uninstall_takes_its_folder_along(folder: Path, link: Link) -> None:
     assert state_of(target(folder), link)["state"] == "absent"
 
 
+def test_what_a_killed_install_left_goes_with_the_plugin(folder: Path, link: Link) -> None:
+    install(target(folder), link)
+    for place in (folder, folder / "vault-index"):
+        (place / ".vault-index-0123456789abcdef.tmp").write_text("half")
+    uninstall(target(folder))
+    assert list(folder.iterdir()) == []
+
+
 def test_a_plugin_for_everything_lies_where_opencode_looks(tmp_path: Path) -> None:
     usual = user_target({"HOME": str(tmp_path)})
     assert usual.folder == tmp_path / ".config/opencode/plugin"

@@ -125,6 +125,8 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
         with _naming(path):
             path.unlink()
     folder = target.folder / "vault-index"
+    for place in (target.folder, folder):
+        disk.tidy(str(place))
     if ours and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
     return ours

@@ -92,9 +92,9 @@ def write_file(path: Path, text: str, *, force: bool) -> int:
             raise UsageError(
                 f"{path} is a folder", "end its name with / for a folder of markdown, or name a file in it"
             )
+        disk.tidy(str(path.parent))
         if not force and os.path.lexists(path):
             raise UsageError(f"{path} exists already", _TAKEN)
-        disk.tidy(str(path.parent))
         return _write(path, text, force=force)
 
 
@@ -106,6 +106,7 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
     with _translated(folder):
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"{folder} is a file", "name a folder, or a file that does not end with /")
+        disk.tidy(str(folder))
         if not force and folder.is_dir() and next(folder.iterdir(), None):
             raise UsageError(f"{folder} is not empty", "name another folder, or overwrite what is in it with --force")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
