@@ -21,6 +21,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,9 +127,6 @@ class Prepared(NamedTuple):
     """How often it makes each call."""
 
 
-_kept: list[contextlib.AbstractContextManager[Path]] = []  # until the process ends
-
-
 @functools.cache
 def served() -> EmbeddingServer:
     server = EmbeddingServer(dimensions=16)
@@ -141,7 +139,7 @@ def prepared(name: str) -> Prepared:
     """The state before a command, what it is after one that nothing disturbs, and the calls that one makes."""
     command, place = COMMANDS[name], scratch()
     folder = place.__enter__()
-    _kept.append(place)
+    Finalize(None, place.__exit__, (None, None, None), exitpriority=1)  # workers of a pool run no `atexit`
     before, done = folder / "before", folder / "done"
     before.mkdir()
     template(before, served() if command.embeds else None)
