@@ -84,6 +84,21 @@ def test_a_link_to_a_private_folder_is_that_folder(index: VaultIndex, server: Em
     assert server.texts == []
 
 
+def test_a_session_that_was_held_in_a_link_to_a_private_folder_stays_home(
+    client: Client, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    (tmp_path / "clients").mkdir()
+    (tmp_path / "work").symlink_to(tmp_path / "clients")
+    client.session("ses_s", "Hidden", project_id="global", directory=str(tmp_path / "work"))
+    client.user("The heron", session="ses_s")
+    with open_index(tmp_path) as index:
+        use(index, server)
+        keep(index, str(tmp_path / "clients"))
+        index.sync()
+        index.recall("the heron", session="ses_s")
+    assert not any("heron" in text for text in server.texts)
+
+
 @pytest.mark.parametrize(("kept", "sent"), [((), False), (("secret",), False), (("other",), True)])
 def test_the_words_of_a_session(
     client: Client, server: EmbeddingServer, tmp_path: Path, kept: tuple[str, ...], sent: bool

@@ -153,7 +153,7 @@ class OpenCodeSource:
         if self.config.local_only is True:
             return True
         held = self._held(path) if self.config.local_only else None
-        return held is not None and _covers(self._local, held.listed.session)
+        return held is not None and self._keeps(held.listed.session)
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
@@ -179,11 +179,11 @@ class OpenCodeSource:
             return True
         held = self._stores.session(origin.session) if _ID.fullmatch(origin.session) else None
         if held is not None or folders:
-            return held is not None and _covers(self._local, held.listed.session)
+            return held is not None and self._keeps(held.listed.session)
         if any(map(self._local.may_cover, projects)):
             return True
         sessions = [one.listed.session for one in self._stores.listing().sessions.values()] if projects else ()
-        if any(project_of(one) in projects and _covers(self._local, one) for one in sessions):
+        if any(project_of(one) in projects and self._keeps(one) for one in sessions):
             return True
         return bool(origin.session) and not (projects and self._local.by_name)
 
@@ -242,6 +242,10 @@ class OpenCodeSource:
         return DocumentRef(
             SOURCE_NAME, path_of(listed.session), FileStamp(listed.messages, listed.changed * 1_000_000, rest)
         )
+
+    def _keeps(self, session: Session) -> bool:
+        folders = filter(None, (session.directory, session.worktree))
+        return self._local.covers(project_of(session), *_with_targets(folders))
 
     def _origin(self, held: Held) -> Held | None:
         """What a session may have been forked from: an older one that begins with the same message."""
