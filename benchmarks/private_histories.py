@@ -308,9 +308,10 @@ class PrivateHistory:
 
     def _meanwhile(self) -> str:
         """Everything becomes private while the first request is under way."""
-        before = self.model.may_leave()
+        before: set[str] = set()
 
         def keep(request: Request, reply: Reply) -> Reply:
+            before.update(self.model.may_leave())  # sessions are files by now
             set_value(self.home, "local_only", "true", "vault")
             set_value(self.home, "opencode.local_only", "true")
             return reply
@@ -381,7 +382,7 @@ class PrivateHistory:
         return marker
 
     def _search_in_project(self) -> str:
-        project, marker = os.path.basename(self._project()), self.marker("query in a project")
+        project, marker = self._project(), self.marker("query in a project")
         free = set() if self.model.covers_project(project) else {marker}
         self.ask("search in a project", lambda: self.index.search(f"what is {marker}", project=project), free)
         return f"{project} {marker}"

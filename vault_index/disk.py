@@ -234,6 +234,17 @@ def is_under(folder: str, path: str) -> bool:
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
+def worktree_of(path: str) -> str:
+    """The git worktree a folder lies in, else the folder itself."""
+    folder, home = path, os.path.expanduser("~")
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above in (folder, home):  # a home that is kept in git is no project
+            return path
+        folder = above
+    return folder
+
+
 def sync_folder(folder: str, *, at: int | None = None) -> None:
     """Make the names in a folder last, where its file system and its permissions let us; one that is gone has none."""
     with contextlib.suppress(OSError):

@@ -56,6 +56,7 @@ def stayed(result: SearchResult, server: EmbeddingServer) -> bool:
         ("~/clients", "~/clients/secret/src"),
         ("~/mono/secret", "~/mono/secret/src"),
         ("secret", "~/clients/secret/src"),
+        ("Secret", "secret"),
     ],
 )
 def test_the_words_of_a_private_project_are_not_sent(
@@ -81,6 +82,21 @@ def test_a_link_to_a_private_folder_is_that_folder(index: VaultIndex, server: Em
     keep(index, f"{tmp_path}/clients")
     index.recall("the oak", project=str(tmp_path / "work"))
     assert server.texts == []
+
+
+def test_a_session_that_was_held_in_a_link_to_a_private_folder_stays_home(
+    client: Client, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    (tmp_path / "clients").mkdir()
+    (tmp_path / "work").symlink_to(tmp_path / "clients")
+    client.session("ses_s", "Hidden", project_id="global", directory=str(tmp_path / "work"))
+    client.user("The heron", session="ses_s")
+    with open_index(tmp_path) as index:
+        use(index, server)
+        keep(index, str(tmp_path / "clients"))
+        index.sync()
+        index.recall("the heron", session="ses_s")
+    assert not any("heron" in text for text in server.texts)
 
 
 @pytest.mark.parametrize(("kept", "sent"), [((), False), (("secret",), False), (("other",), True)])
@@ -115,6 +131,9 @@ def test_a_person_asks_whatever_projects_are_private(index: VaultIndex, server: 
         (("secret",), "project:secret oak"),
         (("secret",), "tag:project/secret oak"),
         (("/srv/secret",), "project:secret oak"),
+        (("sec*",), "project:/srv/secret oak"),
+        (("Secret",), "project:secret oak"),
+        (("My Secret",), "tag:project/my-secret oak"),
         (("secret",), "session:ses_unknown oak"),
         ((), "project:anything oak"),
     ],
@@ -264,6 +283,73 @@ def test_a_memory_of_a_private_project_stays_home(
         file.rename(file.with_name("moved.md"))
         index.sync()
         assert memories_sent(server) == []
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize(
+    ("kept", "project"),
+    [
+        ("client-*", "/srv/client-one"),
+        ("client-*", "/srv/client-one/"),
+        ("client-*", "~/client-one"),
+        ("client-*", "acme/client-one"),
+        ("acme*", "acme/client-one"),
+        ("client-*", r"C:\work\client-one"),
+        ("client-*", "[[client-one]]"),
+        ("client-*", "[[projects/client-one|The client]]"),
+        ("client-*", "Client-One"),
+        ("Client-One", "client-one"),
+        ("client-*", "[public, /srv/client-one]"),
+        ("/srv", "/srv/client-one"),
+        ("~/clients", "~/clients/one"),
+        ("repository", "{home}/repository/src"),
+        ("linked", "{home}/linked"),
+        ("repository", "{home}/linked"),
+    ],
+)
+@pytest.mark.parametrize("how", ["add", "import"])
+def test_a_memory_stays_home_however_its_project_is_written(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    how: str, kept: str, project: str, edited: bool,
+) -> None:  # fmt: skip
+    """`edited`: the file no longer says it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "repository/.git").mkdir(parents=True)
+    (tmp_path / "repository/src").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "repository")
+    keep(index, kept)
+    project = project.format(home=tmp_path)
+    if how == "add":
+        path = index.add("We use WAL.", project=project).path
+    else:
+        said = project if project.startswith("[public") else f"'{project}'"
+        write(tmp_path / "import", {"a.md": f"---\ntype: note\nproject: {said}\n---\nWe use WAL.\n"})
+        path = index.import_(tmp_path / "import").results[0].path
+    if edited:
+        (tmp_path / "vault" / path).write_text("---\ntype: note\n---\nWe use WAL.\n", "utf-8")
+    index.sync()
+    index.embed()
+    assert memories_sent(server) == []
+
+
+@pytest.mark.parametrize("project", ["/srv/public", "[[public]]", "acme/public", "client"])
+def test_one_of_another_project_leaves_however_that_is_written(
+    index: VaultIndex, server: EmbeddingServer, project: str
+) -> None:
+    keep(index, "client-*", "srv", "acme")
+    index.add("We use WAL.", project=project)
+    index.embed()
+    assert len(memories_sent(server)) == 1
+
+
+@pytest.mark.parametrize("project", [r"/srv/\0", r"~\0"])
+def test_a_folder_that_cannot_be_stays_home_and_holds_nothing_up(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, project: str
+) -> None:
+    keep(index, "secret")
+    write(tmp_path / "vault", {"a.md": f'---\nproject: "{project}"\n---\nWe use WAL.\n', "b.md": "WAL, too.\n"})
+    index.sync()
+    assert memories_sent(server) == ["WAL, too."]
 
 
 def test_a_memory_of_another_project_leaves(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:

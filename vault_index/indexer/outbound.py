@@ -197,7 +197,7 @@ def _said_in(front: Mapping[str, Any]) -> Asker:
 
 def _asker(projects: Sequence[str]) -> Asker:
     """A project may be named by its folder."""
-    return Asker(tuple(projects), tuple(os.path.expanduser(one) for one in projects if one[:1] in "~/" and one))
+    return Asker(tuple(projects), tuple(one for one in projects if one[:1] in ("~", "/")))
 
 
 def _projects_in(tags: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 
+from vault_index.disk import worktree_of
 from vault_index.markdown.normalize import normalize_tag
 from vault_index.store.documents import Project
 
@@ -15,7 +16,7 @@ def project_of(named: str) -> Project:
     if not is_folder(named):
         return Project((named,), _tags(named), ())
     path = os.path.abspath(os.path.expanduser(named))
-    root = _worktree(path)
+    root = worktree_of(path)
     name = os.path.basename(root)
     folders = tuple(dict.fromkeys((root, os.path.realpath(root))))
     home = os.path.expanduser("~")
@@ -26,16 +27,6 @@ def project_of(named: str) -> Project:
 def is_folder(named: str) -> bool:
     """Whether a project is named by its folder."""
     return os.sep in named or named.startswith("~") or named in (".", "..")
-
-
-def _worktree(path: str) -> str:
-    folder, home = path, os.path.expanduser("~")
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above in (folder, home):  # a home that is kept in git is no project
-            return path
-        folder = above
-    return folder
 
 
 def _tags(name: str) -> tuple[str, ...]:

@@ -38,7 +38,11 @@ class Session:
 
 def project_of(session: Session) -> str:
     """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
-    folder = session.worktree if session.worktree.strip("/\\") else session.directory
+    return name_of(session.worktree if session.worktree.strip("/\\") else session.directory)
+
+
+def name_of(folder: str) -> str:
+    """What a folder is called, that of another system too; a name is its own."""
     return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from vault_index.config import OpencodeConfig, SourceConfig
-from vault_index.disk import is_under
+from vault_index.disk import is_under, worktree_of
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
-from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, project_of
+from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, name_of, project_of
 from vault_index.sources.opencode.stores import Held, Places, Stores, data_folder, find_places
 from vault_index.sources.source import Scan
 
@@ -25,6 +25,7 @@ RENDERED = 2
 _NAMED_FAULTS = 10
 _UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\:#|\[\]^]")
+_LINK = re.compile(r"\[\[|\]\]|\|")
 _ID = re.compile(r"ses_\w+")
 
 
@@ -65,7 +66,9 @@ class OpenCodeSource:
         self._setting = Path(os.path.abspath(os.path.expanduser(config.data))) if config.data else None
         self._include = frozenset(word for word in INCLUDES if word in config.include)
         self._exclude = Projects(config.exclude)
-        self._local = Projects(config.local_only if isinstance(config.local_only, tuple) else ())
+        local = config.local_only if isinstance(config.local_only, tuple) else ()
+        self._local = Projects(local)
+        self._local_alike = Projects([_alike(pattern) for pattern in local if "/" not in pattern])
         self._stores = Stores(self._places)
         self._found: tuple[int, Places] | None = None
         self.config = SourceConfig(
@@ -150,7 +153,7 @@ class OpenCodeSource:
         if self.config.local_only is True:
             return True
         held = self._held(path) if self.config.local_only else None
-        return held is not None and _covers(self._local, held.listed.session)
+        return held is not None and self._keeps(held.listed.session)
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
@@ -160,20 +163,27 @@ class OpenCodeSource:
         """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
 
         A session that is gone counts as one that stays, unless its project tells. A project that is only named may be
-        any that is called so.
+        any that is called so, for a tag and `project:` in any case; one that is given as a folder is called as that
+        folder, and as the worktree it lies in.
         """
         if self.config.local_only is True:
             return True
-        projects, folders = origin.projects, {*origin.folders, *map(os.path.realpath, origin.folders)}
-        if self._local.covers("", *folders) or any(map(self._local.covers, projects)):
+        given = [project for project in origin.projects if project[:1] in ("/", "~")]
+        folders = _with_targets((*origin.folders, *given))
+        named = _with_targets(given if origin.projects else origin.folders)
+        links = [part for project in origin.projects for part in _LINK.split(project)]
+        names = map(name_of, (*links, *named, *map(worktree_of, named)))
+        projects = {*origin.projects, *filter(None, names)}
+        covered = (self._local.covers(one) or self._local_alike.covers(_alike(one)) for one in projects)
+        if self._local.covers("", *folders) or any(covered):
             return True
         held = self._stores.session(origin.session) if _ID.fullmatch(origin.session) else None
         if held is not None or folders:
-            return held is not None and _covers(self._local, held.listed.session)
+            return held is not None and self._keeps(held.listed.session)
         if any(map(self._local.may_cover, projects)):
             return True
         sessions = [one.listed.session for one in self._stores.listing().sessions.values()] if projects else ()
-        if any(project_of(one) in projects and _covers(self._local, one) for one in sessions):
+        if any(project_of(one) in projects and self._keeps(one) for one in sessions):
             return True
         return bool(origin.session) and not (projects and self._local.by_name)
 
@@ -233,6 +243,10 @@ class OpenCodeSource:
             SOURCE_NAME, path_of(listed.session), FileStamp(listed.messages, listed.changed * 1_000_000, rest)
         )
 
+    def _keeps(self, session: Session) -> bool:
+        folders = filter(None, (session.directory, session.worktree))
+        return self._local.covers(project_of(session), *_with_targets(folders))
+
     def _origin(self, held: Held) -> Held | None:
         """What a session may have been forked from: an older one that begins with the same message."""
         session = held.listed.session
@@ -248,6 +262,20 @@ class OpenCodeSource:
             return older[0] if older else None
         times = set(held.store.times(session.id))
         return max(older, key=lambda other: len(times.intersection(other.store.times(other.listed.session.id))))
+
+
+def _with_targets(folders: Iterable[str]) -> set[str]:
+    """Folders, and what they are links to. NotFoundError for what names none."""
+    try:
+        plain = [os.path.expanduser(folder) for folder in folders]
+        return {*plain, *map(os.path.realpath, plain)}
+    except ValueError as error:
+        raise NotFoundError("a project is named by a folder that cannot be", "change its `project`") from error
+
+
+def _alike(name: str) -> str:
+    """Equal for names that one tag stands for."""
+    return name.casefold().replace(" ", "-")
 
 
 def _covers(projects: Projects, session: Session) -> bool:
