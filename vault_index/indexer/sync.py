@@ -112,9 +112,12 @@ class Synchroniser:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
             return
+        answered = {ref.path for ref in scan.refs}
         if "" not in places:
             self._looked_at += scan.refs
-        answered = {ref.path for ref in scan.refs}
+            for place in set(places) - answered:  # what is no document by this name may be one by another
+                if stamp := source.stamp(place):
+                    self._looked_at.append(DocumentRef(name, place, stamp))
         comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
