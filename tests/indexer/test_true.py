@@ -275,6 +275,21 @@ def test_a_link_leads_from_one_vault_into_another(tmp_path: Path) -> None:
         assert index.sync([tmp_path / "vault/link.md"]).changed == 1
 
 
+def test_a_file_whose_name_cannot_be_stored_is_read_by_the_link_to_it(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    file = vault / os.fsdecode(b"x\xfe") / "a.md"
+    try:
+        write(vault, {os.path.relpath(file, vault): "Apple.\n"})
+    except OSError:
+        pytest.skip("names are UTF-8 here")
+    with indexed(tmp_path, {"b.md": "Cheese.\n"}) as index:
+        (vault / "link.md").symlink_to(os.path.relpath(file, vault))
+        index.sync()
+        file.write_text("Bread.\n", "utf-8")
+        assert index.sync([file]).changed == 1
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
 @pytest.mark.parametrize("target", ["closed", "closed/in", "closed/a.md"])
 def test_links_into_a_folder_that_was_closed_are_no_fault_once_it_is_open(tmp_path: Path, target: str) -> None:
     vault = tmp_path / "vault"

@@ -85,7 +85,7 @@ def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Name
             roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"
             raise NotInSourceError(f"{path} is in no source", f"the sources are: {roots}")
         for name, relative in owners:
-            places.setdefault(name, []).append(readable_part(relative))
+            places.setdefault(name, []).extend(dict.fromkeys((readable_part(relative), relative)))
     return places
 
 
