@@ -562,7 +562,7 @@ class History:
         if not (one.is_file() and other.is_file()):
             for path in (one, other):
                 if path.is_dir():
-                    path.rename(path.with_name(f"was {path.name}"))
+                    self._move(path, path.with_name(f"was {path.name}"))
             for path, word in ((one, "heron"), (other, "stork")):
                 path.write_text(f"The {word} is here.\n")
                 os.utime(path, (1_750_000_000, 1_750_000_000))
