@@ -224,6 +224,20 @@ def test_a_file_that_was_edited_by_one_of_its_names_is_read_by_all(tmp_path: Pat
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_edited_by_a_name_it_lost_is_read_by_the_other(tmp_path: Path, replaced: bool) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
+        (vault / "b.md").hardlink_to(vault / "a.md")
+        index.sync()
+        (vault / "b.md").write_text("Bread.\n", "utf-8")
+        (vault / "b.md").unlink()
+        if replaced:
+            (vault / "b.md").write_text("Cheese.\n", "utf-8")
+        index.sync([vault / "b.md"])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
 def test_a_file_of_two_vaults_is_read_in_both(tmp_path: Path) -> None:
     other = tmp_path / "other"
     write(other, {"x.md": "Other.\n"})
