@@ -30,7 +30,7 @@ from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import add_source, create_config, remove_source, set_value
-from vault_index.daemon.client import connect
+from vault_index.daemon.client import ping
 from vault_index.errors import VaultIndexError
 from vault_index.store.integrity import Checkup, Comparison
 
@@ -155,18 +155,16 @@ class History:
 
     def _rename(self) -> str:
         path, new = self._note(), self._place()
-        if path is None or new.exists() or new.is_symlink():
+        if path is None or os.path.lexists(new):
             return ""
         new.parent.mkdir(parents=True, exist_ok=True)
-        path.rename(new)
-        return self._touch(path, new)
+        return self._move(path, new)
 
     def _move_folder(self) -> str:
         folder, new = self._folder(), self.vault / f"moved {self.random.randint(0, 3)}"
         if folder is None or new.exists():
             return ""
-        folder.rename(new)
-        return self._touch(folder, new)
+        return self._move(folder, new)
 
     def _delete(self) -> str:
         if (path := self._note()) is None:
@@ -176,29 +174,25 @@ class History:
 
     def _swap(self) -> str:
         """Two files of equal size and times change their names."""
-        one, other = self._twins(self.vault / "twin one.md", self.vault / "twin other.md")
-        third = self.vault / "swap.tmp"
-        one.rename(third)
-        other.rename(one)
-        third.rename(other)
-        return self._touch(one, other)
+        one, other = self.vault / "twin one.md", self.vault / "twin other.md"
+        if self._is_locked(one) or self._is_locked(other):
+            return ""
+        return self._exchange(*self._twins(one, other))
 
     def _swap_folders(self) -> str:
         one, other = self.vault / "left", self.vault / "right"
         if not (one.exists() and other.exists()):
+            if any(map(self._is_locked, (one, other, one / "same.md", other / "same.md"))):
+                return ""
             for folder in (one, other):
                 folder.mkdir(exist_ok=True)
             self._twins(one / "same.md", other / "same.md")
             return f"made {self._touch(one, other)}"
-        third = self.vault / ".swap"
-        one.rename(third)
-        other.rename(one)
-        third.rename(other)
-        return self._touch(one, other)
+        return self._exchange(one, other)
 
     def _hard_link(self) -> str:
         path, new = self._note(), self._place()
-        if path is None or new.exists() or new.is_symlink():
+        if path is None or os.path.lexists(new):
             return ""
         new.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, new, follow_symlinks=False)
@@ -215,7 +209,7 @@ class History:
 
     def _symlink(self) -> str:
         path, new = self._note(), self._place()
-        if path is None or new.exists() or new.is_symlink():
+        if path is None or os.path.lexists(new):
             return ""
         new.parent.mkdir(parents=True, exist_ok=True)
         new.symlink_to(os.path.relpath(path, new.parent))
@@ -240,15 +234,13 @@ class History:
         new = path.with_name(unicodedata.normalize(form, path.name))  # type: ignore[arg-type]
         if new.exists():
             return ""
-        path.rename(new)
-        return f"{form} {self._touch(path, new)}"
+        return f"{form} {self._move(path, new)}"
 
     def _case(self) -> str:
         path = self._note()
         if path is None or (new := path.with_name(path.name.swapcase().replace(".MD", ".md"))).exists():
             return ""
-        path.rename(new)
-        return self._touch(path, new)
+        return self._move(path, new)
 
     def _not_utf8(self) -> str:
         return self._write(self.vault / os.fsdecode(self.random.choice([b"bad\xff.md", b"x\xfe/a.md"])), self._text())
@@ -428,7 +420,7 @@ class History:
 
     def follow(self) -> None:
         """A sync in one of its ways, and the comparison."""
-        for path in filter(Path.exists, self.locked):
+        for path in filter(Path.exists, sorted(self.locked)):  # a folder before what it holds
             path.chmod(0o700 if path.is_dir() else 0o600)
         if self.locked:
             self._touch(*self.locked)
@@ -500,7 +492,7 @@ class History:
         environment = {**os.environ, "VAULT_INDEX_HOME": str(self.home.data_dir)}
         self.close()
         self.daemon = subprocess.Popen(_WATCH, env=environment, stderr=subprocess.DEVNULL)
-        _until(lambda: connect(self.home.socket_path) is not None, "the daemon does not answer")
+        _until(lambda: ping(self.home.socket_path) is not None, "the daemon does not answer")
         self.story.did("a daemon watches")
 
     def _wait_for_daemon(self) -> None:
@@ -547,14 +539,14 @@ class History:
     def _notes(self) -> list[Path]:
         found = (Path(folder, name) for folder, _, names in os.walk(self.vault) for name in names)
         notes = [path for path in found if path.suffix == ".md" and not path.is_symlink() and path.name != "keep.md"]
-        return sorted(path for path in notes if path not in self.locked)
+        return sorted(path for path in notes if not self._is_locked(path))
 
     def _note(self) -> Path | None:
         notes = self._notes()
         return self.random.choice(notes) if notes else None
 
     def _folder(self) -> Path | None:
-        folders = sorted(path for path in self.vault.iterdir() if path.is_dir() and not path.is_symlink())
+        folders = sorted(path for path in self.vault.iterdir() if not path.is_symlink() and path.is_dir())
         found = [
             path for path in folders if path not in self.locked and not path.name.startswith(".") and _is_utf8(path)
         ]
@@ -562,19 +554,37 @@ class History:
 
     def _place(self) -> Path:
         place = self.vault / self.random.choice(FOLDERS) / self.random.choice(NAMES)
-        blocked = [parent for parent in place.parents if parent in self.locked or parent.is_file()]
-        return self.vault / f"free {self.random.randint(0, 5)}.md" if blocked or place.is_dir() else place
+        blocked = self._is_locked(place) or any(map(Path.is_file, place.parents)) or place.is_dir()
+        return self.vault / f"free {self.random.randint(0, 5)}.md" if blocked else place
 
     def _twins(self, one: Path, other: Path) -> tuple[Path, Path]:
         """Two files of other words and equal size and times; those that are there stay."""
         if not (one.is_file() and other.is_file()):
             for path in (one, other):
                 if path.is_dir():
-                    path.rename(path.with_name(f"was {path.name}"))
+                    self._move(path, path.with_name(f"was {path.name}"))
             for path, word in ((one, "heron"), (other, "stork")):
                 path.write_text(f"The {word} is here.\n")
                 os.utime(path, (1_750_000_000, 1_750_000_000))
         return one, other
+
+    def _exchange(self, one: Path, other: Path) -> str:
+        third = self.vault / ".swap"
+        for path, new in ((one, third), (other, one), (third, other)):
+            self._move(path, new)
+        return self._touch(one, other)
+
+    def _move(self, path: Path, new: Path) -> str:
+        """What is denied stays denied under its new name."""
+        path.rename(new)
+        self.locked = [new / place.relative_to(path) if place.is_relative_to(path) else place for place in self.locked]
+        return self._touch(path, new)
+
+    def _is_locked(self, path: Path) -> bool:
+        """Whether it is denied, by this name or another one."""
+        names = path, Path(os.path.realpath(path))
+        below = any(name.is_relative_to(place) for place in self.locked for name in names)
+        return below or (os.path.exists(path) and not os.access(path, os.W_OK))
 
     def _lock(self, path: Path) -> str:
         path.chmod(0)
@@ -582,7 +592,7 @@ class History:
         return self._touch(path)
 
     def _write(self, path: Path, data: bytes) -> str:
-        if any(parent.is_file() for parent in path.parents) or path.is_dir() or path in self.locked:
+        if self._is_locked(path) or any(map(Path.is_file, path.parents)) or path.is_dir():
             return ""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() and not path.exists():

@@ -224,6 +224,20 @@ def test_a_file_that_was_edited_by_one_of_its_names_is_read_by_all(tmp_path: Pat
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_edited_by_a_name_it_lost_is_read_by_the_other(tmp_path: Path, replaced: bool) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
+        (vault / "b.md").hardlink_to(vault / "a.md")
+        index.sync()
+        (vault / "b.md").write_text("Bread.\n", "utf-8")
+        (vault / "b.md").unlink()
+        if replaced:
+            (vault / "b.md").write_text("Cheese.\n", "utf-8")
+        index.sync([vault / "b.md"])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
 def test_a_file_of_two_vaults_is_read_in_both(tmp_path: Path) -> None:
     other = tmp_path / "other"
     write(other, {"x.md": "Other.\n"})
@@ -236,6 +250,74 @@ def test_a_file_of_two_vaults_is_read_in_both(tmp_path: Path) -> None:
         (other / "b.md").write_text("Bread.\n", "utf-8")
         report = index.sync([other / "b.md"])
         assert (report.changed, report.unchanged) == (2, 0)
+
+
+@pytest.mark.parametrize("name", ["left out.md", "a.txt", ".hidden.md"])
+def test_a_file_that_was_edited_by_a_name_that_is_no_document(tmp_path: Path, name: str) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, {"a.md": "Apple.\n", ".vaultignore": "left out.md\n"}) as index:
+        (vault / name).hardlink_to(vault / "a.md")
+        index.sync()
+        (vault / name).write_text("Bread.\n", "utf-8")
+        assert index.sync([vault / name]).changed == 1
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["link.md", "linked", "linked/new.md", "sub/again.md"])
+def test_what_was_changed_through_a_link_is_read_where_it_lies(tmp_path: Path, place: str) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, {"notes/a.md": "Apple.\n", "sub/c.md": "Cheese.\n"}) as index:
+        (vault / "link.md").symlink_to("notes/a.md")
+        (vault / "sub/again.md").symlink_to("../link.md")
+        (vault / "linked").symlink_to("notes")
+        index.sync()
+        (vault / "linked/new.md" if place.startswith("linked") else vault / place).write_text("Bread.\n", "utf-8")
+        index.sync([vault / place])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_a_link_leads_from_one_vault_into_another(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write(other, {"x.md": "Other.\n"})
+    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
+        config = index.home.config_file
+    config.write_text(f"{config.read_text('utf-8')}\n[sources.other]\npath = {str(other)!r}\n", "utf-8")
+    with opened(tmp_path) as index:
+        (tmp_path / "vault/link.md").symlink_to(other / "x.md")
+        index.sync()
+        (tmp_path / "vault/link.md").write_text("Bread.\n", "utf-8")
+        assert index.sync([tmp_path / "vault/link.md"]).changed == 1
+
+
+def test_a_file_whose_name_cannot_be_stored_is_read_by_the_link_to_it(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    file = vault / os.fsdecode(b"x\xfe") / "a.md"
+    try:
+        write(vault, {os.path.relpath(file, vault): "Apple.\n"})
+    except OSError:
+        pytest.skip("names are UTF-8 here")
+    with indexed(tmp_path, {"b.md": "Cheese.\n"}) as index:
+        (vault / "link.md").symlink_to(os.path.relpath(file, vault))
+        index.sync()
+        file.write_text("Bread.\n", "utf-8")
+        assert index.sync([file]).changed == 1
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+@pytest.mark.parametrize("target", ["closed", "closed/in", "closed/a.md"])
+def test_links_into_a_folder_that_was_closed_are_no_fault_once_it_is_open(tmp_path: Path, target: str) -> None:
+    vault = tmp_path / "vault"
+    with indexed(tmp_path, {"closed/a.md": "Apple.\n", "closed/in/b.md": "Bread.\n"}) as index:
+        (vault / "link.md").symlink_to(target)
+        (vault / "closed").chmod(0)
+        try:
+            if os.access(vault / "closed", os.R_OK):
+                pytest.skip("permissions mean nothing to root")
+            index.sync()
+        finally:
+            (vault / "closed").chmod(0o700)
+        index.sync([vault / "closed"])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
 # --- file systems that number their files anew -------------------------------------------------------------------

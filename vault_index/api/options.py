@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,14 +78,23 @@ def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Name
 
     places: dict[str, list[str]] = {}
     for path in paths:
-        inside = {one.config.name: one.relative(os.path.abspath(path)) for one in runtime.sources}
-        owners = {name: relative for name, relative in inside.items() if relative is not None}
+        given = _names_of(os.path.abspath(path))
+        inside = [(one.config.name, one.relative(place)) for one in runtime.sources for place in given]
+        owners = [(name, relative) for name, relative in inside if relative is not None]
         if not owners:
             roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"
             raise NotInSourceError(f"{path} is in no source", f"the sources are: {roots}")
-        for name, relative in owners.items():
-            places.setdefault(name, []).append(readable_part(relative))
+        for name, relative in owners:
+            places.setdefault(name, []).extend(dict.fromkeys((readable_part(relative), relative)))
     return places
+
+
+def _names_of(path: str) -> Iterable[str]:
+    """The path as it is given, and where it leads: who edits a link changes the file behind it."""
+    try:
+        return dict.fromkeys((path, os.path.realpath(path)))
+    except ValueError:  # no file's name holds a NUL, or half a character
+        return (path,)
 
 
 def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:

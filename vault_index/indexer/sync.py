@@ -112,11 +112,17 @@ class Synchroniser:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
             return
+        answered = {ref.path for ref in scan.refs}
         if "" not in places:
             self._looked_at += scan.refs
-        answered = {ref.path for ref in scan.refs}
+            for place in set(places) - answered:  # what is no document by this name may be one by another
+                if stamp := source.stamp(place):
+                    self._looked_at.append(DocumentRef(name, place, stamp))
         comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
+        if "" not in places:  # it may have been edited by this name before the name went to nothing, or another file
+            rows = [*plan.removed, *(row for _, row in plan.changed)]
+            self._looked_at += [DocumentRef(name, row.path, replace(row.stamp, size=-1)) for row in rows]
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
         if dry_run:
             self._add(added=len(plan.added), changed=len(plan.changed), removed=len(plan.removed))

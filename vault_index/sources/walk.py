@@ -49,6 +49,7 @@ class Walk:
             except (FileNotFoundError, NotADirectoryError, UsageError):
                 continue  # deleted since its parent was read, or a link by now
             except OSError as error:
+                self._folders.append(prefix)
                 self._note(unreadable_fault(prefix.rstrip("/"), error))
 
     def follow_links(self) -> None:
@@ -65,8 +66,12 @@ class Walk:
             try:
                 self._link(path, chain)
             except OSError as error:
-                if error.errno != errno.ELOOP:  # a link to itself leads nowhere
+                if error.errno == errno.ELOOP:  # a link to itself leads nowhere
+                    continue
+                if self._leads_out(path):
                     self._note(unreadable_fault(path, error))
+                else:  # the folder that is closed has a fault, which goes when that folder is looked at again
+                    self.unreadable.append(path)
 
     def result(self, place: str = "") -> Scan:
         """What was found, or the part of it at one file or in one folder."""
@@ -158,7 +163,7 @@ class Walk:
         try:
             status = os.stat(absolute)
         except FileNotFoundError:
-            if self._source.follow_outside_links and not is_under(self._root, os.path.realpath(absolute)):
+            if self._source.follow_outside_links and self._leads_out(path):
                 raise  # perhaps a disk that is not mounted: what was known of it is kept
             return
         if stat.S_ISDIR(status.st_mode):
@@ -169,6 +174,9 @@ class Walk:
         elif is_document_name(path.rpartition("/")[2]):
             self._remember_files()
             self._file(path, chain, status)
+
+    def _leads_out(self, path: str) -> bool:
+        return not is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
 
     def _may_follow(self, absolute: str) -> bool:
         """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
