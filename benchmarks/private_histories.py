@@ -36,9 +36,9 @@ LOCAL = ("[]", '["private/"]', '["public/"]', '["*.draft.md"]', '["80-memory/"]'
 LOCAL_PROJECTS = ("[]", '["secret"]', '["client-*", "secret"]', '["/home/user/secret"]', "true")
 ACTIONS = (
     "note", "move note", "link note", "delete note", "local_only", "exclude", "project local_only", "ignore file",
-    "memory", "import", "capture", "recall", "search", "search in project", "search inside a folder", "session", "mirror", "edit mirrored",
-    "unreadable settings", "other embedder", "second vault", "without source", "credential in note",
-    "credential in query", "private part", "meanwhile", "proxy",
+    "memory", "import", "capture", "recall", "search", "search in project", "search inside a folder", "session",
+    "mirror", "edit mirrored", "unreadable settings", "other embedder", "second vault", "without source",
+    "credential in note", "credential in query", "private part", "meanwhile", "proxy",
 )  # fmt: skip
 
 
