@@ -36,9 +36,9 @@ LOCAL = ("[]", '["private/"]', '["public/"]', '["*.draft.md"]', '["80-memory/"]'
 LOCAL_PROJECTS = ("[]", '["secret"]', '["client-*", "secret"]', '["/home/user/secret"]', "true")
 ACTIONS = (
     "note", "move note", "link note", "delete note", "local_only", "exclude", "project local_only", "ignore file",
-    "memory", "import", "capture", "recall", "search", "search in project", "session", "mirror", "edit mirrored",
-    "unreadable settings", "other embedder", "second vault", "without source", "credential in note",
-    "credential in query", "private part", "meanwhile", "proxy",
+    "memory", "import", "capture", "recall", "search", "search in project", "search inside a folder", "session",
+    "mirror", "edit mirrored", "unreadable settings", "other embedder", "second vault", "without source",
+    "credential in note", "credential in query", "private part", "meanwhile", "proxy",
 )  # fmt: skip
 
 
@@ -387,6 +387,18 @@ class PrivateHistory:
         self.ask("search in a project", lambda: self.index.search(f"what is {marker}", project=project), free)
         return f"{project} {marker}"
 
+    def _search_inside_a_folder(self) -> str:
+        """Of a project, or of a folder in it or beside it."""
+        folder = self.random.choice(PROJECTS) + self.random.choice(["", "/src", "-old"])
+        marker = self.marker("query inside a folder")
+        held = self.model.projects is True and any(
+            folder == one or folder.startswith(f"{one}/") for one in self.model.sessions.values()
+        )
+        private = held or self.model.covers_project(folder)
+        what, call = self.random.choice(list(self._questions(f"what is {marker}", folder).items()))
+        self.ask(f"{what} inside a folder", call, set() if private else {marker})
+        return f"{what} {folder} {marker}"
+
     def _credential_in_query(self) -> str:
         text = f"why does {self._credential()} fail"
         what, call = self.random.choice(list(self._questions(text).items()))
@@ -422,12 +434,12 @@ class PrivateHistory:
 
     # --- what it is made of ----------------------------------------------------------------------------------
 
-    def _questions(self, text: str) -> dict[str, Callable[[], object]]:
+    def _questions(self, text: str, folder: str = "") -> dict[str, Callable[[], object]]:
         return {
-            "search": lambda: self.index.search(text),
-            "recall": lambda: self.index.recall(text),
-            "timeline": lambda: self.index.timeline(query=text),
-            "why": lambda: self.index.why(text, "keep.md"),
+            "search": lambda: self.index.search(text, directory=folder),
+            "recall": lambda: self.index.recall(text, directory=folder),
+            "timeline": lambda: self.index.timeline(query=text, directory=folder),
+            "why": lambda: self.index.why(text, "keep.md", directory=folder),
         }
 
     def _set(self, key: str, value: str, model: Callable[[], object], source: str = "") -> str:

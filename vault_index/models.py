@@ -7,7 +7,7 @@ Line numbers are 1-based and inclusive, and count the file as it stands on disk,
 Paths are relative to the root of their source, with `/`. Times are seconds since the epoch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,6 +26,11 @@ class Asker(NamedTuple):
     projects: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     session: str = ""
+
+
+Askers = Callable[[], Sequence[Asker]]
+"""Whose words a query is, and then the folders it is asked in. A function, because it looks for the projects of these
+folders, and only where a query may leave."""
 
 
 @dataclass(frozen=True, slots=True)

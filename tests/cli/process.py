@@ -4,9 +4,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 
-def vx(*arguments: str, environ: Mapping[str, str] | None = None, code: str = "") -> "subprocess.CompletedProcess[str]":
+def vx(
+    *arguments: str, environ: Mapping[str, str] | None = None, code: str = "", cwd: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
     """Run `vault-index` without a terminal; `code` runs instead, with the arguments in `sys.argv`."""
     start = ["-c", code] if code else ["-m", "vault_index"]
     return subprocess.run(
@@ -16,4 +19,5 @@ def vx(*arguments: str, environ: Mapping[str, str] | None = None, code: str = ""
         timeout=60,
         env={**os.environ, "PYTHONUTF8": "1", **(environ or {})},
         check=False,
+        cwd=cwd,
     )

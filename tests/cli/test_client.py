@@ -1,6 +1,7 @@
 """The daemon is asked first; reading goes on without it."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def test_the_daemon_renders_toon(home: Path, here: list[str], capsys: pytest.Cap
         assert main(["search", "wal", "--limit", "3"]) == 0
     assert capsys.readouterr().out == "toon of the daemon\n"
     (request,) = daemon.requests
-    assert (request["method"], request["params"], request["format"]) == ("search", {"query": "wal", "limit": 3}, "toon")
+    assert (request["method"], request["format"]) == ("search", "toon")
+    assert request["params"] == {"query": "wal", "limit": 3, "directory": os.getcwd()}
     assert here == []
 
 
@@ -67,6 +69,26 @@ def test_progress_of_the_daemon_is_passed_on(home: Path) -> None:
         answer = calling.call(Options(), "sync", {}, progress=progress)
     assert answer == {"scanned": 2}
     assert seen == [("read", 1, 2), ("text", 2, 2)]
+
+
+def test_a_daemon_that_does_not_know_where_it_is_asked_is_not_asked(
+    home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = {"code": "usage", "message": "search has no parameter 'directory'", "hint": "it has query", "exit_code": 2}
+    with fake_daemon(home, lambda request: [{"error": error}]):
+        assert main(["search", "wal", "--json"]) == 0
+    assert here == ["search"]
+    assert "answering without the daemon: the daemon is of an earlier version" in capsys.readouterr().err
+
+
+def test_a_timeline_around_a_document_names_no_folder(home: Path) -> None:
+    with fake_daemon(home, lambda request: [{"text": "x"}]) as daemon:
+        assert main(["timeline", "wal.md", "--toon"]) == 0
+        assert main(["timeline", "--query", "wal", "--toon"]) == 0
+    assert [request["params"] for request in daemon.requests] == [
+        {"ref": "wal.md"},
+        {"query": "wal", "directory": os.getcwd()},
+    ]
 
 
 BUSY = {"error": {"code": "busy", "message": "stopping", "hint": "again", "exit_code": 5}}

@@ -14,6 +14,7 @@ from tests.indexer.test_sessions import open_index
 from tests.indexer.test_vectors import server as server, use
 from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
+from vault_index.api.json_api import call
 from vault_index.config.edit import set_value
 from vault_index.results.search import SearchResult
 
@@ -120,6 +121,59 @@ def test_the_words_of_a_session(
 def test_a_person_asks_whatever_projects_are_private(index: VaultIndex, server: EmbeddingServer) -> None:
     keep(index)
     assert not stayed(index.search("the oak"), server)
+
+
+@pytest.mark.parametrize("kept", ["secret", "~/clients"])
+@pytest.mark.parametrize("method", ["search", "why", "timeline", "recall"])
+def test_what_is_asked_in_a_private_folder_is_not_sent(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, kept: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    inside, beside = tmp_path / "clients/secret/src", tmp_path / "public"
+    (tmp_path / "clients/secret/.git").mkdir(parents=True)
+    keep(index, kept)
+    more = {"ref": "oak.md"} if method == "why" else {}
+
+    def ask(*directories: Path) -> None:
+        call(index, method, {"query": "the oak", "directory": [str(one) for one in directories], **more})
+
+    ask(inside)
+    ask(beside, inside)
+    assert server.texts == []
+    ask(beside)
+    assert server.texts == ["the oak"]
+
+
+def test_a_private_folder_and_a_private_project_both_count(index: VaultIndex, server: EmbeddingServer) -> None:
+    keep(index, "/srv/secret")
+    for project, directory in (("secret", "/srv/public"), ("public", "/srv/secret"), (None, "/srv/secret")):
+        assert index.recall("the oak", project=project, directory=directory).degraded
+    assert server.texts == []
+
+
+def test_it_is_said_why_a_question_of_a_private_folder_is_answered_by_words(
+    index: VaultIndex, server: EmbeddingServer
+) -> None:
+    keep(index, "/srv/secret")
+    result = index.search("the oak", directory="/srv/secret/src")
+    assert stayed(result, server)
+    assert result.results[0].path == "oak.md"
+
+
+@pytest.mark.parametrize(
+    ("directory", "sent"),
+    [("/home/user/secret", False), ("/home/user/secret/src", False), ("/home/user", True), ("/srv", True)],
+)
+def test_where_every_session_is_private_the_folders_of_sessions_are(
+    client: Client, server: EmbeddingServer, tmp_path: Path, directory: str, sent: bool
+) -> None:
+    client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
+    with open_index(tmp_path) as index:
+        use(index, server)
+        index.sync()
+        server.requests.clear()
+        keep(index)
+        assert stayed(index.search("passwords", directory=directory), server) is not sent
 
 
 # --- what is asked for -----------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import ClientSession, StdioServerParameters, stdio_client, types
+from pydantic import FileUrl
 
 from tests.api.vaults import write
 from vault_index import VaultIndex
@@ -74,13 +76,19 @@ def make_home(folder: Path, *, start_daemon: bool = False) -> Home:
 
 
 @contextmanager
-def session(home: Path, *options: str) -> Iterator[Session]:
-    """A client and a server of its own."""
-    server = StdioServerParameters(command=sys.executable, args=["-m", "vault_index", *command(home, options)])
+def session(home: Path, *options: str, roots: Sequence[Path] = (), cwd: Path | None = None) -> Iterator[Session]:
+    """A client, which works in `roots`, and a server of its own."""
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "vault_index", *command(home, options)], cwd=cwd, env=dict(os.environ)
+    )
+
+    async def list_roots(context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(root.as_uri())) for root in roots])
 
     @asynccontextmanager
     async def connected() -> AsyncIterator[ClientSession]:
-        async with stdio_client(server) as streams, ClientSession(*streams) as client:
+        opened = partial(ClientSession, list_roots_callback=list_roots if roots else None)
+        async with stdio_client(server) as streams, opened(*streams) as client:
             await client.initialize()
             yield client
 

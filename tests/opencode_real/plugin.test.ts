@@ -1,11 +1,12 @@
 // What the plugin decides by itself; run by the Bun inside OpenCode (test_units.py), which is what runs the plugin.
 
 import { describe, expect, test } from "bun:test"
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { bounded, shared } from "../../vault_index/opencode_plugin/plugin/vault-index/guard.ts"
 import { commandLine, isOwnSocket } from "../../vault_index/opencode_plugin/plugin/vault-index/link.ts"
+import { PLACE } from "../../vault_index/opencode_plugin/plugin/vault-index/place.ts"
 import { checked, required, tools } from "../../vault_index/opencode_plugin/plugin/vault-index/tools.ts"
 
 const schema = {
@@ -133,6 +134,45 @@ describe("a socket", () => {
       symlinkSync("s", `${folder}/run/l`)
       for (const name of ["file", "l", "nothing"]) expect(isOwnSocket(`${folder}/run/${name}`)).toBe(false)
     } finally {
+      server.close()
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe("a question", () => {
+  test("says where it is asked, and is asked there of the command where the daemon is of an earlier version", async () => {
+    const folder = mkdtempSync(`${tmpdir()}/vx-`)
+    const was = { ...PLACE }
+    const asked: Record<string, any>[] = []
+    const error = { code: "usage", message: "search has no parameter 'directory'", hint: "", exit_code: 2 }
+    const server = createServer((client) => {
+      client.on("data", (line) => {
+        const request = JSON.parse(String(line))
+        asked.push(request)
+        const reply = request.params.directory ? { error } : { text: "of the daemon" }
+        client.write(JSON.stringify({ id: 1, ...reply }) + "\n")
+      })
+    })
+    try {
+      chmodSync(folder, 0o700)
+      writeFileSync(`${folder}/command`, '#!/bin/sh\necho "$PWD" "$@"\n', { mode: 0o700 })
+      await new Promise<void>((done) => server.listen(`${folder}/s`, done))
+      Object.assign(PLACE, { command: [`${folder}/command`], socket: `${folder}/s` })
+      const context = { sessionID: "ses_a", directory: realpathSync(folder) }
+      const told = await tools.memory_search!.execute({ query: "wal" }, context)
+      expect(told.trim()).toBe(`${context.directory} search --toon --quiet -- wal`)
+      expect(await tools.memory_timeline!.execute({ ref: "wal.md" }, context)).toBe("of the daemon")
+      await tools.memory_timeline!.execute({ query: "wal" }, context)
+      await tools.memory_recall!.execute({ query: "wal", project: "other" }, context)
+      expect(asked.map((one) => one.params.directory)).toEqual([
+        context.directory,
+        undefined,
+        context.directory,
+        context.directory,
+      ])
+    } finally {
+      Object.assign(PLACE, was)
       server.close()
       rmSync(folder, { recursive: true })
     }

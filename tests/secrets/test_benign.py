@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.secrets import Counted, judge, logs, texts
+from benchmarks.credentials import Counted, judge, logs, texts
 
 ROOT = Path(__file__).parents[2]
 LINES = """\

@@ -79,7 +79,7 @@ class VaultIndex:
         self, query: str, *, limit: int | None = None, offset: int = 0, explain: bool = False,
         mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
         fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
-        include_superseded: bool = False, as_of: str | None = None,
+        include_superseded: bool = False, as_of: str | None = None, directory: Names = None,
         tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
@@ -91,7 +91,7 @@ class VaultIndex:
         `per_document` (passages of one document, from 1; 3), `fuzzy` (words that no text holds are read as words that
         are spelled alike), `threshold` (how alike, from 0.5 to 1; 0.7). `mode` is `hybrid` by default. `as_of` asks as
         on that day: later documents are left out, memories that expired since are not. With `explain` each hit tells
-        its scores, and the answer how the query was read. Raises UsageError.
+        its scores, and the answer how the query was read. `directory`: the folders it is asked in. Raises UsageError.
         """
         wanted = options.search_options(self._runtime, locals())
         with self._runtime.pool.lend() as connections:
@@ -105,9 +105,9 @@ class VaultIndex:
         by: Names = None, path: Names = None, title: Names = None, file: Names = None, concept: Names = None,
         bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+        directory: Names = None,
     ) -> Why:  # fmt: skip
         """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
-
         Raises NotFoundError where there is neither a document nor a file, and as `search`.
         """
         wanted = options.search_options(self._runtime, locals())
@@ -181,7 +181,7 @@ class VaultIndex:
 
     def timeline(
         self, ref: str | None = None, *, query: str | None = None, depth_before: int = 5, depth_after: int = 5,
-        type: Names = None, kind: Names = None, project: Names = None, source: Names = None,
+        type: Names = None, kind: Names = None, project: Names = None, source: Names = None, directory: Names = None,
     ) -> Timeline:  # fmt: skip
         """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
 
@@ -195,7 +195,7 @@ class VaultIndex:
                 "a timeline is around one document", "name it, or choose it by a query (--query TEXT), but not both"
             )
         if query is not None:
-            found = self.search(query, limit=1, source=source)
+            found = self.search(query, limit=1, source=source, directory=directory)
             if not found.results or found.confidence == "none":
                 raise NotFoundError(f"nothing answers {query!r}", "try fewer or other words, or name the document")
             ref, source = found.results[0].path, found.results[0].source
@@ -209,7 +209,7 @@ class VaultIndex:
 
     def recall(
         self, query: str | None = None, *, project: str | None = None, budget: int | None = None,
-        token: str | None = None, session: str | None = None, source: Names = None,
+        token: str | None = None, session: str | None = None, source: Names = None, directory: Names = None,
     ) -> Recall:  # fmt: skip
         """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks.
 

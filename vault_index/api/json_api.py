@@ -58,7 +58,9 @@ def call(
             names = ", ".join(sorted(known.keys() - {"progress", "cancel"})) or "none"
             raise UsageError(f"{method} has no parameter {parameter!r}", f"it has {names}")
         if value is not None:
-            _check(parameter, value, known[parameter].annotation, names_files=entry.names_files)
+            _check(
+                parameter, value, known[parameter].annotation, names_files=entry.names_files or parameter == "directory"
+            )
     rest = {parameter: value for parameter, value in rest.items() if value is not None}
     missing = [name for name, one in known.items() if one.default is one.empty and name not in rest]
     if missing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +132,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         include_superseded=given["include_superseded"],
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
+        askers=partial(_askers, given["directory"]),
     )
 
 
@@ -153,8 +155,13 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         sources=runtime.source_names(names(given["source"])),
         session=session,
         now=time.time(),
-        asker=_asker(project, session),
+        askers=partial(_askers, given["directory"], project, session),
     )
+
+
+def _askers(directory: Names, project: str | None = None, session: str = "") -> tuple[Asker, ...]:
+    """Who asks: for a project, and from the folders of others."""
+    return (_asker(project, session), *(_asker(os.path.join(one, ""), "") for one in whole(directory)))
 
 
 def _asker(project: str | None, session: str) -> Asker:

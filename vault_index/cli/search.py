@@ -18,6 +18,7 @@ from vault_index.cli.arguments import (
     takes,
 )
 from vault_index.cli.client import ask
+from vault_index.config.home import working_directory
 
 _RANKING = (
     argument(
@@ -61,7 +62,7 @@ _RANKING = (
     FILTER_OPTIONS,
 )
 def run_search(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "search", {**args, "query": " ".join(args["query"])})
+    ask(options, "search", {**args, "query": " ".join(args["query"]), "directory": working_directory()})
 
 
 @takes(
@@ -74,7 +75,7 @@ def run_search(options: Options, args: dict[str, Any]) -> None:
     "or what leaves it out. Takes the options of search.",
 )
 def run_why(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "why", args)
+    ask(options, "why", {**args, "directory": working_directory()})
 
 
 @takes(
@@ -121,7 +122,7 @@ def run_related(options: Options, args: dict[str, Any]) -> None:
     description="List the documents created before and after one, oldest first. The filters concern its neighbours.",
 )
 def run_timeline(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "timeline", _one_ref(args))
+    ask(options, "timeline", {**_one_ref(args), **({"directory": working_directory()} if "query" in args else {})})
 
 
 def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
     "Nothing is printed where there is nothing to know.",
 )
 def run_recall(options: Options, args: dict[str, Any]) -> None:
-    params = {**args, "query": " ".join(args.get("query", ()))}
+    params = {**args, "query": " ".join(args.get("query", ())), "directory": working_directory()}
     project = args.get("project", "")
     if os.sep in project or project.startswith("~") or project in (".", ".."):
         params["project"] = absolute(project)

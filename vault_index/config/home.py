@@ -56,6 +56,15 @@ class Home(NamedTuple):
         return self.runtime_dir / self.socket_name
 
 
+def working_directory() -> str:
+    """Where a question is asked: what a private project asks is sent to no server. Of a folder that was deleted, the
+    name that the shell knows."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.path.join("/", os.environ.get("PWD", ""))
+
+
 def find_home(
     home: str | Path | None = None,
     config: str | Path | None = None,

@@ -33,7 +33,8 @@ class Untrusted(Unreachable):
 
 
 class OtherProtocol(UsageError):
-    """The daemon speaks another version of the protocol: it refused the request."""
+    """The daemon speaks another version of the protocol, or does not know yet that a question has a folder it is asked
+    from, and would send it to a server all the same: it refused the request."""
 
 
 class Client:
@@ -81,6 +82,10 @@ class Client:
             else:
                 self.greet(line)
             return self._answer(on_progress)
+        except UsageError as error:
+            if error.message.endswith("has no parameter 'directory'"):
+                raise OtherProtocol("the daemon is of an earlier version", _RESTART) from error
+            raise
         except TimeoutError as fault:
             raise BusyError(f"the daemon did not answer for {self._silence:.0f} seconds", _RESTART) from fault
         except OSError as fault:

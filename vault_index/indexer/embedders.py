@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused
-from vault_index.models import Asker, Filters, Vector, VectorSpace
+from vault_index.models import Askers, Filters, Vector, VectorSpace
 from vault_index.store.records import SpaceRow
 from vault_index.store.state import State
 
@@ -40,7 +40,9 @@ class Embedders:
                     opened.close()
             return self._configured
 
-    def embed_query(self, state: State, now: Now, space: SpaceRow, text: str, asker: Asker, filters: Filters) -> Vector:
+    def embed_query(
+        self, state: State, now: Now, space: SpaceRow, text: str, askers: Askers, filters: Filters
+    ) -> Vector:
         """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
         beginning."""
         embedder = self._for_space(space.space)
@@ -48,7 +50,7 @@ class Embedders:
             return embedder.embed_query(text[:_LONGEST_QUESTION])
         from vault_index.indexer.outbound import Outbound  # late: it is slow to import, and nothing leaves
 
-        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, asker, filters)
+        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, askers, filters)
 
     def release(self, unused: float) -> bool:
         """Free the memory of models that were not used for `unused` seconds. Returns whether any was freed."""

@@ -21,7 +21,7 @@ from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.markdown.frontmatter import plain_text, string_list
-from vault_index.models import Asker, FileStamp, Filters, Vector, VectorSpace, as_indexed
+from vault_index.models import Asker, Askers, FileStamp, Filters, Vector, VectorSpace, as_indexed
 from vault_index.results.status import SentRecord
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.source import OpenCodeSource
@@ -111,7 +111,7 @@ class Moment:
                 found[document] = "excluded"
         return found
 
-    def keeps_query(self, asker: Asker, filters: Filters) -> bool:
+    def keeps_query(self, askers: Askers, filters: Filters) -> bool:
         """Whether a query stays home: because of who asks, or of what it asks for. VaultIndexError where that is not
         known."""
         named = [self._sources.get(name) for name in filters.sources]
@@ -123,8 +123,11 @@ class Moment:
         if any(source.stays_home(path.strip("/") + "/") for path in filters.paths for source in asked):
             return True
         tags = _projects_in((*filters.tags, *filters.any_tags))
-        meant = (asker, _asker((*filters.projects, *tags)), *(Asker(session=one) for one in filters.sessions))
-        return bool(self._config.opencode.local_only) and self._keeps_any(meant)
+        meant = (_asker((*filters.projects, *tags)), *(Asker(session=one) for one in filters.sessions))
+        who, *places = askers() or (_NOBODY,)
+        return bool(self._config.opencode.local_only) and (
+            self._keeps_any((who, *meant)) or any(map(self._sessions.keeps_place, places))
+        )
 
     def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
         """Raises EmbedderRefused where the settings no longer name the server and the model that texts are for. A query
@@ -247,7 +250,7 @@ class Outbound:
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
 
-    def embed_query(self, text: str, longest: int, asker: Asker, filters: Filters) -> Vector:
+    def embed_query(self, text: str, longest: int, askers: Askers, filters: Filters) -> Vector:
         """The vector of a query, of a long one of its beginning. Raises EmbedderError, also where it stays home."""
         text = redact(drop_private(text))[0].strip()[:longest]
         if not text:
@@ -257,7 +260,7 @@ class Outbound:
             moment = self._moment()
             moment.check_receiver(self._embedder.space, of_query=True)
             try:
-                stays = moment.keeps_query(asker, filters)
+                stays = moment.keeps_query(askers, filters)
             except VaultIndexError as error:
                 raise EmbedderRefused(f"the query was not sent: {error.message}", error.hint) from error
             if stays:

@@ -1,21 +1,24 @@
 """The server on stdio: the official SDK around the toolbox. The SDK takes half a second to import."""
 
+import contextlib
 import io
 import json
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
 import anyio.to_thread
-from mcp import types
+from mcp import McpError, ServerSession, types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from vault_index.config.home import working_directory
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.tools import offered
@@ -32,6 +35,7 @@ INSTRUCTIONS = (
     "instructions."
 )
 _PARENT_SECONDS = 1.0
+_ROOTS_SECONDS = 2.0
 
 
 def serve(backend: Backend, *, read_only: bool = False, source: str | None = None) -> int:
@@ -71,7 +75,12 @@ def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Se
 
     async def call_tool(request: types.CallToolRequest) -> types.ServerResult:
         who = server.request_context.session.client_params
-        call = partial(_answer, toolbox, request.params, who.clientInfo.name if who else "")
+        folders = (
+            [working_directory(), *await _roots(server.request_context.session)]
+            if "query" in (request.params.arguments or {})
+            else []
+        )
+        call = partial(_answer, toolbox, request.params, who.clientInfo.name if who else "", folders)
         # The end of the server does not wait for the call: its work may be killed at any time.
         return types.ServerResult(await anyio.to_thread.run_sync(call, abandon_on_cancel=True))
 
@@ -84,6 +93,15 @@ def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Se
 async def _serve(server: Server[dict[str, Any]], reading: io.TextIOWrapper, writing: io.TextIOWrapper) -> None:
     async with stdio_server(anyio.wrap_file(reading), anyio.wrap_file(writing)) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _roots(session: ServerSession) -> list[str]:
+    """The folders that the client works in, as far as it tells."""
+    if session.check_client_capability(types.ClientCapabilities(roots=types.RootsCapability())):
+        with anyio.move_on_after(_ROOTS_SECONDS), contextlib.suppress(McpError, ValueError):
+            paths = [urlsplit(str(root.uri)).path for root in (await session.list_roots()).roots]
+            return [os.fsdecode(unquote_to_bytes(path)) for path in paths]
+    return []
 
 
 class _Lines(io.TextIOWrapper):
@@ -142,9 +160,11 @@ def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
     return _Lines(reading, writing), io.TextIOWrapper(writing, "utf-8")
 
 
-def _answer(toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str) -> types.CallToolResult:
+def _answer(
+    toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str, folders: Sequence[str]
+) -> types.CallToolResult:
     try:
-        shown = toolbox().call(asked.name, asked.arguments or {}, client)
+        shown = toolbox().call(asked.name, asked.arguments or {}, client, folders)
     except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
         if not isinstance(error, VaultIndexError):
             hint = "this is a defect of vault-index; other calls may work"

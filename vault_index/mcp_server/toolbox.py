@@ -36,12 +36,13 @@ class Toolbox:
         self._backend = backend
         self._source = source
 
-    def call(self, name: str, given: Mapping[str, Any], client: str = "") -> Page:
-        """The answer of a tool; `client` is the default author of a memory. Raises VaultIndexError."""
+    def call(self, name: str, given: Mapping[str, Any], client: str = "", folders: Sequence[str] = ()) -> Page:
+        """The answer of a tool; `client` is the default author of a memory, and a question is asked in `folders`.
+        Raises VaultIndexError."""
         tool = self._tools.get(name)
         if tool is None:
             raise UsageError(f"there is no tool {name!r}", f"there are {', '.join(self._tools)}")
-        args = tool.checked(given)
+        args = tool.checked(given) | ({"directory": list(folders)} if folders else {})
         if self._source is not None:
             args.setdefault("source", self._source)
         for place in _places(tool.method, args):

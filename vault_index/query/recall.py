@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.fields import FIELDS
-from vault_index.models import Asker, Filters
+from vault_index.models import Askers, Filters
 from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
@@ -49,7 +49,7 @@ class RecallOptions:
     session: str
     """The id of the session that asks: it is not told of itself."""
     now: float
-    asker: Asker
+    askers: Askers
 
 
 def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
@@ -72,7 +72,7 @@ def _hits(
     """What answers the query, the confidence of the answer, and what degraded it."""
     if not options.query.strip():
         return [], "none", ()
-    wanted = SearchOptions(limit=_HITS, per_document=2, filters=_filters(options), asker=options.asker)
+    wanted = SearchOptions(limit=_HITS, per_document=2, filters=_filters(options), askers=options.askers)
     query = _understand(searcher, options.query, wanted)
     with reader.snapshot():
         answer = searcher.answer(query, wanted)

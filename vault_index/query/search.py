@@ -9,7 +9,7 @@ from typing import Literal
 
 from vault_index.config.schema import RankingConfig
 from vault_index.errors import VaultIndexError
-from vault_index.models import Asker, Filters, Vector
+from vault_index.models import Askers, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence
@@ -60,7 +60,7 @@ class SearchOptions:
     as_of: float | None = None
     """Search as of this day (its beginning, in seconds since the epoch); None is now."""
     explain: bool = False
-    asker: Asker = field(default_factory=Asker)
+    askers: Askers = tuple
     """Whose words the query is."""
 
 
@@ -87,7 +87,7 @@ class Searcher:
         reader: IndexReader,
         state: State,
         sources: Mapping[str, Source],
-        embed_query: Callable[[SpaceRow, str, Asker, Filters], Vector],
+        embed_query: Callable[[SpaceRow, str, Askers, Filters], Vector],
         ranking: RankingConfig,
     ) -> None:
         self._reader = reader
@@ -166,7 +166,7 @@ class Searcher:
         if options.mode == "hybrid" and space.space.provider == "local" and mostly_cjk(text):
             return None, None, ()  # the model that ships with the package is English: to it such text is noise
         try:
-            return self._embed_query(space, text, options.asker, filters), space.id, ()
+            return self._embed_query(space, text, options.askers, filters), space.id, ()
         except VaultIndexError as error:
             return None, None, (f"vector: {error.message}",)
 

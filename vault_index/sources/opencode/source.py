@@ -187,6 +187,21 @@ class OpenCodeSource:
             return True
         return bool(origin.session) and not (projects and self._local.by_name)
 
+    def keeps_place(self, place: Asker) -> bool:
+        """Whether what is asked in a folder stays home. Where every session does, these are the folders that sessions
+        were held in: elsewhere a person asks. VaultIndexError where that is not known."""
+        return (
+            any(
+                is_under(held_in, folder)
+                for one in self._stores.listing().sessions.values()
+                for held_in in (one.listed.session.directory, one.listed.session.worktree)
+                if held_in not in ("", "/")
+                for folder in (*place.folders, *map(os.path.realpath, place.folders))
+            )
+            if self.config.local_only is True
+            else self.keeps(place)
+        )
+
     def link(self, path: str) -> str:
         """Empty: OpenCode opens a session by a command, which the full record of it names."""
         return ""

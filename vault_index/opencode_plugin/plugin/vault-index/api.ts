@@ -8,7 +8,7 @@ const WRITE_MS = 60_000
 
 /** Finds passages; options as of `vault-index search`, in snake_case. The answer is that of `search --json`. */
 export async function search(query: string, options: Params = {}): Promise<any> {
-  return await ask("search", { ...options, query }, { within: READ_MS })
+  return await ask("search", { directory: process.cwd(), ...options, query }, { within: READ_MS })
 }
 
 /** Stores a memory; options as of `vault-index add`. The answer is that of `add --json`. */

@@ -1,7 +1,7 @@
 // Asks the daemon over its socket (docs/protocol.md, version 1), and the command where no daemon answers.
 
 import { spawn } from "node:child_process"
-import { lstatSync, statSync } from "node:fs"
+import { existsSync, lstatSync, statSync } from "node:fs"
 import { createConnection } from "node:net"
 import { dirname } from "node:path"
 import { after, Fault, sayOnce, shared } from "./guard.ts"
@@ -28,8 +28,11 @@ export async function ask(method: string, params: Params, asking: Asking): Promi
   try {
     return await askDaemon(method, params, asking)
   } catch (error) {
-    if (!(error instanceof Fault) || !error.unreachable) throw error
-    sayOnce("daemon", "vault-index: no daemon answers; asking the command instead, which is slower")
+    if (!(error instanceof Fault)) throw error
+    const outdated = error.message.endsWith("has no parameter 'directory'")
+    if (!error.unreachable && !outdated) throw error
+    const why = outdated ? "the daemon is of an earlier version: restart it" : "no daemon answers"
+    sayOnce("daemon", `vault-index: ${why}; asking the command instead, which is slower`)
     wake()
     return await askCommand(method, params, asking)
   }
@@ -122,9 +125,10 @@ function finalReply(line: string): { answer: unknown } | undefined {
 }
 
 async function askCommand(method: string, params: Params, asking: Asking): Promise<unknown> {
-  const { words, input } = commandLine(method, params)
+  const { directory, ...rest } = params
+  const { words, input } = commandLine(method, rest)
   const args = [method, `--${asking.format ?? "json"}`, "--quiet", ...words]
-  const { child, stop } = launch(args, { input, outlive: asking.outlive })
+  const { child, stop } = launch(args, { input, outlive: asking.outlive, directory })
   const inTime = after(asking.within, stop)
   asking.signal?.addEventListener("abort", stop)
   try {
@@ -146,15 +150,23 @@ interface Ended {
   stderr: string
 }
 
+interface Given {
+  input: string
+  outlive?: boolean
+  /** Where a question is asked; the command takes it for the folder it runs in. */
+  directory?: unknown
+}
+
 /** Runs the command, that of the installation or else the one on PATH. */
-function launch(args: string[], given: { input: string; outlive?: boolean }): { child: Promise<Ended>; stop: () => void } {
+function launch(args: string[], given: Given): { child: Promise<Ended>; stop: () => void } {
   let stopped = false
   let kill = () => {}
+  const cwd = [given.directory].flat().map(String).find(existsSync)
   const run = (command: string[]) =>
     new Promise<Ended>((resolve, reject) => {
       const ended: Ended = { code: null, stdout: "", stderr: "" }
       const [file = "vault-index", ...options] = command
-      const child = spawn(file, [...options, ...args], { stdio: "pipe", detached: given.outlive ?? false })
+      const child = spawn(file, [...options, ...args], { cwd, stdio: "pipe", detached: given.outlive ?? false })
       kill = () => {
         if (given.outlive) resolve(ended)
         else child.kill("SIGKILL")

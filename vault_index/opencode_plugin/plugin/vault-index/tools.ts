@@ -238,7 +238,7 @@ function valid(name: string, schema: Schema, value: unknown): unknown {
   }
 }
 
-/** The parameters as the method names them: other programs' names of ours, who writes, and which project it is about. */
+/** The parameters as the method names them: other programs' names of ours, who writes, and where it is asked. */
 function named(kind: Kind, params: Params, context: Context): Params {
   const { content, narrative, files, entered_by, ...rest } = params
   const words = content ?? narrative
@@ -250,7 +250,11 @@ function named(kind: Kind, params: Params, context: Context): Params {
     case "update":
       return words === undefined ? rest : { ...rest, content: words }
     case "recall":
-      return { project: context.directory, ...rest }
+      return { project: context.directory, ...rest, directory: context.directory }
+    case "search":
+      return { ...rest, directory: context.directory }
+    case "timeline":
+      return rest.query === undefined ? rest : { ...rest, directory: context.directory }
     default:
       return rest
   }

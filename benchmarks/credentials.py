@@ -1,6 +1,6 @@
 """How well credentials are told from the rest: which samples stay whole, and which ordinary lines are taken for one.
 
-    python benchmarks/secrets.py [FOLDER...] [--samples FILE] [--stdlib] [--logs N] [--worst 20] [--skip NAME]
+    python benchmarks/credentials.py [FOLDER...] [--samples FILE] [--stdlib] [--logs N] [--worst 20] [--skip NAME]
 
 FOLDERs hold ordinary notes, code and logs; every text file below them is read. A line counts as redacted when it comes
 out changed, and as warned of when something was found in it and it stayed. `--stdlib` reads Python's own library as

@@ -1,0 +1,44 @@
+"""What is asked in a private project is sent to no server: where the server was started, and where the client works."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.embeddings.server import EmbeddingServer
+from tests.mcp_server.sessions import make_home, session
+from vault_index import VaultIndex
+from vault_index.config.edit import set_value
+
+
+@pytest.mark.parametrize("place", ["root", "working directory"])
+def test_what_is_asked_in_a_private_folder_never_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    secret, public = tmp_path / "clients/big secret", tmp_path / "public"
+    secret.mkdir(parents=True)
+    public.mkdir()
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    home = make_home(tmp_path)
+    with EmbeddingServer(dimensions=16) as server:
+        for key, value in {
+            "base_url": server.base_url,
+            "model": "toy",
+            "dimensions": "16",
+            "provider": "openai",
+        }.items():
+            set_value(home, f"embedding.{key}", value)
+        set_value(home, "opencode.local_only", f'["{tmp_path}/clients"]')
+        with VaultIndex.open(home) as index:
+            index.embed()
+        server.requests.clear()
+        for folder in (secret, public):
+            roots = [folder] if place == "root" else []
+            started_in = public if place == "root" else folder
+            with session(home.data_dir, roots=roots, cwd=started_in) as client:
+                answer = client.call("memory_search", query="the importer")
+                client.call("memory_recall", query="the importer")
+                client.call("memory_timeline", query="the importer")
+            private = folder == secret
+            assert any("local_only" in why for why in answer.get("degraded", ())) is private
+            assert bool(server.texts) is not private
