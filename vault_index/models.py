@@ -1,4 +1,5 @@
 """The values that travel on the way in: frozen, without behaviour, without I/O. What is answered is in `results`.
+Named tuples: every command makes these types, and a dataclass takes five times as long to make.
 
     path -> DocumentRef -> RawDocument -> ParsedDocument -> Chunk...      (indexer, now)
                                                  Chunk text -> Vector     (indexer, later)
@@ -8,7 +9,6 @@ Paths are relative to the root of their source, with `/`. Times are seconds sinc
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from vault_index.fields import Filters as Filters, Kind as Kind, State as State
@@ -33,16 +33,18 @@ Askers = Callable[[], Sequence[Asker]]
 folders, and only where a query may leave."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileStamp:
+class FileStamp(NamedTuple):
     """What `stat` says of a file; equal stamps mean an unchanged file."""
 
     size: int
     mtime_ns: int
     ctime_ns: int
-    inode: int = field(default=0, repr=False)
+    inode: int = 0
     """It tells files of one size and one moment apart, whose folders change places. Not shown: what is remembered of a
     mirrored session begins with the text of its stamp."""
+
+    def __repr__(self) -> str:
+        return f"FileStamp(size={self.size}, mtime_ns={self.mtime_ns}, ctime_ns={self.ctime_ns})"
 
 
 UNTRUSTED = 0
@@ -58,8 +60,7 @@ def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRef:
+class DocumentRef(NamedTuple):
     """A place markdown comes from, and the state it was seen in."""
 
     source: str
@@ -67,8 +68,7 @@ class DocumentRef:
     stamp: FileStamp
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """Something wrong with one file that did not stop the rest: shown by `status`, never raised."""
 
     code: str
@@ -77,8 +77,7 @@ class Fault:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RawDocument:
+class RawDocument(NamedTuple):
     """The text of a document as read, without a byte order mark, line endings untouched."""
 
     ref: DocumentRef
@@ -90,8 +89,7 @@ class RawDocument:
     """What it is, where the source knows; else its place tells."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A wikilink, an embed or a relative markdown link, not yet resolved."""
 
     target: str
@@ -104,8 +102,7 @@ class Link:
     embed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A run of whole lines that belongs together: paragraph, list item, table, fence, callout, heading."""
 
     start_line: int
@@ -117,8 +114,7 @@ class Block:
     is_heading: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedDocument:
+class ParsedDocument(NamedTuple):
     """What markdown says about itself; nothing here depends on where the file lies but `title` as a last resort."""
 
     title: str
@@ -135,8 +131,7 @@ class ParsedDocument:
     faults: tuple[Fault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A run of whole lines of a document that is embedded, found and shown as one."""
 
     start_line: int
@@ -149,8 +144,7 @@ class Chunk:
 # --- vectors ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class VectorSpace:
+class VectorSpace(NamedTuple):
     """What makes two vectors comparable. Vectors of different spaces are never mixed."""
 
     provider: str

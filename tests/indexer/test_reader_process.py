@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def work_of(source: VaultSource) -> list[tuple[DocumentRef, None]]:
 
 
 def with_stamp_of(ref: DocumentRef, read: Read) -> Read:
-    return replace(read, row=replace(read.row, **asdict(ref.stamp)))
+    return read._replace(row=replace(read.row, **ref.stamp._asdict()))
 
 
 def children(pid: int) -> list[int]:

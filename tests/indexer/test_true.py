@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from unicodedata import normalize
 
@@ -127,8 +126,8 @@ def test_where_times_are_whole_seconds_a_moment_is_longer(
     class Coarse(VaultSource):
         def read(self, ref: DocumentRef) -> RawDocument:
             raw = super().read(ref)
-            stamp = replace(raw.ref.stamp, mtime_ns=10**18, ctime_ns=10**18)
-            return replace(raw, ref=replace(raw.ref, stamp=stamp))
+            stamp = raw.ref.stamp._replace(mtime_ns=10**18, ctime_ns=10**18)
+            return raw._replace(ref=raw.ref._replace(stamp=stamp))
 
     write(tmp_path, {"n.md": "Apple.\n"})
     source = Coarse(vault_at(tmp_path).config)

@@ -109,7 +109,7 @@ def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
 
 
 def ranked(coverage: float, cosine: float | None) -> RankedPassage:
-    chunk = ChunkRecord(**dict.fromkeys(ChunkRecord.__slots__))  # type: ignore[arg-type]
+    chunk = ChunkRecord(**dict.fromkeys(ChunkRecord._fields))  # type: ignore[arg-type]
     return RankedPassage(chunk, Passage(0, 0, False), Evidence(cosine=cosine), Parts(0, 0, 0, 0), coverage, {}, 0.5)
 
 

@@ -102,7 +102,7 @@ def test_other_documents_that_link_are_counted(writer: IndexWriter, reader: Inde
     put(
         writer,
         row("target.md", "text", links=(link,)),
-        row("a.md", "text", links=(link, replace(link, line=2))),
+        row("a.md", "text", links=(link, link._replace(line=2))),
         row("b.md", "text", links=(link,)),
         row("lonely.md", "text"),
     )

@@ -55,7 +55,7 @@ def test_a_word_is_counted_once_a_text_and_what_goes_is_taken_back(writer: Index
 def test_what_a_document_is_called_is_known(writer: IndexWriter, reader: IndexReader) -> None:
     def called(alias: str, field: str) -> None:
         row = document_row("a.md", ["text", "more"], title="")
-        chunks = tuple(replace(chunk, terms=("", alias, "", "", field, "a.md", chunk.text)) for chunk in row.chunks)
+        chunks = tuple(chunk._replace(terms=("", alias, "", "", field, "a.md", chunk.text)) for chunk in row.chunks)
         known = writer.known("vault").get("a.md")
         writer.put_document(replace(row, chunks=chunks), (), known.id if known else None, {})
         count_words(writer)

@@ -108,7 +108,7 @@ def test_a_new_space_is_built_beside_the_serving_one(writer: IndexWriter, reader
     writer.put_document(document_row("a.md", ["one"]), (), None, {old.id: {}})
     chunks = pending_chunks(writer, old.id, 0, 10)
     put_vectors(writer, old.id, {chunks[0].embed_key: vector(1, 0, 0, 0)}, chunks)
-    new = add_space(writer, SpaceRow(0, replace(SPACE, model="other"), False, False))
+    new = add_space(writer, SpaceRow(0, SPACE._replace(model="other"), False, False))
     serving = serving_space(reader)
     assert serving is not None
     assert serving.space == SPACE
@@ -179,7 +179,7 @@ def test_a_chunk_that_stays_has_the_tokens_that_were_counted_last(tmp_path: Path
     writer = IndexWriter(tmp_path / "index.db")
     row = document_row("n.md", ["apple"])
     writer.put_document(row, (), None, {})
-    again = replace(row, chunks=tuple(replace(chunk, tokens=7) for chunk in row.chunks))
+    again = replace(row, chunks=tuple(chunk._replace(tokens=7) for chunk in row.chunks))
     writer.put_document(again, (), 1, {})
     assert writer.execute("SELECT document.tokens, chunk.tokens FROM document, chunk") == [(7, 7)]
     writer.close()

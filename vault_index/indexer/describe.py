@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from vault_index.fields import FILTERS
@@ -42,7 +41,7 @@ def describe(
     kind = raw.kind or ("memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note")
     front, said = parsed.frontmatter, parsed
     if kind == "session":  # model, folder and version are the same in most sessions, and would only be noise
-        said = replace(parsed, frontmatter={key: front.get(key) for key in ("project", "tags")})
+        said = parsed._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"

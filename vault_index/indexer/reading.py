@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.source import Source
@@ -17,8 +17,7 @@ _COARSE_NS = 2_020_000_000
 """The same where times are whole seconds, or on FAT every other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowSettings:
+class RowSettings(NamedTuple):
     """What shapes the rows besides the files."""
 
     chunk_tokens: int
@@ -35,8 +34,7 @@ class RowSettings:
         return f"{made}/{source.shape}" if source.shape else made
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a sync has to do: the difference between the files and what the index remembers of them.
 
     `changed` pairs a file with the row it had; a removed row may yet turn out to have moved to an added file.
@@ -69,8 +67,7 @@ def diff(refs: Iterable[DocumentRef], known: Mapping[str, KnownDocument], made_w
     return Plan(tuple(added), tuple(changed), tuple(gone.values()), unchanged)
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A document as the rows it makes, and what is wrong with it."""
 
     row: DocumentRow
@@ -92,7 +89,7 @@ def read_document(
     stamp, made_with = _believed(raw.ref.stamp, began), settings.made_with(source)
     if known is not None and raw.kind is None and _is_same(raw, known, made_with):
         return stamp
-    raw = replace(raw, ref=replace(raw.ref, stamp=stamp))
+    raw = raw._replace(ref=raw.ref._replace(stamp=stamp))
     read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
     parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
@@ -105,7 +102,7 @@ def _believed(stamp: FileStamp, read_at: int) -> FileStamp:
     changing: it is read again next time."""
     tick = _RACY_NS if stamp.ctime_ns % 1_000_000_000 else _COARSE_NS
     fresh = read_at - max(stamp.mtime_ns, stamp.ctime_ns) < tick
-    return replace(stamp, ctime_ns=UNTRUSTED) if fresh else stamp
+    return stamp._replace(ctime_ns=UNTRUSTED) if fresh else stamp
 
 
 def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:

@@ -107,7 +107,7 @@ class Synchroniser:
         known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
         if scan.vanished and scan.reason.endswith(EMPTY) and self._is_really_empty(source):
-            scan, known = replace(scan, vanished=False), self._writer.known(name)
+            scan, known = scan._replace(vanished=False), self._writer.known(name)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
@@ -236,7 +236,7 @@ class Synchroniser:
         now: dict[str, list[Fault]] = {}
         for fault in faults:  # names and words of the system may hold any bytes
             path = shown_name(fault.path)
-            now.setdefault(path, []).append(replace(fault, path=path, message=shown_name(fault.message)))
+            now.setdefault(path, []).append(fault._replace(path=path, message=shown_name(fault.message)))
         failed = {failure.path for failure in self._report.failed}
         before = self._writer.lone_faults(name)
         for path in {*now, *before} - failed:

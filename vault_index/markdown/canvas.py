@@ -4,7 +4,6 @@ import json
 import re
 from bisect import bisect
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from vault_index.markdown.normalize import split_lines
@@ -34,9 +33,9 @@ def parse_canvas(text: str, name: str) -> ParsedDocument:
         line, card = node.get("text", (0, None))
         if isinstance(card, str):
             structure, inline = read_body(split_lines(card))
-            blocks += [replace(block, start_line=line, end_line=line) for block in structure.blocks]
+            blocks += [block._replace(start_line=line, end_line=line) for block in structure.blocks]
             tags += inline.tags
-            links += [replace(link, line=line) for link in inline.links]
+            links += [link._replace(line=line) for link in inline.links]
         line, file = node.get("file", (0, None))
         if isinstance(file, str) and file:
             subpath = node.get("subpath", (0, None))[1]

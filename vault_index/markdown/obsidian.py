@@ -4,7 +4,7 @@ import re
 from bisect import bisect
 from collections import deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from urllib.parse import unquote
 
@@ -60,7 +60,7 @@ def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
         for span, link in _links(plain, text):
             spans.append(span)
             if link:
-                links.append(replace(link, line=bisect(ends, span[0]) + 1))
+                links.append(link._replace(line=bisect(ends, span[0]) + 1))
     return Inline(tuple(_tags(plain, spans)) if hashes else (), tuple(links))
 
 
@@ -69,7 +69,7 @@ def wikilinks(lines: Sequence[str]) -> Iterator[Link]:
     for number, line in enumerate(lines, start=1):
         for match in _WIKILINK.finditer(line):
             if link := _wikilink(match["wiki"], bool(match["embed"])):
-                yield replace(link, line=number)
+                yield link._replace(line=number)
 
 
 def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:

@@ -66,7 +66,7 @@ class MirroredSessions(OpenCodeSource):
             self.vault.absolute(self._folder)
         except UsageError as error:  # through a link; the vault itself is synced all the same
             fault = Fault("not_mirrored", error.message)
-            self._scan = replace(found, refs=(), faults=(*found.faults, fault), unreadable=("",))
+            self._scan = found._replace(refs=(), faults=(*found.faults, fault), unreadable=("",))
             return []
         sessions = self._live(found.refs)
         known = self._known(state)
@@ -94,7 +94,7 @@ class MirroredSessions(OpenCodeSource):
             touched |= {written.path, row.path if row else written.path}
             progress("text", done, len(sessions))
         faults = [Fault(code, message, row.path) for row in known.values() for code, message in row.faults if row.path]
-        self._scan = replace(found, refs=(), faults=(*found.faults, *failed, *faults), unreadable=())
+        self._scan = found._replace(refs=(), faults=(*found.faults, *failed, *faults), unreadable=())
         return sorted(touched)
 
     # --- as a source: the documents are those of the vault ---------------------------------------------------------

@@ -1,7 +1,5 @@
 """The vault that sessions are written into: among its notes, the files in one folder are sessions."""
 
-from dataclasses import replace
-
 from vault_index.config import OpencodeConfig, SourceConfig
 from vault_index.disk import is_under
 from vault_index.markdown.frontmatter import read_frontmatter
@@ -22,4 +20,4 @@ class VaultWithSessions(VaultSource):
         raw = super().read(ref)
         may_be = is_under(self._folder, ref.path) and ref.path.endswith(".md")
         is_session = may_be and read_frontmatter(split_lines(raw.text)).values.get("session")
-        return replace(raw, kind="session") if is_session else raw
+        return raw._replace(kind="session") if is_session else raw

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
@@ -52,8 +52,7 @@ class DiskState:
         return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedHit:
+class SelectedHit(NamedTuple):
     """A ranked passage that is shown."""
 
     hit: RankedPassage

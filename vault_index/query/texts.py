@@ -102,7 +102,7 @@ def full_metadata(connections: Connections, document: StoredDocument, source: So
         **asdict(record),
         **({"resume": f"opencode -s {session}"} if session else {}),
         "aliases": aliases_of(reader, document.id),
-        "links": [asdict(link) for link in links_of(reader, document.id)],
+        "links": [link._asdict() for link in links_of(reader, document.id)],
         "frontmatter": dict(document.frontmatter),
     }
 

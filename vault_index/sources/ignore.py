@@ -3,8 +3,9 @@
 Own code rather than `pathspec`: that matches a path through its folders, and so answers differently from git where
 rules take something back (`*`, `!*/`, `!*.md`); it would also cost 28 ms to import. Rules as in gitignore(5).
 
-No rule takes more time than in proportion to the path: `re` is asked only for pieces without repetition, and between
-them the first place that fits is taken and never another one, since a later one could match nothing more.
+No rule takes more time than in proportion to the path. A usual rule is one regular expression, whose repetitions
+end at the next `/`. For every other one `re` is asked only for pieces without repetition, and between them the first
+place that fits is taken and never another one, since a later one could match nothing more.
 """
 
 import re
@@ -27,6 +28,10 @@ _CLASSES = {
 
 _LONGEST = 4096
 """No path is longer, and a rule is read more than once."""
+
+
+_SHORT = 64
+"""So long a rule may be for `re` to try it as a whole at each place of a path."""
 
 
 class _Piece(NamedTuple):
@@ -52,6 +57,8 @@ class Rule(NamedTuple):
     whole_path: bool
     """Matches the path from the rule file on; otherwise the last name alone."""
     glob: _Glob
+    at_once: re.Pattern[str] | None
+    """The same as one expression, if it is a usual rule."""
 
 
 class Rules:
@@ -80,7 +87,10 @@ class Rules:
         path = path.rstrip("/")
         name = path[path.rfind("/") + 1 :]
         for rule in self._last_first:
-            if (is_folder or not rule.folders_only) and _matches(rule.glob, path if rule.whole_path else name):
+            if rule.folders_only and not is_folder:
+                continue
+            text = path if rule.whole_path else name
+            if rule.at_once.fullmatch(text) if rule.at_once else _matches(rule.glob, text):
                 return rule.ignores
         return None
 
@@ -117,9 +127,19 @@ def _rule(text: str) -> Rule | None:
     if not glob or len(glob) > _LONGEST:
         return None
     try:
-        return Rule(ignores, folders_only, whole_path, _glob(glob))
+        rows = _glob(glob)
+        return Rule(ignores, folders_only, whole_path, rows, _at_once(rows) if len(glob) <= _SHORT else None)
     except (ValueError, re.error):
         return None
+
+
+def _at_once(glob: _Glob) -> re.Pattern[str] | None:
+    """One expression for at most one star in each name and one `**` in all: no second place is tried for a star."""
+    if len(glob) > 2 or not glob[-1] or any(len(part) > 2 for row in glob for part in row):
+        return None
+    rows = ["/".join("[^/]*".join(piece.pattern.pattern for piece in part) for part in row) for row in glob]
+    between = ("/" if glob[0] else "") + "(?:.*/)?"
+    return re.compile(between.join(rows), re.DOTALL)
 
 
 def _matches(glob: _Glob, path: str) -> bool:
@@ -192,7 +212,7 @@ def _glob(glob: str) -> _Glob:
 def _one(glob: str, position: int) -> tuple[str, int]:
     """What matches one character, as a regular expression, and how long it is as written."""
     if glob[position] == "?":
-        return ".", 1
+        return "[^/]", 1
     if glob[position] == "[":
         return _bracket(glob[position:])
     escaped = glob[position] == "\\"

@@ -1,8 +1,7 @@
 """The interface of a source, whether it is a folder of notes or the sessions of OpenCode, and what a scan returns."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vault_index.config import SourceConfig
 from vault_index.disk import is_under
@@ -13,8 +12,7 @@ EMPTY = "is empty"
 """How the reason ends why a source counts as gone whose folder is there: one that never had documents is not gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """The documents of a source, or of some places in it, at one moment."""
 
     refs: tuple[DocumentRef, ...] = ()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import Database
-from vault_index.store.records import column_names
 from vault_index.store.state import hand_over
 
 _VARIABLES = 500  # values in one IN (…)
-_SPACE = ", ".join(column_names(VectorSpace))
+_SPACE = ", ".join(VectorSpace._fields)
 _TABLES = {"space": f"id, {_SPACE}", "embedding": "id, space_id, key, vector"}
 
 
@@ -64,7 +62,7 @@ class Cache(Database):
 
     def _space_id(self, space: VectorSpace) -> int:
         if space not in self._space_ids:
-            values = astuple(space)
+            values = tuple(space)
             with self.transaction():
                 self.execute(f"INSERT INTO space ({_SPACE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
                 self._space_ids[space] = self.value(f"SELECT id FROM space WHERE ({_SPACE}) = (?, ?, ?, ?)", values)

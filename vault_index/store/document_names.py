@@ -3,15 +3,14 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_index.models import Link
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.terms import index_text
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentNames:
+class DocumentNames(NamedTuple):
     path: str
     title: str
     aliases: tuple[str, ...]

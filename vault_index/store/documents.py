@@ -1,7 +1,7 @@
 """Documents: looked up, listed, what stands in them, and those of a project."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_index.models import Filters, Link
 from vault_index.store.connection import ANY_OF, Database, any_of
@@ -22,16 +22,14 @@ _SUREST_FIRST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """How `list` is sorted; ties are broken by path, so that pages never overlap."""
 
     column: str = "created"
     descending: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """A project as documents name it."""
 
     names: tuple[str, ...]

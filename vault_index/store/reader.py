@@ -6,10 +6,9 @@ import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -211,8 +210,7 @@ class IndexReader(Database):
 # --- connections for several threads -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Connections:
+class Connections(NamedTuple):
     reader: IndexReader
     state: State
     file: tuple[int, int]

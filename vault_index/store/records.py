@@ -61,8 +61,7 @@ class StoredDocument(DocumentColumns):
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRecord:
+class ChunkRecord(NamedTuple):
     """A chunk as it was read from the index."""
 
     chunk_id: int
@@ -113,8 +112,7 @@ class DocumentState(NamedTuple):
         return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
-@dataclass(frozen=True, slots=True)
-class PendingChunk:
+class PendingChunk(NamedTuple):
     """A chunk that still lacks its vector."""
 
     chunk_id: int
@@ -124,8 +122,7 @@ class PendingChunk:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceRow:
+class SpaceRow(NamedTuple):
     """A vector space of the index, which serves queries or is being built."""
 
     id: int

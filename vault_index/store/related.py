@@ -1,7 +1,7 @@
 """What lies around a document: links to and from it, documents near it in time and in a vector space."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
@@ -14,8 +14,7 @@ _NEAREST_CHUNKS = 200
 """Number of nearest chunks from which the nearest documents are taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
+class Others(NamedTuple):
     """The documents an answer about one document may name: those that the filters let through, without the document
     itself, and without memories that are over unless the filters ask for them."""
 
@@ -25,8 +24,7 @@ class Others:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Backlink:
+class Backlink(NamedTuple):
     """A link as written, and the document it stands in."""
 
     document_id: int
@@ -35,8 +33,7 @@ class Backlink:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(NamedTuple):
     """A document a link may mean, by its file name or by an alias (case folded)."""
 
     document_id: int

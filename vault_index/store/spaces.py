@@ -4,16 +4,15 @@ Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
 from functools import partial
 
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.records import DocumentState, PendingChunk, SpaceRow, column_names
+from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
 from vault_index.store.ties import Candidates, best, chunks_in_order
 
 MAX_K = 4096  # vec0 refuses more
-_SPACE = ", ".join(column_names(VectorSpace))
+_SPACE = ", ".join(VectorSpace._fields)
 _STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
     " document.inode, CASE WHEN instr(document.frontmatter, '\"directory\"')"
@@ -45,12 +44,12 @@ def add_space(db: Database, row: SpaceRow) -> SpaceRow:
         state = "serving" if row.serving else "building"
         space_id = db.value(
             f"INSERT INTO vector_space ({_SPACE}, state, renewed) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-            (*astuple(row.space), state, row.renewed),
+            (*row.space, state, row.renewed),
         )
         db.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")  # left from a time without vec0
         db.execute(f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 (embedding float[{row.space.dimensions:d}])")
         db.execute("INSERT INTO pending (space_id, chunk_id) SELECT ?, id FROM chunk", (space_id,))
-    return replace(row, id=space_id)
+    return row._replace(id=space_id)
 
 
 def drop_space(db: Database, space_id: int) -> None:

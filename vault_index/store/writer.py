@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
@@ -16,8 +16,7 @@ from vault_index.store.records import DocumentColumns, column_names
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(NamedTuple):
     """A chunk to be written."""
 
     start_line: int
@@ -50,8 +49,7 @@ class DocumentRow(DocumentColumns):
     """Of a memory: equal for memories that say the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownDocument:
+class KnownDocument(NamedTuple):
     """What the index remembers of a file: enough to tell whether it changed."""
 
     id: int
@@ -162,7 +160,7 @@ class IndexWriter(Database):
         with self.transaction():
             self.execute(
                 "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?",
-                (*astuple(stamp), document_id),
+                (*stamp, document_id),
             )
 
     def lone_faults(self, source: str) -> dict[str, list[Fault]]:

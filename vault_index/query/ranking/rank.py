@@ -62,8 +62,7 @@ class RankedPassage:
     boosts: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """What was found, in order: an answer is cut from it."""
 
     evidence: Mapping[int, Evidence]
@@ -80,8 +79,7 @@ def weights(*, text: bool, vector: bool, coverage: float = 1.0) -> Parts:
     return Parts(TEXT, cosine, NAME, PASSAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class Boosts:
+class Boosts(NamedTuple):
     """Small corrections of a score by what is known of the document at `now` (seconds since the epoch).
 
     Each is a factor near 1.0, and they are few: none of them can hide a passage that answers the query.

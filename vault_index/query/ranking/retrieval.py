@@ -27,8 +27,7 @@ _NARROW_DEPTH = 2  # times as many candidates where only the rare terms are look
 _MAX_NAMED_DOCUMENTS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerm:
+class QueryTerm(NamedTuple):
     """One word of a query."""
 
     text: str

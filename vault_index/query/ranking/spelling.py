@@ -8,7 +8,6 @@ seldom wrong. A space left out or put in is an edit, too.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -53,8 +52,7 @@ class _Candidate(NamedTuple):
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(NamedTuple):
     """The corrections of a query, by words as typed (in lower case)."""
 
     forms: Mapping[str, Mapping[str, float]]
