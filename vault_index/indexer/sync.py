@@ -122,7 +122,7 @@ class Synchroniser:
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
         if "" not in places:  # it may have been edited by this name before the name went to nothing, or another file
             rows = [*plan.removed, *(row for _, row in plan.changed)]
-            self._looked_at += [DocumentRef(name, row.path, replace(row.stamp, size=-1)) for row in rows]
+            self._looked_at += [DocumentRef(name, row.path, row.stamp._replace(size=-1)) for row in rows]
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
         if dry_run:
             self._add(added=len(plan.added), changed=len(plan.changed), removed=len(plan.removed))
