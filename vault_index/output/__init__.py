@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from vault_index.output.clean import visible
-
 # Legal in a JSON string, yet a terminal obeys them, or they are no characters at all: written as escapes, lossless.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -33,17 +31,19 @@ def render(
         return render_json(result, indent=terminal)
     if format == "jsonl":  # a record of `results` a line; an answer that is no list is one line
         return "\n".join(map(render_json, result.get("results", [result])))
+    if format == "human":
+        from vault_index.output.human import render_human
+
+        return render_human(method, result, width=width, color=color, links=terminal)
+    from vault_index.output.clean import visible  # late: its tables have thousands of entries
+
     if format == "toon":
         from vault_index.output.toon import render_toon
 
         return visible(render_toon(method, result))
-    if format == "markdown":
-        from vault_index.output.markdown import render_markdown
+    from vault_index.output.markdown import render_markdown
 
-        return visible(render_markdown(method, result))
-    from vault_index.output.human import render_human
-
-    return render_human(method, result, width=width, color=color, links=terminal)
+    return visible(render_markdown(method, result))
 
 
 def render_json(value: object, *, indent: bool = False) -> str:
