@@ -1,6 +1,7 @@
 """Streams, exit codes and errors of whole commands."""
 
 import json
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -82,7 +83,9 @@ def test_options_are_the_parameters_of_the_python_interface(
 ) -> None:
     calls = answering(answer)
     assert main([*argv, "--json"]) == 0
-    assert calls == [(method, params)]
+    # Questions say where they are asked from; whether that is private is judged elsewhere.
+    here = {"directory": os.getcwd()} if method == "search" else {}
+    assert calls == [(method, {**params, **here})]
     assert json.loads(capsys.readouterr().out) == answer
 
 
@@ -147,7 +150,7 @@ def test_mistakes_on_the_command_line_are_json_too(argv: list[str], capsys: pyte
 def test_what_follows_two_dashes_is_no_option(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     calls = answering(errors.NotSetUpError("m", "h"))
     assert main(["search", "--", "--json", "--help"]) == 4
-    assert calls == [("search", {"query": "--json --help"})]
+    assert calls == [("search", {"query": "--json --help", "directory": os.getcwd()})]
     assert capsys.readouterr().err.startswith("vault-index: error: m")
 
 
