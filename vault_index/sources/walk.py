@@ -176,7 +176,10 @@ class Walk:
             self._file(path, chain, status)
 
     def _leads_out(self, path: str) -> bool:
-        return not is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
+        try:
+            return not is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
+        except OSError:  # Python before 3.11.4, of a link that became a file while it was read
+            return False
 
     def _may_follow(self, absolute: str) -> bool:
         """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
