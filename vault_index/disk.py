@@ -229,6 +229,14 @@ def os_errors_as(message: str, hint: str) -> Iterator[None]:
         raise VaultIndexError(f"{message}: {error.strerror}", hint) from error
 
 
+def real_path(path: str) -> str:
+    """`os.path.realpath`, which raises before Python 3.11.4 where a link becomes a file while it is read."""
+    for _ in range(100):
+        with contextlib.suppress(OSError):
+            return os.path.realpath(path)
+    return os.path.realpath(path)
+
+
 def is_under(folder: str, path: str) -> bool:
     """Whether a path is the folder or lies under it; everything lies under the empty one."""
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
@@ -266,7 +274,7 @@ def _open_folder(root: str, folder: str, outside: bool, make: bool) -> int:
 
 def _resolved(root: str, path: str, outside: bool) -> tuple[str, str]:
     """A path without links: the folder it is under, and the way from there."""
-    top, real = os.path.realpath(root), os.path.realpath(f"{root}/{path}")
+    top, real = real_path(root), real_path(f"{root}/{path}")
     if is_under(top, real):
         return root, real[len(top) :].strip("/")
     if outside:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from vault_index.config import SourceConfig
-from vault_index.disk import is_under, os_errors_as
+from vault_index.disk import is_under, os_errors_as, real_path
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.names import (
@@ -135,7 +135,7 @@ class VaultSource:
         Takes paths as written in the configuration and as the system reports them, with links resolved.
         """
         path = os.path.normpath(absolute_path)
-        for root in (self.root, os.path.realpath(self.root)):
+        for root in (self.root, real_path(self.root)):
             if is_under(root, path):
                 return self._as_on_disk(path[len(root) :].strip("/"))
         return None
@@ -173,10 +173,10 @@ class VaultSource:
             return True
         # A link must not carry a private note out under a harmless name.
         written = f"{self.root}/{path}"
-        real = os.path.realpath(written)
+        real = real_path(written)
         if real == written:
             return False
-        root = os.path.realpath(self.root)
+        root = real_path(self.root)
         return is_under(root, real) and self._local.covers(real[len(root) :].strip("/"))
 
     def stamp(self, path: str) -> FileStamp | None:
@@ -262,7 +262,7 @@ class VaultSource:
         try:
             status = self._status(path.split("/"))
             free = self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode)
-            return free or is_under(os.path.realpath(self.root), os.path.realpath(f"{self.root}/{path}"))
+            return free or is_under(real_path(self.root), real_path(f"{self.root}/{path}"))
         except OSError:
             return True  # whoever opens it meets the same error, and can say which
 

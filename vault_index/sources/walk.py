@@ -8,7 +8,7 @@ import stat
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
-from vault_index.disk import folder_in, is_draft, is_under
+from vault_index.disk import folder_in, is_draft, is_under, real_path
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
@@ -176,14 +176,11 @@ class Walk:
             self._file(path, chain, status)
 
     def _leads_out(self, path: str) -> bool:
-        try:
-            return not is_under(os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}"))
-        except OSError:  # Python before 3.11.4, of a link that became a file while it was read
-            return False
+        return not is_under(real_path(self._root), real_path(f"{self._root}/{path}"))
 
     def _may_follow(self, absolute: str) -> bool:
         """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
-        real, root = os.path.realpath(absolute), os.path.realpath(self._root)
+        real, root = real_path(absolute), real_path(self._root)
         if not is_under(root, real):
             return self._source.follow_outside_links
         inside = real[len(root) :].strip("/")

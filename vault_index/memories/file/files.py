@@ -162,8 +162,8 @@ class MemoryFiles:
         if reason:
             raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}", "choose another name")
         with disk.os_errors_as(f"{shown!r} cannot be looked at", "try again in a moment"):  # a link that went away
-            top, real = os.path.realpath(f"{self._root}/{self._dir}"), os.path.realpath(place)
-        if not disk.is_under(os.path.realpath(self._root), top) or not disk.is_under(top, real):
+            top, real = disk.real_path(f"{self._root}/{self._dir}"), disk.real_path(place)
+        if not disk.is_under(disk.real_path(self._root), top) or not disk.is_under(top, real):
             raise UsageError(f"{shown!r} leads out of the memory folder {self._dir} through a link", "remove the link")
         if os.path.exists(place) and not os.path.isfile(place):
             raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
