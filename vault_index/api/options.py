@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vault_index.disk import real_path
 from vault_index.errors import NotInSourceError, UsageError
 from vault_index.fields import FIELDS, FILTERS, Declared, Filters
 from vault_index.models import Asker
@@ -93,7 +94,7 @@ def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Name
 def _names_of(path: str) -> Iterable[str]:
     """The path as it is given, and where it leads: who edits a link changes the file behind it."""
     try:
-        return dict.fromkeys((path, os.path.realpath(path)))
+        return dict.fromkeys((path, real_path(path)))
     except ValueError:  # no file's name holds a NUL, or half a character
         return (path,)
 

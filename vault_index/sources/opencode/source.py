@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from vault_index.config import OpencodeConfig, SourceConfig
-from vault_index.disk import is_under, worktree_of
+from vault_index.disk import is_under, real_path, worktree_of
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, name_of, project_of
@@ -147,7 +147,7 @@ class OpenCodeSource:
         """Every file of the data folder concerns the source as a whole."""
         path = os.path.normpath(absolute_path)
         folders = {str(self.config.path), *map(str, self.watched())}
-        return "" if any(is_under(os.path.realpath(folder), os.path.realpath(path)) for folder in folders) else None
+        return "" if any(is_under(real_path(folder), real_path(path)) for folder in folders) else None
 
     def stays_home(self, path: str) -> bool:
         if self.config.local_only is True:
