@@ -16,7 +16,7 @@ in
 derivation {
   name = "${told.pname}-${told.version}";
   system = builtins.currentSystem;
-  src = builtins.fetchGit source; # as a flake sees it: what git knows, and nothing else
+  src = builtins.fetchGit { url = source; shallow = true; }; # as a flake sees it: what git knows, and nothing else
   builder = "/bin/sh";
   PATH = "/usr/bin:/bin";
   args = [
