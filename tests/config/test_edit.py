@@ -70,6 +70,13 @@ class TestCreate:
         create_config(home, vault)
         assert load_config(home, {}).embedding.provider == "none"
 
+    def test_a_refused_vault_leaves_the_provider_as_it_was(self, home: Home) -> None:
+        before = text(home)
+        home.data_dir.mkdir(parents=True, exist_ok=True)
+        with pytest.raises(ConfigError, match="lies in the data folder"):
+            create_config(home, home.data_dir, provider="none")
+        assert text(home) == before
+
     def test_strange_names(self, tmp_path: Path) -> None:
         odd = tmp_path / 'a "quoted" \\ 笔记\n'
         odd.mkdir()

@@ -104,8 +104,14 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
 
 def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any] | None = None) -> SourceConfig:
     """Write a new source; `settings` are more keys of its section. An empty name is made from the folder's."""
-    root = _existing_folder(path)
     document = _document(home)
+    name = _put_source(document, name, _existing_folder(path), settings)
+    return _write(home, document).source(name)
+
+
+def _put_source(
+    document: tomlkit.TOMLDocument, name: str, root: Path, settings: Mapping[str, Any] | None = None
+) -> str:
     sources = document.get("sources", {})
     if name in sources:
         raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
@@ -116,7 +122,7 @@ def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, A
         table[key] = plain(value)
     table.add(tomlkit.nl())
     document.setdefault("sources", tomlkit.table(is_super_table=True))[name] = table
-    return _write(home, document).source(name)
+    return name
 
 
 def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any]) -> SourceConfig | None:
@@ -150,13 +156,15 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
         parse_config(text, home, {})
         write_text(home.config_file, text)
         return SetUp(name, created=True, added=True)
-    config = parse_config(text, home, {})
+    # In one write: killed in between, a vault would be embedded by a provider that was not wanted for it.
+    document, config = _document(home), parse_config(text, home, {})
+    given = {("embedding", "provider"): provider, ("memory", "dir"): memory_dir}
+    for (section, key), value in given.items():
+        if value not in (None, getattr(getattr(config, section), key)):
+            document.setdefault(section, tomlkit.table())[key] = value
     known = same_source(home, "", root, {})
-    name = (known or add_source(home, "", root)).name
-    if provider is not None and provider != config.embedding.provider:
-        set_value(home, "embedding.provider", provider)
-    if memory_dir is not None and memory_dir != config.memory.dir:
-        set_value(home, "memory.dir", memory_dir)
+    name = known.name if known else _put_source(document, "", root)
+    _write(home, document)
     return SetUp(name, created=False, added=known is None)
 
 
