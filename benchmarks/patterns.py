@@ -622,14 +622,14 @@ def growth(pattern: Pattern) -> Growth:
     """How the time of a pattern grows on the worst of its texts."""
     compiled = re.compile(pattern.pattern, pattern.flags)
     pumps = sorted(texts_for(pattern)[:_MOST_TEXTS], key=lambda one: -_seconds(compiled, pattern, one, _SMALLEST))
-    worst = Growth("", 0, 1e-9, 0)
+    worst = Growth("", 1, 0.0, 0.0)
     for pump in pumps[:2]:
         size = _SMALLEST
         while (taken := _seconds(compiled, pattern, pump, size)) < _LEAST_SECONDS and size < _MOST_CHARACTERS:
             size *= 2
         doubled = min(_seconds(compiled, pattern, pump, size * 2) for _ in range(3))
         taken = min(taken, *(_seconds(compiled, pattern, pump, size) for _ in range(2)))
-        if taken / size > worst.seconds / max(worst.characters, 1):
+        if taken / size > worst.seconds / worst.characters:
             worst = Growth(pump, size, taken, doubled)
     return worst
 
