@@ -46,7 +46,7 @@ QUERIES = (
 )  # fmt: skip
 AS_OF = "2031-01-01"
 """Factors of time are the same in both answers."""
-PATIENCE = 20.0
+PATIENCE = 120.0
 _BELIEVED_SECONDS = 0.05
 _ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 _WATCH = [sys.executable, "-m", "vault_index", "watch", "--quiet"]
