@@ -269,3 +269,11 @@ def test_a_full_cache_changes_nothing(pieces: WordPiece, monkeypatch: pytest.Mon
 
 def test_half_a_surrogate_pair_is_no_accident(pieces: WordPiece) -> None:
     assert pieces.ids("a \ud83d b") == pieces.ids("a b")
+
+
+def test_how_far_the_vocabulary_knows_a_language(pieces: WordPiece) -> None:
+    assert pieces.known_share("Where is the configuration of the daemon?") > 0.8
+    assert 0.3 < pieces.known_share("Wo liegt die Konfiguration des Hintergrundprogramms?") < 0.9
+    for text in ("Πού βρίσκονται οι ρυθμίσεις;", "การตั้งค่าอยู่ที่ไหน", "أين توجد الإعدادات؟", "設定はどこですか"):
+        assert pieces.known_share(text) < 0.1
+    assert pieces.known_share("2026-11-22") == pieces.known_share("") == 1.0

@@ -123,6 +123,12 @@ def test_meaning_counts_more_where_no_text_says_the_words() -> None:
     assert weights(text=True, vector=False, coverage=0.1).vector == 0
 
 
+def test_meaning_counts_as_far_as_the_model_knows_the_language() -> None:
+    known, half = (weights(text=True, vector=share, coverage=0.5) for share in (1.0, 0.5))
+    assert half.vector == known.vector / 2
+    assert half.text == known.text
+
+
 def test_in_the_vector_channel_alone_meaning_ranks_and_words_choose_the_line() -> None:
     said = chunk_record("- tea\n- a heron on the lake", 1, document_id=1)
     meant = chunk_record("- a bird by the water", 2, document_id=2)
@@ -136,7 +142,7 @@ def test_in_the_vector_channel_alone_meaning_ranks_and_words_choose_the_line() -
     st.dictionaries(
         st.integers(1, 8),
         st.builds(
-            Evidence, *[st.none() | st.floats(lowest, highest) for lowest, highest in ((0, 40), (-1, 1), (0, 40))]
+            Evidence, *[st.none() | st.floats(lowest, highest) for lowest, highest in ((0, 40), (-1, 1), (0, 1))]
         ),
         max_size=8,
     ),

@@ -76,6 +76,16 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
     raise ConfigError(f"there is no embedder {config.provider!r}", "embedding.provider is local, openai or none")
 
 
+def known_share(space: VectorSpace, text: str) -> float:
+    """How far the model of `space` knows the language of `text`, from 0 to 1: what the vocabulary of a model at hand
+    says; a model on a server is taken to know every language."""
+    if space.provider != "local":
+        return 1.0
+    from vault_index.embeddings.wordpiece import vocabulary
+
+    return vocabulary().known_share(text)
+
+
 def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> list[range]:
     """Cut a row of texts into requests within both bounds, in order; a text over `max_tokens` goes alone."""
     found: list[range] = []

@@ -18,7 +18,7 @@ import numpy as np
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
-from vault_index.embeddings.wordpiece import WordPiece, read_pieces
+from vault_index.embeddings.wordpiece import vocabulary
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import Vector, VectorSpace
 
@@ -85,6 +85,7 @@ class LocalEmbedder:
             if self._model is None or time.monotonic() - self._used_at < unused:
                 return False
             self._model = None
+            vocabulary.cache_clear()
             return True
 
     def close(self) -> None:
@@ -104,7 +105,7 @@ class _Model:
     def __init__(self) -> None:
         folder = files("vault_index.embeddings") / "model"
         try:
-            vocabulary = read_pieces()
+            self._pieces = vocabulary()
             # Beside the loading, which it then does not delay: to hash the file takes a fifth as long.
             with as_file(folder / _FILE) as path, ThreadPoolExecutor(1) as apart:
                 status = path.stat()
@@ -117,7 +118,6 @@ class _Model:
                 f"the local model cannot be loaded: {type(error).__name__}",
                 "reinstall vault-index, or set another embedding.provider",
             ) from error
-        self._pieces = WordPiece(vocabulary)
 
     def embed(self, text: str) -> Vector:
         vectors = [self._run(ids) for ids in self._windows(text)]

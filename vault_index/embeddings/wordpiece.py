@@ -2,7 +2,7 @@
 model, with the English words among its pieces."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +10,10 @@ _UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100
 """Longer words are unknown, as in BERT."""
 _MOST_CACHED_WORDS = 20_000
+_KNOWN_PIECE = 3
+"""Letters from which on a piece tells that the vocabulary knows the language."""
+_UNKNOWN_LETTERS = 4
+"""Letters that an unknown word counts as."""
 _LONG = 5
 """Characters from which on every piece counts as an English word."""
 _COMMON = 9000
@@ -25,7 +29,7 @@ class WordPiece:
     Safe for several threads.
     """
 
-    def __init__(self, vocabulary: Iterable[str]) -> None:
+    def __init__(self, vocabulary: Sequence[str]) -> None:
         """`vocabulary`: the pieces in the order of their ids; those that go on a word start with `##`."""
         self._starts: dict[str, int] = {}
         self._endings: dict[str, int] = {}
@@ -34,6 +38,7 @@ class WordPiece:
                 self._endings[piece[2:]] = number
             else:
                 self._starts[piece] = number
+        self._letters = [len(bare) if (bare := piece.removeprefix("##")).isalpha() else 0 for piece in vocabulary]
         self._longest_piece = max(map(len, [*self._starts, *self._endings]), default=0)
         self._unknown = (self._starts[_UNKNOWN],)
         self._characters = _Characters()
@@ -53,6 +58,18 @@ class WordPiece:
                 pieces = self._learn(word)
             ids.extend(pieces)
         return ids
+
+    def known_share(self, text: str) -> float:
+        """The share of the letters of `text` that stand in pieces of three letters or more: of a language that the
+        vocabulary was not made from it has little but single letters. English has .7 to 1, German, Spanish and
+        Romanian .5 to .8, Turkish and Vietnamese about .5, and what is not written in Latin letters next to nothing.
+        1 for a text without letters."""
+        letters = known = 0
+        for number in self.ids(text):
+            length = self._letters[number]
+            letters += length or _UNKNOWN_LETTERS * (number in self._unknown)
+            known += length if length >= _KNOWN_PIECE else 0
+        return known / letters if letters else 1.0
 
     def _learn(self, word: str) -> tuple[int, ...]:
         pieces = self._cut(word)
@@ -120,6 +137,12 @@ def _is_ideograph(code: int) -> bool:
 def read_pieces() -> list[str]:
     """The pieces in the order of their ids. Raises OSError where the file is missing."""
     return (Path(__file__).parent / "model" / "vocab.txt").read_text("utf-8").splitlines()
+
+
+@cache
+def vocabulary() -> WordPiece:
+    """The vocabulary of the local model; `cache_clear` lets go of it."""
+    return WordPiece(read_pieces())
 
 
 def is_english(word: str) -> bool:

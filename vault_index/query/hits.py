@@ -158,7 +158,7 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
 def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]) -> Explanation:
     """Why a hit is where it is. `evidence` is that of all chunks that were found."""
     matched = {terms[number].text: weight for number, weight in hit.matched.items()}
-    scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=True)
+    scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=False)
     return Explanation(
         channels={
             channel: ChannelEvidence(1 + sum(other > own for other in others if other is not None), round(own, 4))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 from vault_index.config.schema import RankingConfig
+from vault_index.embeddings import known_share
 from vault_index.errors import VaultIndexError
 from vault_index.models import Askers, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, select_hits, to_hit
@@ -32,15 +33,15 @@ from vault_index.store.records import ChunkRecord, SpaceRow
 from vault_index.store.spaces import serving_space
 from vault_index.store.state import State
 from vault_index.store.ties import chunks_in_order
-from vault_index.terms import mostly_cjk
 
 Mode = Literal["hybrid", "text", "vector"]
 Match = Literal["any", "all"]
 
 _DEPTHS = (60, 240, 960, 3840)  # chunks a channel finds, at least; vec0 finds 4096 at most
+_KNOWN = 0.8  # of the letters of a query in a language that the model knows; English questions have .71 and more
+_UNKNOWN = 0.1
 _BLOCK = 20  # chunks whose passages are compared with each other
 _DAY = 86_400.0
-_NO_SUCH_PHRASE = "phrase: no text holds what stands in quotes; its words were looked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +116,20 @@ class Searcher:
         )
 
     def ask(self, text: str, options: SearchOptions) -> Answer:
-        """The answer to `text`. Call it within a snapshot.
+        """The answer to `text`. Call it within a snapshot."""
+        return self.answer(self.understand(text, options), options)
 
-        Where a sentence quotes a phrase that no text holds, the words of the phrase are looked for.
-        """
-        answer = self.answer(self.understand(text, options), options)
-        if answer.ranking.hits or not answer.query.parsed.quotes:
-            return answer
-        query = self.understand(text, options, phrases=False)
-        return self.answer(replace(query, degraded=(*query.degraded, _NO_SUCH_PHRASE)), options)
-
-    def understand(self, text: str, options: SearchOptions, *, phrases: bool = True) -> Query:
-        """Parse the query, correct its typing errors, embed it. Without `phrases` quotes are ignored."""
+    def understand(self, text: str, options: SearchOptions) -> Query:
+        """Parse the query, correct its typing errors, embed it."""
         filters = options.filters if options.as_of is None else _as_of_day(options.filters, options.as_of)
         every = options.match == "all"
-        parsed = parse_query(text, filters, every=every, phrases=phrases)
+        parsed = parse_query(text, filters, every=every)
         spelling = correct(self._reader, parsed.terms, options.threshold) if options.fuzzy else NO_CORRECTIONS
         if spelling.corrections and (parsed.required or parsed.excluded):
-            corrected = parse_query(spelling.corrected(text), filters, every=every, phrases=phrases)
+            corrected = parse_query(spelling.corrected(text), filters, every=every)
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
-        vector, space_id, degraded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
+        vector, space_id, known, degraded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
         by_text = options.mode != "vector" or vector is None
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
         rare = rare_terms(parsed.terms, terms) if by_text and vector is not None else ()
@@ -147,28 +141,30 @@ class Searcher:
             narrow_match=ranking_expression(rare, spelling.forms) if rare else "",
             vector=vector,
             space_id=space_id,
+            known=known,
             degraded=degraded,
             now=options.as_of or time.time(),
         )
 
     def _embed(
         self, text: str, options: SearchOptions, filters: Filters
-    ) -> tuple[Vector | None, int | None, tuple[str, ...]]:
-        """The vector of a query, the id of its space, and why there is none. Vectors of two models are never mixed: the
-        query is embedded for the space that serves, or not at all."""
+    ) -> tuple[Vector | None, int | None, float, tuple[str, ...]]:
+        """The vector of a query, the id of its space, how far its cosines are believed, and why there is none. Vectors
+        of two models are never mixed: the query is embedded for the space that serves, or not at all."""
         if options.mode == "text" or not text:
-            return None, None, ()
+            return None, None, 0.0, ()
         space = serving_space(self._reader)
         if space is None:
-            return None, None, ("vector: there are no vectors",)
+            return None, None, 0.0, ("vector: there are no vectors",)
         if not self._reader.vectors_work():
-            return None, None, ("vector: sqlite-vec cannot be loaded",)
-        if options.mode == "hybrid" and space.space.provider == "local" and mostly_cjk(text):
-            return None, None, ()  # the model that ships with the package is English: to it such text is noise
+            return None, None, 0.0, ("vector: sqlite-vec cannot be loaded",)
+        known = min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
+        if known < _UNKNOWN:
+            return None, None, 0.0, ()  # to the model such text is noise
         try:
-            return self._embed_query(space, text, options.askers, filters), space.id, ()
+            return self._embed_query(space, text, options.askers, filters), space.id, known, ()
         except VaultIndexError as error:
-            return None, None, (f"vector: {error.message}",)
+            return None, None, 0.0, (f"vector: {error.message}",)
 
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""
@@ -198,7 +194,7 @@ class Searcher:
     ) -> Answer:
         """Rank chunks a block at a time until there are enough hits. Blocks do not depend on how many are wanted, so
         that pages do not overlap."""
-        text, vector = bool(query.match), query.vector is not None
+        text, vector = bool(query.match), query.known
         wanted = options.offset + options.limit
         in_order = partial(chunks_in_order, self._reader)
         ordered = self._spread(order(evidence, weights(text=text, vector=vector), in_order), options.per_document)

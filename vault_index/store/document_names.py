@@ -46,6 +46,20 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
     ]
 
 
+def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]]:
+    """The file name, title, aliases and link texts of each of these documents, one by one, as they are found by."""
+    ids = any_of(document_ids)
+    links = "JOIN link ON text <> '' AND target_name ="
+    rows = db.execute(
+        f"SELECT id, name FROM document WHERE id {ANY_OF} UNION SELECT id, title FROM document WHERE id {ANY_OF}"
+        f" UNION SELECT document_id, alias FROM alias WHERE document_id {ANY_OF}"
+        f" UNION SELECT document.id, text FROM document {links} name WHERE document.id {ANY_OF}"
+        f" UNION SELECT alias.document_id, text FROM alias {links} folded WHERE alias.document_id {ANY_OF}",
+        [ids] * 5,
+    )
+    return _gathered(rows)
+
+
 def _link_texts(
     documents: Iterable[tuple[int, str, str, str]],
     aliases: Mapping[int, Iterable[str]],

@@ -25,7 +25,7 @@ _COSINE_WEIGHT = 2.0
 """Weight of a cosine beside a coverage, as it tells queries of one vault best from those of others."""
 _CHANCE = 0.09
 """Expected best coverage among n unrelated chunks: about 0.09 ln n."""
-_CHANCE_COSINE = 0.18
+_CHANCE_COSINE = 0.2
 """Added to it with vectors: no text is quite without relation to another."""
 _HIGH = 0.6
 """Confidence is `high` from this margin above chance on; 4 % of the queries about something else reach it."""

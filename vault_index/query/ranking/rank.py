@@ -9,7 +9,7 @@ words than the note's, a few shared words are chance.
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -25,12 +25,11 @@ from vault_index.query.ranking.passages import (
 from vault_index.query.ranking.retrieval import Evidence
 from vault_index.store.records import ChunkRecord
 
-TEXT, VECTOR, NAME, PASSAGE = 0.25, 0.5, 0.3, 0.35
+TEXT, VECTOR, NAME, PASSAGE = 0.2, 0.5, 0.3, 0.4
 _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times what the best coverage lacks of 1."""
-_NAME_BY_TEXT = 0.3
-"""Normalise name scores by max(best name, 0.3 x best text), so that one common title word cannot score 1."""
 _BEST_TEXTS = 3
+_MOST_CALLED = 12
 _SECOND = 0.4
 """A second passage of a chunk is a hit if it matches a term and its coverage exceeds 40 % of the chunk's best."""
 _DAY = 86_400.0
@@ -71,11 +70,12 @@ class Ranking(NamedTuple):
     """The best one among the first chunks: it decides how much the cosine counts."""
 
 
-def weights(*, text: bool, vector: bool, coverage: float = 1.0) -> Parts:
-    """The weights where these channels were asked; `coverage` is the best of the answer."""
+def weights(*, text: bool, vector: float, coverage: float = 1.0) -> Parts:
+    """The weights where these channels were asked; `vector` is how far the cosine is believed, from 0 to 1, `coverage`
+    the best of the answer."""
     if not text:
         return Parts(0.0, 1.0, 0.0, 0.0)
-    cosine = VECTOR * (1.0 + _VECTOR_GAIN * (1.0 - coverage)) if vector else 0.0
+    cosine = VECTOR * (1.0 + _VECTOR_GAIN * (1.0 - coverage)) * vector
     return Parts(TEXT, cosine, NAME, PASSAGE)
 
 
@@ -123,12 +123,12 @@ class Scorer:
     """Scores the chunks of one answer: each channel is normalised by the best score it has there."""
 
     def __init__(self, evidence: Mapping[int, Evidence], weights: Parts) -> None:
-        text, name = _best(one.bm25 for one in evidence.values()), _best(one.name for one in evidence.values())
+        text = _best(one.bm25 for one in evidence.values())
         total = weights.text + weights.vector + weights.name + weights.passage
         self._scale = Parts(
             text=weights.text / total / text,
             vector=weights.vector / total,
-            name=weights.name / total / max(name, _NAME_BY_TEXT * text),
+            name=weights.name / total,
             passage=weights.passage / total,
         )
 
@@ -136,7 +136,7 @@ class Scorer:
         return Parts(
             text=self._scale.text * max(evidence.bm25 or 0.0, 0.0),
             vector=self._scale.vector * max(evidence.cosine or 0.0, 0.0),
-            name=self._scale.name * max(evidence.name or 0.0, 0.0),
+            name=self._scale.name * (evidence.name or 0.0),
             passage=self._scale.passage * coverage,
         )
 
@@ -168,9 +168,11 @@ def order(
 
 def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], first: int) -> list[int]:
     """`ordered` with the best chunks of the text channel among the `first`, whose passages are compared: many documents
-    with one word of the query in their names would keep out the text that holds all of it."""
+    with one word of the query in their names would keep out the text that holds all of it. And with what the query is
+    the name of."""
     scores = {chunk_id: score for chunk_id in ordered if (score := evidence[chunk_id].bm25) is not None}
-    best = set(sorted(scores, key=lambda chunk_id: -scores[chunk_id])[:_BEST_TEXTS])
+    called = [chunk_id for chunk_id in ordered if evidence[chunk_id].called]
+    best = {*sorted(scores, key=lambda chunk_id: -scores[chunk_id])[:_BEST_TEXTS], *called[:_MOST_CALLED]}
     others = [chunk_id for chunk_id in ordered if chunk_id not in best]
     head = {*best, *others[: first - len(best)]}
     return sorted(ordered, key=lambda chunk_id: chunk_id not in head)  # a stable sort: both parts stay in order
@@ -182,7 +184,7 @@ def rank(
     matcher: TermMatcher,
     *,
     text: bool,
-    vector: bool,
+    vector: float,
     boosts: Boosts | None = None,
     better: Ranking | None = None,
 ) -> Ranking:
@@ -204,7 +206,19 @@ def rank(
         ranked.append(RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
     ranked.sort(key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit)))
-    return Ranking(evidence, [*(better.hits if better else ()), *ranked], coverage)
+    return Ranking(evidence, [*(better.hits if better else ()), *_called_first(ranked)], coverage)
+
+
+def _called_first(ranked: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
+    """With the best passage first of each document that the query is the name of, as high as the best of all."""
+    first: dict[int, RankedPassage] = {}
+    for hit in ranked:
+        if hit.evidence.called:
+            first.setdefault(hit.chunk.document.id, hit)
+    if not first:
+        return ranked
+    rest = [hit for hit in ranked if first.get(hit.chunk.document.id) is not hit]
+    return [*(replace(hit, score=ranked[0].score) for hit in first.values()), *rest]
 
 
 def _place(hit: RankedPassage) -> tuple[str, str, int, int]:

@@ -1,6 +1,7 @@
 """Retrieval: the terms of a query with their rarity, and the chunks that each channel (text, vector, name) finds."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,12 +11,12 @@ from vault_index.query.language.parse import ParsedQuery, match_expression, term
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
 from vault_index.store.counts import count_rows
+from vault_index.store.document_names import names_of
 from vault_index.store.documents import documents_of, first_chunks
 from vault_index.store.reader import IndexReader
-from vault_index.store.related import documents_called
 from vault_index.store.spaces import cosines
 from vault_index.store.vocabulary import document_frequencies
-from vault_index.terms import holds_cjk, index_words
+from vault_index.terms import holds_cjk, index_words, is_stopword
 
 _MAX_RARE_TERMS = 6
 """Terms that find the candidates of a long query: looking for all thirty words of one costs several times as much."""
@@ -25,6 +26,10 @@ least `_ENOUGH_RARE` rarer ones do."""
 _ENOUGH_RARE = 2
 _NARROW_DEPTH = 2  # times as many candidates where only the rare terms are looked for
 _MAX_NAMED_DOCUMENTS = 50
+_NAME_BY_TEXT = 0.3
+"""Names are measured by the best of them, or by 0.3 of the best text: one common word in a title is no best name."""
+_FEW = 3
+"""So many documents at most stand first for being called as the query is: of more it tells nothing."""
 
 
 class QueryTerm(NamedTuple):
@@ -56,9 +61,16 @@ class Query:
     vector: Vector | None
     """None where the vector channel is not asked."""
     space_id: int | None
+    known: float
+    """How far its model knows the language of the query, as it says itself: so far its cosines are believed."""
     degraded: tuple[str, ...]
     now: float
     """The moment of the answer, in seconds since the epoch."""
+
+    @property
+    def corrected(self) -> str:
+        """What is asked for, as text, with its corrections."""
+        return self.spelling.corrected(self.parsed.text)
 
 
 class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
@@ -67,7 +79,9 @@ class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass 
     bm25: float | None = None
     cosine: float | None = None
     name: float | None = None
-    """BM25 over the title, path and aliases of its document."""
+    """How far the best name of its document says the query, from 0 to 1."""
+    called: bool = False
+    """Whether the query is a name of its document, and of few others."""
 
 
 def read_query_terms(
@@ -143,10 +157,11 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
         cosine |= cosines(reader, query.space_id, query.vector, others)
     if query.narrow_match:
         bm25 = dict(reader.bm25(query.match, {*bm25, *cosine}))
-    name = _name_scores(reader, query, {*bm25, *cosine}) if query.match else {}
+    found = {*bm25, *cosine}
+    name = _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
     return {
-        chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), name.get(chunk_id))
-        for chunk_id in {*bm25, *cosine, *name}.difference(hidden)
+        chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), *name.get(chunk_id, ()))
+        for chunk_id in {*found, *name}.difference(hidden)
     }
 
 
@@ -159,14 +174,29 @@ def _newest(reader: IndexReader, parsed: ParsedQuery, limit: int, hidden: Collec
     return {chunk_id: Evidence(cosine=1.0 - rank / (10 * limit)) for rank, chunk_id in enumerate(shown)}
 
 
-def _name_scores(reader: IndexReader, query: Query, found: Collection[int]) -> dict[int, float]:
-    """The scores of chunks whose document's name matches, by chunk id; a document of which no chunk is in `found` comes
-    with its first chunk."""
-    scores = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
-    best = max(scores.values(), default=0.0)
-    # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
-    in_full = {called.document_id for called in documents_called(reader, [query.parsed.text.casefold()])}
-    scores |= dict.fromkeys(in_full & scores.keys(), best)
+class _Called(NamedTuple):
+    name: float
+    called: bool
+
+
+def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best_text: float) -> dict[int, _Called]:
+    """How chunks are called by the query, by chunk id, as far as their document's name matches; a document of which no
+    chunk is in `found` comes with its first chunk."""
+    bm25 = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
+    if not bm25:
+        return {}
+    best = max(*bm25.values(), _NAME_BY_TEXT * best_text, 1e-9)
+    names = names_of(reader, bm25)
+    said = _names_said(reader, query.terms, {name for those in names.values() for name in those})
+    asked = {" ".join(text.casefold().split()) for text in (query.parsed.text, query.corrected)}
+    in_full = {id_ for id_, those in names.items() if any(" ".join(name.casefold().split()) in asked for name in those)}
+    scores = {
+        # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
+        id_: _Called(1.0, len(in_full) <= _FEW)
+        if id_ in in_full
+        else _Called(max(score, 0.0) / best * max(map(said.__getitem__, names[id_]), default=0.0), False)
+        for id_, score in bm25.items()
+    }
     documents = documents_of(reader, sorted(found))
     by_chunk = {chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores}
     # The first chunk need not meet the conditions on words: such documents are left out.
@@ -174,3 +204,32 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int]) -> d
         firsts = first_chunks(reader, sorted(scores.keys() - set(documents.values())))
         by_chunk |= {chunk_id: scores[document] for document, chunk_id in firsts.items()}
     return by_chunk
+
+
+def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable[str]) -> dict[str, float]:
+    """How far each name says the query: the geometric mean of the share of the query that it says, by rarity, and the
+    share of its own words that the query holds (Fowlkes and Mallows). Two words that a long title shares with a long
+    question are little of both."""
+    words = {name: [word for word in index_words(name) if not is_stopword(word)] for name in names}
+    stems = reader.stems({word for those in words.values() for word in those})
+    by_stem = defaultdict[str, list[tuple[int, float]]](list)
+    for number, term in enumerate(terms):
+        for stem, weight in term.stems.items():
+            by_stem[stem].append((number, weight))
+    prefixes = [(number, term.text) for number, term in enumerate(terms) if term.prefix]
+    total = sum(term.weight for term in terms) or 1.0
+    said = {}
+    for name, those in words.items():
+        matched: dict[int, float] = {}
+        held = 0
+        for word in those:
+            matches = [
+                *by_stem.get(stems.get(word, word), ()),
+                *((n, 1.0) for n, start in prefixes if word.startswith(start)),
+            ]
+            held += bool(matches)
+            for number, weight in matches:
+                matched[number] = max(weight, matched.get(number, 0.0))
+        share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
+        said[name] = math.sqrt(share * held / len(those)) if held else 0.0
+    return said

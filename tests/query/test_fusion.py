@@ -1,0 +1,71 @@
+"""What the channels believe of each other: names, phrases in sentences, vectors of languages the model knows not."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.vaults import indexed, paths_found as found
+from vault_index import VaultIndex
+
+NOTES = {
+    "birds.md": "---\naliases: [wader register, heron]\n---\nWhat was seen on the lake in May.\n",
+    "garden.md": "The wader register is kept in the shed. Who wants the wader register asks for the wader register.\n",
+    "effects of light and water on the growth of moss in old northern gardens.md": "Nothing was measured yet.\n",
+    "trial.md": "Light doubles the growth of tomato seedlings under glass.\n",
+    "monday.md": "---\naliases: [standup]\n---\nAbout the budget.\n",
+    "tuesday.md": "---\naliases: [standup]\n---\nAbout the roof.\n",
+    "wednesday.md": "---\naliases: [standup]\n---\nAbout the cellar.\n",
+    "thursday.md": "---\naliases: [standup]\n---\nAbout the stairs.\n",
+    "office.md": "The standup is at nine. Every standup has minutes, and a standup takes ten minutes at most.\n",
+    "copy.md": "Use tar to pack a folder, and name what it shall leave out by exclude.\n",
+    "el/1.md": "Η Αθήνα είναι η πρωτεύουσα της Ελλάδας και η μεγαλύτερη πόλη της χώρας.\n",
+    "el/2.md": "Η Θεσσαλονίκη είναι η δεύτερη μεγαλύτερη πόλη και έχει το μεγάλο λιμάνι του βορρά.\n",
+    "el/3.md": "Ο Όλυμπος είναι το ψηλότερο βουνό της χώρας.\n",
+    "th/1.md": "กรุงเทพ เป็น เมืองหลวง ของ ประเทศไทย\n",
+    "th/2.md": "เชียงใหม่ เป็น เมือง ใน ภาคเหนือ ของ ประเทศไทย\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("fusion"), NOTES, provider="local") as opened_index:
+        yield opened_index
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+@pytest.mark.parametrize("query", ["wader register", "Wader  Register", "heron"])
+def test_what_few_documents_are_called_comes_first(index: VaultIndex, query: str, mode: str) -> None:
+    assert found(index, query, mode=mode)[0] == "birds.md"
+    scores = [hit.score for hit in index.search(query, mode=mode).results]  # type: ignore[arg-type]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_name_of_many_documents_leaves_the_order_to_the_texts(index: VaultIndex) -> None:
+    assert found(index, "standup minutes")[0] == "office.md"
+    assert not any(evidence_of(index, "standup", f"{day}day.md") for day in ("mon", "tues"))
+
+
+def evidence_of(index: VaultIndex, query: str, path: str) -> bool:
+    """Whether a document was put first for its name."""
+    results = index.search(query, mode="text").results
+    return results[0].path == path and results[0].score == results[1].score
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_words_that_a_long_title_shares_do_not_beat_the_text_that_says_the_question(
+    index: VaultIndex, mode: str
+) -> None:
+    assert found(index, "light doubles the growth of tomato seedlings", mode=mode)[0] == "trial.md"
+
+
+def test_a_sentence_with_quotes_finds_the_text_that_says_it_otherwise(index: VaultIndex) -> None:
+    assert found(index, 'how do I leave the folder "node modules" out with "tar exclude"', mode="text")[0] == "copy.md"
+
+
+@pytest.mark.parametrize(
+    "query", ["ποια είναι η πρωτεύουσα της Ελλάδας", "ποιο είναι το ψηλότερο βουνό", "เมืองหลวง ของ ประเทศไทย"]
+)
+def test_what_the_model_cannot_read_is_ranked_by_its_words(index: VaultIndex, query: str) -> None:
+    answer = index.search(query)
+    assert [hit.path for hit in answer.results] == found(index, query, mode="text")
+    assert not answer.degraded
