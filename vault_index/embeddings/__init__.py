@@ -57,14 +57,14 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
     """
     if config.provider == "none":
         return None
-    # The local model also answers while vectors of a server are being built beside its own.
+    # A local model also answers while vectors of a server, or of the other one, are being built beside its own.
     if config.provider == "local" or (config.provider == "openai" and space is not None and space.provider == "local"):
-        from vault_index.config import EmbeddingConfig
-        from vault_index.embeddings.local import SPACE, LocalEmbedder
+        from vault_index.embeddings.local import LocalEmbedder
+        from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL
 
-        if space is not None and space != SPACE:
+        if space is not None and space not in (ENGLISH, MULTILINGUAL):
             raise _not_configured(space)
-        return LocalEmbedder(config if config.provider == "local" else EmbeddingConfig())
+        return LocalEmbedder(config, space)
     if config.provider == "openai":
         from vault_index.embeddings.access import endpoint
 
