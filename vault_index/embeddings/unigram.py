@@ -48,14 +48,9 @@ class Unigram:
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`, without those that begin and end it."""
-        text = text.translate(self._folds)
-        if not text.isascii():
-            # Characters are folded one by one: what several make together (half-width kana, Jamo, accents) is put
-            # together here.
-            text = unicodedata.normalize("NFC", text)
         known = self._known
         ids: list[int] = []
-        for word in text.split(" "):
+        for word in text.translate(self._folds).split(" "):
             if not word:
                 continue
             pieces = known.get(word)
@@ -65,7 +60,7 @@ class Unigram:
         return ids
 
     def _learn(self, word: str) -> tuple[int, ...]:
-        pieces = self._cut(_SPACE + word)
+        pieces = self._cut(_SPACE + _composed(word))
         if len(word) <= _LONGEST_CACHED_WORD:
             if len(self._known) >= _MOST_CACHED_WORDS:
                 self._known = {}
@@ -108,6 +103,13 @@ class Unigram:
                 ids.append(last[end])
             end = begin[end]
         return tuple(reversed(ids))
+
+
+def _composed(word: str) -> str:
+    """Characters are folded one by one: what several make together (half-width kana, Jamo, accents) is put together
+    here. Marks that would only change places stay where they are, as in SentencePiece (shadda before a vowel)."""
+    composed = unicodedata.normalize("NFC", word)
+    return composed if len(composed) < len(word) else word
 
 
 class _Folds(dict[int, str]):
