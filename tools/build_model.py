@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from safetensors.numpy import load_file
 
 MODEL_FOLDER = Path(__file__).resolve().parent.parent / "vault_index" / "embeddings" / "model"
 FILE_NAME = "model.int8-nm.onnx"
@@ -70,6 +69,9 @@ def quantise(values: Array, axis: int) -> tuple[Array, Array]:
 class Encoder:
     """Writes the layers of a BERT encoder into a graph, from its weights and its `config.json`."""
 
+    takes = "input_ids"
+    """The name of what goes in."""
+
     def __init__(self, graph: Graph, weights: Mapping[str, Array], config: Mapping[str, Any]) -> None:
         self._graph = graph
         self._weights = weights
@@ -79,10 +81,10 @@ class Encoder:
 
     def embed(self) -> str:
         """Word plus position; the position table carries the one token type there is, which saves a table."""
-        length = self._graph.add("Shape", "input_ids", start=1, end=2)
+        length = self._graph.add("Shape", self.takes, start=1, end=2)
         positions = self._weights["embeddings.position_embeddings.weight"]
         positions = positions + self._weights["embeddings.token_type_embeddings.weight"][0]
-        words = self._words(self._weights["embeddings.word_embeddings.weight"])
+        words = self._words()
         table = self._graph.floats(positions, "pos")
         first = self._graph.integers(0)
         axis = self._graph.integers(0)
@@ -111,11 +113,11 @@ class Encoder:
         divisor = self._graph.add("Max", norm, smallest)
         self._graph.nodes.append(helper.make_node("Div", [mean, divisor], ["sentence_embedding"]))
 
-    def _words(self, table: Array) -> str:
-        rows, scales = quantise(table, 1)
-        picked = self._graph.add("Gather", self._graph.constant(rows, "word_q"), "input_ids", axis=0)
+    def _words(self) -> str:
+        rows, scales = quantise(self._weights["embeddings.word_embeddings.weight"], 1)
+        picked = self._graph.add("Gather", self._graph.constant(rows, "word_q"), self.takes, axis=0)
         floats = self._graph.add("Cast", picked, to=TensorProto.FLOAT)
-        scale = self._graph.add("Gather", self._graph.constant(scales, "word_s"), "input_ids", axis=0)
+        scale = self._graph.add("Gather", self._graph.constant(scales, "word_s"), self.takes, axis=0)
         return self._graph.add("Mul", floats, scale)
 
     def _attend(self, x: str, stem: str) -> str:
@@ -178,6 +180,8 @@ def main() -> None:
     found = hashlib.sha256(source.read_bytes()).hexdigest()
     if found != WEIGHTS_SHA256:
         parser.error(f"{source} is not the published weights: SHA-256 {found} instead of {WEIGHTS_SHA256}")
+    from safetensors.numpy import load_file
+
     config = json.loads((arguments.model_dir / "config.json").read_text("utf-8"))
     weights = {name.removeprefix("bert."): values for name, values in load_file(source).items()}
     data = build(weights, config).SerializeToString(deterministic=True)

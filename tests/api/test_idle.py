@@ -4,13 +4,13 @@ import gc
 from pathlib import Path
 
 from tests.api.vaults import indexed, paths_found
-from vault_index.embeddings import local
+from vault_index.embeddings.english import EnglishModel
 
 NOTES = {"tree.md": "# Oak\n\nAn oak grows slowly.\n", "car.md": "# Engine\n\nThe engine did not start.\n"}
 
 
 def models_in_memory() -> int:
-    return sum(type(one) is local._Model for one in gc.get_objects())
+    return sum(type(one) is EnglishModel for one in gc.get_objects())
 
 
 def test_questions_and_notes_share_one_model_until_it_is_released(tmp_path: Path) -> None:

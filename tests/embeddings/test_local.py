@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.config import EmbeddingConfig
-from vault_index.embeddings.local import LocalEmbedder, spans
+from vault_index.embeddings.inference import spans
+from vault_index.embeddings.local import LocalEmbedder
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import Vector, VectorSpace
 
@@ -78,7 +79,7 @@ def test_another_session_and_other_thread_counts_give_the_same_bits(
 ) -> None:
     expected = embedder.embed(TEXTS)
     for cores in (1, 2, 3):
-        monkeypatch.setattr("vault_index.embeddings.local._cores", lambda cores=cores: cores)
+        monkeypatch.setattr("vault_index.embeddings.inference._cores", lambda cores=cores: cores)
         other = LocalEmbedder(EmbeddingConfig())
         assert other.embed(TEXTS) == expected
         other.close()
@@ -154,7 +155,7 @@ def test_a_damaged_installation_is_refused_with_a_hint(
     (tmp_path / "model" / "vocab.txt").write_text("[UNK]\n")
     if content is not None:
         (tmp_path / "model" / "model.int8-nm.onnx").write_bytes(content)
-    monkeypatch.setattr("vault_index.embeddings.local.files", lambda package: tmp_path)
+    monkeypatch.setattr("vault_index.embeddings.english.files", lambda package: tmp_path)
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(EmbeddingConfig()).embed(["text"])
     assert "reinstall" in caught.value.hint
@@ -173,7 +174,7 @@ def test_a_model_that_is_not_the_one_shipped_is_refused(tmp_path: Path, monkeypa
     """Also one that loads, and was changed after it was checked."""
     shipped = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
     shutil.copytree(shipped, tmp_path / "model")
-    monkeypatch.setattr("vault_index.embeddings.local.files", lambda package: tmp_path)
+    monkeypatch.setattr("vault_index.embeddings.english.files", lambda package: tmp_path)
     LocalEmbedder(EmbeddingConfig()).embed(["text"])
     model = tmp_path / "model" / "model.int8-nm.onnx"
     data = bytearray(model.read_bytes())

@@ -81,11 +81,11 @@ def _versions() -> str:
     """The program's version in the first line, as other programs expect it, then those of its parts."""
     import platform
 
-    from vault_index.embeddings.local import SPACE
+    from vault_index.embeddings.spaces import ENGLISH
     from vault_index.store.integrity import versions
     from vault_index.version import __version__
 
-    parts = {"Python": platform.python_version(), **versions(), "model": SPACE.model}
+    parts = {"Python": platform.python_version(), **versions(), "model": ENGLISH.model}
     return "\n".join([f"vault-index {__version__}", *(f"{name} {version}" for name, version in parts.items())])
 
 

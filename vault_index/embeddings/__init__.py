@@ -57,14 +57,14 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
     """
     if config.provider == "none":
         return None
-    # The local model also answers while vectors of a server are being built beside its own.
+    # A local model also answers while vectors of a server, or of the other one, are being built beside its own.
     if config.provider == "local" or (config.provider == "openai" and space is not None and space.provider == "local"):
-        from vault_index.config import EmbeddingConfig
-        from vault_index.embeddings.local import SPACE, LocalEmbedder
+        from vault_index.embeddings.local import LocalEmbedder
+        from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL
 
-        if space is not None and space != SPACE:
+        if space is not None and space not in (ENGLISH, MULTILINGUAL):
             raise _not_configured(space)
-        return LocalEmbedder(config if config.provider == "local" else EmbeddingConfig())
+        return LocalEmbedder(config, space)
     if config.provider == "openai":
         from vault_index.embeddings.access import endpoint
 
@@ -77,12 +77,13 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
 
 
 def known_share(space: VectorSpace, text: str) -> float:
-    """How far the model of `space` knows the language of `text`, from 0 to 1: what the vocabulary of a model at hand
-    says; a model on a server is taken to know every language."""
-    if space.provider != "local":
-        return 1.0
+    """How far the model of `space` knows the language of `text`, from 0 to 1: what the English model's vocabulary
+    says; the others are taken to know every language."""
+    from vault_index.embeddings.spaces import ENGLISH
     from vault_index.embeddings.wordpiece import vocabulary
 
+    if space != ENGLISH:
+        return 1.0
     return vocabulary().known_share(text)
 
 

@@ -1,0 +1,158 @@
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from vault_index.config import EmbeddingConfig
+from vault_index.embeddings import open_embedder
+from vault_index.embeddings.local import LocalEmbedder
+from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
+from vault_index.errors import ConfigError, EmbedderRefused
+from vault_index.models import Vector
+
+CONFIG = EmbeddingConfig(model="multilingual-e5-small")
+SPEC = find_spec(MULTILINGUAL_PACKAGE)
+built = pytest.mark.skipif(SPEC is None, reason="the multilingual model is not installed: make multilingual")
+TEXTS = [
+    "The database is copied every night.",
+    "Die Datenbank wird jede Nacht kopiert.",
+    "",
+    "数据库每天凌晨两点复制。",
+    "one\n" + "two three four five six seven eight nine ten " * 80,
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder(CONFIG)
+
+
+def numbers(vector: Vector) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+def cosine(left: Vector, right: Vector) -> float:
+    return sum(a * b for a, b in zip(numbers(left), numbers(right), strict=True))
+
+
+def test_without_its_package_the_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.embeddings.spaces.find_spec", lambda name: None)
+    for space in (None, MULTILINGUAL):
+        with pytest.raises(EmbedderRefused, match="not installed") as caught:
+            open_embedder(CONFIG, space)
+        assert "pip install 'vault-index[multilingual]'" in caught.value.hint
+    english = open_embedder(CONFIG, ENGLISH)  # answers while the vectors of the other wait for it
+    assert english is not None
+    assert english.space == ENGLISH
+
+
+def test_its_length_is_fixed() -> None:
+    with pytest.raises(ConfigError, match="384 dimensions"):
+        open_embedder(EmbeddingConfig(model="multilingual-e5-small", dimensions=256))
+
+
+@built
+def test_the_configuration_chooses_it_and_vectors_in_use_their_own() -> None:
+    for config, space, expected in (
+        (CONFIG, None, MULTILINGUAL),
+        (CONFIG, MULTILINGUAL, MULTILINGUAL),
+        (CONFIG, ENGLISH, ENGLISH),
+        (EmbeddingConfig(), None, ENGLISH),
+        (EmbeddingConfig(), MULTILINGUAL, MULTILINGUAL),
+        (EmbeddingConfig(provider="openai", base_url="http://localhost:1/v1"), MULTILINGUAL, MULTILINGUAL),
+    ):
+        opened = open_embedder(config, space)
+        assert opened is not None
+        assert opened.space == expected
+        assert opened.remote is False
+
+
+@built
+def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [embedder.embed([text])[0] for text in TEXTS]
+    assert embedder.embed(TEXTS[::-1]) == expected[::-1]
+    for vector in expected:
+        assert cosine(vector, vector) == pytest.approx(1.0, abs=1e-5)
+    for cores in (1, 3):
+        monkeypatch.setattr("vault_index.embeddings.inference._cores", lambda cores=cores: cores)
+        assert LocalEmbedder(CONFIG).embed(TEXTS) == expected
+
+
+@built
+def test_a_question_is_told_from_a_passage(embedder: LocalEmbedder) -> None:
+    text = "The database is copied every night."
+    assert embedder.embed_query(text) != embedder.embed([text])[0]
+
+
+@built
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When is the database backed up?",
+        "Wann wird die Datenbank gesichert?",
+        "Когда делается резервная копия базы данных?",
+        "数据库什么时候备份？",
+        "データベースはいつバックアップされますか？",
+        "متى تُحفظ نسخة من قاعدة البيانات؟",
+    ],
+)
+def test_what_means_the_same_is_nearer_in_every_language(embedder: LocalEmbedder, question: str) -> None:
+    asked = embedder.embed_query(question)
+    near = embedder.embed(["The database is copied every night at two.", "每天夜里两点复制数据库。"])
+    far = embedder.embed(["The dough has to rise overnight.", "面团要发酵一夜。", "Die Brücke hat fünf Bögen."])
+    assert min(cosine(asked, one) for one in near) > max(cosine(asked, one) for one in far) + 0.1
+
+
+@built
+def test_unrelated_texts_are_far_from_each_other(embedder: LocalEmbedder) -> None:
+    """As the model was trained, they are at .75."""
+    one, other = embedder.embed(["The dough has to rise overnight.", "The old bridge was destroyed by a flood."])
+    assert cosine(one, other) < 0.4
+
+
+@built
+def test_every_window_stands_under_the_first_line(embedder: LocalEmbedder) -> None:
+    body = "It was rinsed, dried and put away where the others are kept until it is needed. " * 60
+    about, other = embedder.embed([f"Violin repair\n{body}", f"Kitchen knives\n{body}"])
+    question = embedder.embed_query("violin repair")
+    assert cosine(question, about) > cosine(question, other) + 0.05
+
+
+@built
+@pytest.mark.parametrize("name", ["centre.f32", "encoder.onnx", "vocabulary.bin", "words.q4"])
+def test_files_that_are_not_those_of_the_recipe_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assert SPEC is not None
+    assert SPEC.submodule_search_locations
+    shutil.copytree(SPEC.submodule_search_locations[0], tmp_path, dirs_exist_ok=True)
+    with (tmp_path / name).open("r+b") as file:
+        file.seek(-3, os.SEEK_END)
+        last = file.read(1)[0]
+        file.seek(-3, os.SEEK_END)
+        file.write(bytes([last ^ 1]))
+    monkeypatch.setattr("vault_index.embeddings.multilingual.files", lambda package: tmp_path)
+    with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
+        LocalEmbedder(CONFIG).embed(["text"])
+    assert "vault-index-multilingual" in caught.value.hint
+
+
+@built
+def test_the_table_and_the_vocabulary_stay_in_their_files() -> None:
+    """Else it would take 140 MB."""
+    if not Path("/proc/self/smaps_rollup").exists():
+        pytest.skip("needs /proc")
+    code = (
+        "from vault_index.config import EmbeddingConfig; from vault_index.embeddings.local import LocalEmbedder\n"
+        "embedder = LocalEmbedder(EmbeddingConfig(model='multilingual-e5-small'))\n"
+        f"embedder.embed({TEXTS!r}); embedder.embed_query('when')\n"
+        "for line in open('/proc/self/smaps_rollup'):\n"
+        "    if line.startswith('Anonymous:'): print(line.split()[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 80_000

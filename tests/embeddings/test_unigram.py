@@ -1,0 +1,92 @@
+import runpy
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from vault_index.embeddings.unigram import Unigram
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
+SCORES = {
+    "▁": -3.0,
+    "▁new": -5.0,
+    "▁ne": -5.5,
+    "west": -6.0,
+    "w": -7.0,
+    "est": -6.5,
+    "▁<": -8.0,
+    "<": -8.0,
+    "s": -4.0,
+    ">": -8.0,
+    "é": -9.0,
+    "ガ": -9.0,
+    "한": -9.0,
+    "x": -9.0,
+    "رَّ": -9.0,
+    "a": -9.0,
+    "ab": -9.0,
+    "b": -9.0,
+}
+FOLDS = {0x3000: " ", 0x09: " ", 0x0A: " ", 0x200B: "", 0xFF76: "カ", 0xFF9E: "\u3099", 0xFF58: "x", 0x2122: "xs"}
+PIECES = [*SPECIAL, *SCORES, "<mask>"]
+
+
+@pytest.fixture(scope="module")
+def unigram(tmp_path_factory: pytest.TempPathFactory) -> Unigram:
+    pack = runpy.run_path(str(ROOT / "tools" / "pack_vocabulary.py"))["pack"]
+    path = tmp_path_factory.mktemp("unigram") / "vocabulary.bin"
+    special = {0, 1, 2, 3, len(PIECES) - 1}
+    path.write_bytes(pack(PIECES, [0.0] * 4 + [*SCORES.values(), 0.0], special, 3, FOLDS))
+    return Unigram(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("  \n\t ", ""),
+        # The cut whose scores add up to the most, not the one with the longest first piece.
+        ("newest", "▁ne west"),
+        ("new", "▁new"),
+        ("  new\u3000 newest\n", "▁new ▁ne west"),
+        # Characters that no piece has: one unknown piece for a run of them, however long it is.
+        ("ЖЖЖ", "▁ <unk>"),
+        ("ЖЖxЖ Ж", "▁ <unk> x <unk> ▁ <unk>"),
+        # Special pieces are plain text.
+        ("<s>", "▁< s >"),
+        ("<mask>", "▁< <unk> a s <unk> >"),
+        # Folded one by one, then put together.
+        ("ｶﾞ", "▁ ガ"),
+        ("e\u0301", "▁ é"),
+        ("\u1112\u1161\u11ab", "▁ 한"),
+        ("ｘ™", "▁ x x s"),
+        ("new\u200b", "▁new"),
+        # Marks that NFC would only bring into another order stay as they are.
+        ("ر\u064e\u0651", "▁ رَّ"),
+        ("ر\u0651\u064e", "▁ <unk>"),
+        ("ab", "▁ ab"),
+        ("\ud83d", "▁ <unk>"),
+    ],
+)
+def test_words_are_cut_into_the_pieces_of_the_best_score(unigram: Unigram, text: str, expected: str) -> None:
+    assert [PIECES[number] for number in unigram.ids(text)] == expected.split()
+    assert unigram.ids(text) == unigram.ids(text)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_what_a_word_becomes_does_not_depend_on_its_neighbours(unigram: Unigram, left: str, right: str) -> None:
+    assert unigram.ids(f"{left} {right}") == unigram.ids(left) + unigram.ids(right)
+
+
+def test_the_words_that_are_kept_are_bounded(unigram: Unigram, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.embeddings.unigram._MOST_CACHED_WORDS", 3)
+    expected = [unigram.ids(word) for word in ("new", "west", "a", "b", "ab", "x" * 30)]
+    assert [unigram.ids(word) for word in ("new", "west", "a", "b", "ab", "x" * 30)] == expected
+    assert len(unigram._known) <= 3
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "vocabulary.bin").write_bytes(b"[UNK]\n" * 10)
+    with pytest.raises(ValueError, match="not a vocabulary"):
+        Unigram(tmp_path / "vocabulary.bin")

@@ -1,0 +1,39 @@
+"""The model that comes with the package: all-MiniLM-L6-v2 in int8 (`model/README.md`)."""
+
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_index.embeddings.inference import checked, open_session, packed, unit_mean, windows
+from vault_index.embeddings.wordpiece import vocabulary
+
+if TYPE_CHECKING:
+    from vault_index.embeddings.inference import Array
+    from vault_index.models import Vector
+
+WINDOW = 254
+"""Pieces the model takes in at once, beside `[CLS]` and `[SEP]`."""
+_FILE = "model.int8-nm.onnx"
+_CLS, _SEP = 101, 102
+
+
+class EnglishModel:
+    """The vocabulary and the session, of 50 MB together."""
+
+    def __init__(self) -> None:
+        self._pieces = vocabulary()
+        with as_file(files("vault_index.embeddings") / "model") as folder:
+            lines = (folder / "SHA256SUMS").read_text("utf-8").splitlines()
+            sums = {name: digest for digest, name in map(str.split, lines) if name == _FILE}
+            with checked(folder, sums):
+                self._session = open_session(folder / _FILE)
+
+    def embed(self, text: str) -> "Vector":
+        return packed(unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)]))
+
+    embed_query = embed
+
+    def _run(self, ids: list[int]) -> "Array":
+        batch = np.array([[_CLS, *ids, _SEP]], np.int64)
+        return np.asarray(self._session.run(None, {"input_ids": batch})[0][0], "<f4")

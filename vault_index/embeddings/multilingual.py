@@ -1,0 +1,76 @@
+"""multilingual-e5-small in int8, whose files are those of the package vault-index-multilingual."""
+
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_index.embeddings.inference import checked, open_session, packed, unit_mean, windows
+from vault_index.embeddings.spaces import MULTILINGUAL, MULTILINGUAL_PACKAGE
+from vault_index.embeddings.unigram import Unigram
+
+if TYPE_CHECKING:
+    from vault_index.embeddings.inference import Array
+    from vault_index.models import Vector
+
+WINDOW = 510
+"""Pieces the model takes in at once, beside `<s>` and `</s>`; it knows no further places."""
+_SUMS = {
+    "centre.f32": "09ef9b4e5c9c7e3071e077fab892ccdf5cd7c9b2bb643c2785efcddc3c7b712c",
+    "encoder.onnx": "da111f4e133a229a6bdbd5efe5a6c9ac3c81c56aace929a6c92698c6c1e5bb06",
+    "vocabulary.bin": "8171af9dc0a52d32d502239b451acab53336c64d293563fba9c03d2ff82cb6e9",
+    "words.q4": "3bdb42d56fa5ba2b3d0630d4187eacdbe8ac6a4c83c762b209ded1377dbc50e2",
+}
+"""They belong to the recipe, so they are known here and not taken from the package."""
+_BEGIN, _END = 0, 2
+_QUERY, _PASSAGE = "query:", "passage:"
+"""What texts were trained to begin with."""
+_BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])
+_BLOCK_SIZE = 32
+_MEAN_SHARE, _LANGUAGE_SHARE = 0.8, 0.5
+"""How much of the mean vector, and of the directions in which languages differ, is taken out. As they come, all vectors
+lie close together (unrelated texts at .75), and those of one language closer. (Measured on questions across twelve
+languages: half of the directions brings across languages what all of them bring, and loses little in the own one.)"""
+
+
+class MultilingualModel:
+    """The session, and the word table and the vocabulary, which stay in their files: 60 MB of memory are its own."""
+
+    def __init__(self) -> None:
+        with as_file(files(MULTILINGUAL_PACKAGE).joinpath()) as folder, checked(folder, _SUMS):
+            self._session = open_session(folder / "encoder.onnx")
+            self._pieces = Unigram(folder / "vocabulary.bin")
+            width = MULTILINGUAL.dimensions
+            self._words = np.memmap(folder / "words.q4", _BLOCK, "r").reshape(-1, width // _BLOCK_SIZE)
+            mean, *directions = np.fromfile(folder / "centre.f32", "<f4").reshape(-1, width)
+            self._mean, self._directions = _MEAN_SHARE * mean, np.array(directions)
+
+    def embed(self, text: str) -> "Vector":
+        return self._vector(_PASSAGE, text)
+
+    def embed_query(self, text: str) -> "Vector":
+        return self._vector(_QUERY, text)
+
+    def _vector(self, kind: str, text: str) -> "Vector":
+        prefix = self._pieces.ids(kind)
+        found = windows(text, self._pieces.ids, WINDOW - len(prefix))
+        return packed(self._centred(unit_mean([self._run(prefix + ids) for ids in found])))
+
+    def _run(self, ids: list[int]) -> "Array":
+        words = self._rows([_BEGIN, *ids, _END])
+        return np.asarray(self._session.run(None, {"words": words[None]})[0][0], "<f4")
+
+    def _rows(self, ids: list[int]) -> "Array":
+        """Of the word table, whose numbers have 4 bits: of each byte the lower half is of the first 16 in a block."""
+        blocks = self._words[ids]
+        rows = np.empty((*blocks.shape, _BLOCK_SIZE), np.float32)
+        rows[..., :16] = blocks["nibbles"] & 15
+        rows[..., 16:] = blocks["nibbles"] >> 4
+        rows -= 8
+        rows *= blocks["scale"].astype(np.float32)[..., None]
+        return rows.reshape(len(ids), -1)
+
+    def _centred(self, vector: "Array") -> "Array":
+        found = vector - self._mean
+        found -= _LANGUAGE_SHARE * (self._directions @ found) @ self._directions
+        return found / np.linalg.norm(found)

@@ -1,0 +1,47 @@
+"""The local models by name: which there are, which the configuration means, and whether it is installed."""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from vault_index.errors import ConfigError
+from vault_index.models import VectorSpace
+
+if TYPE_CHECKING:
+    from vault_index.config import EmbeddingConfig
+
+ENGLISH = VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
+MULTILINGUAL = VectorSpace("local", "multilingual-e5-small-int8-centred", 384)
+"""The model names stand for whole recipes: weights, pieces, prefixes, windows and centring. Whoever changes one of them
+gives it another name, because vectors are cached under it."""
+
+_SPACES = {
+    "": ENGLISH,
+    "all-MiniLM-L6-v2": ENGLISH,
+    ENGLISH.model: ENGLISH,
+    "multilingual-e5-small": MULTILINGUAL,
+    MULTILINGUAL.model: MULTILINGUAL,
+}
+"""By what `embedding.model` may say."""
+MULTILINGUAL_PACKAGE = "vault_index_multilingual"
+INSTALL_MULTILINGUAL = "pip install 'vault-index[multilingual]'"
+
+
+def configured_space(config: "EmbeddingConfig") -> VectorSpace:
+    """The one of `embedding.model`. Raises ConfigError."""
+    space = _SPACES.get(config.model)
+    if space is None:
+        raise ConfigError(
+            f"the local embedder has no model {config.model!r}",
+            "leave embedding.model empty, or set it to multilingual-e5-small, or set"
+            ' embedding.provider = "openai" for a server that has the model',
+        )
+    if config.dimensions not in (0, space.dimensions):
+        raise ConfigError(
+            f"the local model has {space.dimensions} dimensions, not {config.dimensions}",
+            "set embedding.dimensions = 0",
+        )
+    return space
+
+
+def multilingual_is_installed() -> bool:
+    return find_spec(MULTILINGUAL_PACKAGE) is not None
