@@ -98,6 +98,8 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
         part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
         if (line in lines and not part) or counts[chunk.document.id] >= per_document:
             continue
+        if chunk.ordinal < 0 and counts[chunk.document.id] and not hit.matched:
+            continue  # a field that says nothing of what was asked stands beside every text of its document
         others = of_chunk.setdefault(chunk.chunk_id, [])
         if any(other.shows(hit) for other in others):
             continue
