@@ -215,8 +215,8 @@ _FIELDS = (
     Field("confidence", "how sure it is: high, medium or low", metavar="HOW", kind="choice", choices=CONFIDENCES),
     Field("facts", "a fact of it; once for each", "one sentence each", kind="lines", flags=("--facts", "--fact")),
     Field("concepts", "concepts it is about", metavar=LIST, kind="names"),
-    Field("files_read", "files it was learned from", metavar=LIST, kind="names", other_names=("files",)),
-    Field("files_modified", "files that were changed", metavar=LIST, kind="names"),
+    Field("files_read", "files it was learned from", metavar=LIST, kind="names"),
+    Field("files_modified", "files that were changed", metavar=LIST, kind="names", other_names=("files",)),
     Field("bead_id", "the bead it belongs to", metavar="ID", flags=("--bead", "--bead-id"), other_names=("bead",)),
     Field(
         "supersedes", "memories it replaces: they are marked, and no longer found", "memories that it replaces",

@@ -129,6 +129,8 @@ class ParsedDocument(NamedTuple):
     line_count: int
     blocks: tuple[Block, ...]
     faults: tuple[Fault, ...] = ()
+    fields: tuple[Block, ...] = ()
+    """Texts of the frontmatter, a list item each, in the lines they have there; none that the blocks say."""
 
 
 class Chunk(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import FieldText, Frontmatter, read_frontmatter, string_list
 from vault_index.markdown.parse import parse
 
 
@@ -57,7 +57,26 @@ def test_only_a_fence_in_the_first_line_opens_it_and_only_a_fence_closes_it(line
 
 
 def test_fences_may_have_spaces_behind_them() -> None:
-    assert read_frontmatter(["--- ", "a: b", "---\t", "body"]) == Frontmatter({"a": "b"}, 3)
+    found = read_frontmatter(["--- ", "a: b", "---\t", "body"])
+    assert found == Frontmatter({"a": "b"}, 3, texts=(FieldText("a", 2, 2, "b"),))
+
+
+@pytest.mark.parametrize(
+    ("inside", "texts"),
+    [
+        ("a: one\nb:\n  - two\n  - 'it''s'", [("a", 2, 2, "one"), ("b", 4, 4, "two"), ("b", 5, 5, "it's")]),
+        ('a: [one, "t\\u00e9"]', [("a", 2, 2, "one"), ("a", 2, 2, "té")]),
+        ('a: "one\\n\\ntwo"', [("a", 2, 2, "one two")]),
+        ("a: 1\nb: true\nc: 2026-01-01\nd: '7'\ne:", []),
+        ("a: >-\n  one\n  two\n\nb: x", [("a", 2, 5, "\none\ntwo"), ("b", 6, 6, "x")]),
+        ("a: |\n  one\n\n  two", [("a", 2, 5, "\none\n\ntwo")]),
+        ("a: one\n  two\nb: x", [("a", 2, 3, "one\ntwo"), ("b", 4, 4, "x")]),
+        ("a:\n  b: one\n  c: [two]", [("a", 3, 3, "one"), ("a", 4, 4, "two")]),
+        ("a: one: two\nb: [x]\nc: @", [("a", 2, 2, "one: two"), ("b", 3, 3, "x"), ("c", 4, 4, "@")]),
+    ],
+)
+def test_texts_are_known_with_their_lines(inside: str, texts: list[tuple[str, int, int, str]]) -> None:
+    assert [*read_frontmatter(["---", *inside.split("\n"), "---"]).texts] == texts
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_memory_is_stored_found_changed_and_deleted(client: Session, vault: Pa
     )
     text = (vault / stored["path"]).read_text("utf-8")
     assert stored["created"]
-    assert "files_read: [x.py]" in text  # as an import takes `files`: that they were changed is not said
+    assert "files_modified: [x.py]" in text  # OpenCodeKit's old name for them
     assert "entered_by: mcp" in text  # what the client of the SDK calls itself
     found = client.call("memory_search", query="ferry carrier", kind="memory", tags=["c"])
     assert [hit["path"] for hit in found["results"]] == [stored["path"]]

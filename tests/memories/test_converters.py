@@ -231,7 +231,7 @@ def test_an_observation_with_a_yaml_head() -> None:
         "confidence": "high",
         "supersedes": ["2026-01-01-decision-sessions"],
         "concepts": ["authentication", "jwt"],
-        "files_read": ["src/auth.ts", "src/login.ts"],
+        "files_modified": ["src/auth.ts", "src/login.ts"],
         "bead_id": "bd-12",
         "imported_id": "2026-01-09-decision-use-jwt",
     }
@@ -264,7 +264,7 @@ def test_an_observation_with_lines_for_a_head() -> None:
         "created": "2026-01-09T04:37:20+00:00",
         "confidence": "medium",
         "concepts": ["retry", "network"],
-        "files_read": ["src/http.ts", "src/retry.ts"],
+        "files_modified": ["src/http.ts", "src/retry.ts"],
         "imported_id": "retry",
     }
     assert memory.body == "## Context\n\nServers came back all at once."

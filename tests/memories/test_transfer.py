@@ -417,7 +417,7 @@ def test_the_memory_of_opencodekit_comes_with_its_files_by_name(tmp_path: Path, 
         assert outcomes(answer) == ["created"] * (3 if whole else 2)
         jwt = head(index, "#2026-01-09-decision-use-jwt")
         old = head(index, "#2026-01-01-decision-sessions")
-        assert (jwt["title"], jwt["confidence"], jwt["files_read"]) == ("Use JWT for auth", "high", ["src/auth.ts"])
+        assert (jwt["title"], jwt["confidence"], jwt["files_modified"]) == ("Use JWT for auth", "high", ["src/auth.ts"])
         assert jwt["supersedes"] == [old["id"]]
         if whole:
             assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content

@@ -8,6 +8,7 @@ from typing import Any
 from vault_index.fields import FILTERS
 from vault_index.markdown.frontmatter import plain_text, string_list
 from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
+from vault_index.markdown.parse import NO_FIELDS
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text
@@ -19,19 +20,14 @@ _REPEATED = 4_000
 """Characters of a title, of the tags and so on that stand in every chunk, so that the index stays in proportion to the
 text; fewer in a document of a great many short sections."""
 _REPEATED_AT_LEAST = 64_000
-# Frontmatter that has a column of its own, or says nothing that anybody would search for.
-_NOT_FIELDS = frozenset(
-    {
-        "id", "type", "title", "tags", "tag", "aliases", "alias", "created", "date", "updated", "modified", "expires",
-        "valid_until", "confidence", "supersedes", "superseded_by", "cssclasses", "cssclass", "publish", "permalink",
-    }
-)  # fmt: skip
+_KEY = re.compile(r"^- ([^:\n]+): ", re.MULTILINE)
 
 
 def describe(
     raw: RawDocument,
     parsed: ParsedDocument,
     chunks: Sequence[Chunk],
+    fields: Sequence[Chunk] = (),
     *,
     memory_dir: str,
     made_with: str,
@@ -70,7 +66,7 @@ def describe(
         tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,
-        chunks=tuple(_chunk_rows(path, said, chunks)),
+        chunks=tuple(_chunk_rows(path, said, chunks, fields)),
         identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
         # The columns that filters ask for and the frontmatter fills.
         **{
@@ -88,14 +84,19 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
     return document_uid(front.get("id") if kind == "memory" else None, source, path)
 
 
-def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> Iterator[ChunkRow]:
-    said = sum(len(chunk.text) for chunk in chunks)
-    room = min(_REPEATED, (_REPEATED_AT_LEAST + said) // max(len(chunks), 1))
+def _chunk_rows(
+    path: str, parsed: ParsedDocument, chunks: Sequence[Chunk], texts: Sequence[Chunk]
+) -> Iterator[ChunkRow]:
+    """`texts` are those of the frontmatter, which has a column beside every other chunk as well: what is required or
+    excluded may stand partly here, partly there."""
+    both = *texts, *chunks
+    room = min(_REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1))
     title, place = index_text(parsed.title[:room]), index_text(path[:room])
     aliases, tags = index_text("\n".join(parsed.aliases)[:room]), index_text(" ".join(parsed.tags)[:room])
-    searched = [value for key, value in parsed.frontmatter.items() if key not in _NOT_FIELDS]
+    searched = [value for key, value in parsed.frontmatter.items() if key not in NO_FIELDS]
     fields = index_text("\n".join(_strings(searched))[:room])
-    for chunk in chunks:
+    for number, chunk in enumerate(both):
+        of_fields = number < len(texts)
         headings = _within(chunk.headings, room)
         context = embedding_context(parsed, headings, room)
         yield ChunkRow(
@@ -106,7 +107,16 @@ def _chunk_rows(path: str, parsed: ParsedDocument, chunks: Sequence[Chunk]) -> I
             text=chunk.text,
             tokens=chunk.tokens,
             embed_key=embed_key(context, chunk.text),
-            terms=(title, aliases, index_text("\n".join(headings)), tags, fields, place, index_text(chunk.text)),
+            terms=(
+                title,
+                aliases,
+                index_text("\n".join(headings)),
+                tags,
+                fields,
+                place,
+                index_text(_KEY.sub("", chunk.text) if of_fields else chunk.text),
+            ),
+            of_fields=of_fields,
         )
 
 

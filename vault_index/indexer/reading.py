@@ -8,7 +8,7 @@ from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocu
 from vault_index.sources.source import Source
 from vault_index.store.writer import DocumentRow, KnownDocument
 
-ROWS_VERSION = 5
+ROWS_VERSION = 6
 """Raise it when the same file would give other rows than before: every document is read again."""
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
@@ -81,7 +81,7 @@ def read_document(
     # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
     from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
-    from vault_index.markdown.chunk import chunk
+    from vault_index.markdown.chunk import chunk, chunk_fields
     from vault_index.markdown.parse import parse, parse_transcript
 
     began = time.time_ns()
@@ -93,7 +93,8 @@ def read_document(
     read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
     parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
-    row = describe(raw, parsed, chunks, memory_dir=settings.memory_dir, made_with=made_with)
+    fields = chunk_fields(parsed, settings.chunk_tokens)
+    row = describe(raw, parsed, chunks, fields, memory_dir=settings.memory_dir, made_with=made_with)
     return Read(row, (*raw.faults, *parsed.faults))
 
 

@@ -64,6 +64,12 @@ def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, .
     return tuple([piece for piece in chunks if _has_words(piece.text)] or chunks)
 
 
+def chunk_fields(document: ParsedDocument, budget: int) -> tuple[Chunk, ...]:
+    """Chunks of the texts in the frontmatter, as few as they fit in."""
+    units = list(_units(document.fields, budget))
+    return tuple(_as_chunk((), run) for run in _packed(units, budget, 0)) if units else ()
+
+
 def _has_words(text: str) -> bool:
     """Whether a text is more than rules, bullets and other marks."""
     return bool(text.strip(_MARKS))
@@ -73,11 +79,14 @@ def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: i
     runs = [run for segment in _segments(units) for run in _packed(segment, budget, overlap)]
     if all(unit.is_heading for unit in runs[0]) and any(_has_words(unit.text) for run in runs[1:] for unit in run):
         runs = runs[1:]  # a heading cut off from its text: its words are in the path
-    for run in runs:
-        within_line = not run[0].glue
-        text = run[0].text.lstrip() if within_line else run[0].text
-        text += "".join(unit.glue + unit.text for unit in run[1:])
-        yield Chunk(run[0].start, run[-1].end, headings, text, sum(unit.tokens for unit in run))
+    yield from (_as_chunk(headings, run) for run in runs)
+
+
+def _as_chunk(headings: tuple[str, ...], run: Sequence[_Unit]) -> Chunk:
+    within_line = not run[0].glue
+    text = run[0].text.lstrip() if within_line else run[0].text
+    text += "".join(unit.glue + unit.text for unit in run[1:])
+    return Chunk(run[0].start, run[-1].end, headings, text, sum(unit.tokens for unit in run))
 
 
 def _segments(units: Sequence[_Unit]) -> Iterator[Sequence[_Unit]]:

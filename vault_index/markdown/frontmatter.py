@@ -5,10 +5,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
-from frontmatter.default_handlers import YAMLHandler
 
 from vault_index.models import Fault
 from vault_index.surrogates import mended
@@ -23,8 +22,21 @@ _ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t](
 _TEMPLATE = re.compile(r"\{\{|<%")
 _LISTS = frozenset({"tags", "tag", "aliases", "alias"})
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STRING = "tag:yaml.org,2002:str"
 # What yaml raises on real notes beside its own errors: dates that do not exist, numbers out of bounds, odd keys.
 _ERRORS = (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError, KeyError, RecursionError)
+
+
+class FieldText(NamedTuple):
+    """A text in a frontmatter: one value, or one of a list."""
+
+    key: str
+    """The one it stands under, of those at the margin."""
+    first: int
+    last: int
+    """Its lines in the file."""
+    text: str
+    """Quotes and escapes undone; of a text of several lines the lines as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Frontmatter:
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: int = 0
     faults: tuple[Fault, ...] = ()
+    texts: tuple[FieldText, ...] = ()
 
 
 class _NotAMapping(yaml.YAMLError):
@@ -51,14 +64,15 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
         return Frontmatter()
     inside = lines[1 : count - 1]
     try:
-        return Frontmatter(_load("\n".join(inside)), count)
+        values, texts = _load(inside, 2)
+        return Frontmatter(values, count, (), texts)
     except _NotAMapping as error:
         # Prose between two rules: it stays part of the body, but Obsidian calls it invalid properties, and so do we.
         return Frontmatter({}, 0, (_fault(error, 1),))
     except _ERRORS as error:
-        values, bad_line = _salvage(inside)
+        values, texts, bad_line = _salvage(inside)
         mark = getattr(error, "problem_mark", None)
-        return Frontmatter(values, count, (_fault(error, mark.line + 2 if mark else bad_line or 1),))
+        return Frontmatter(values, count, (_fault(error, mark.line + 2 if mark else bad_line or 1),), texts)
 
 
 def fenced_lines(lines: Sequence[str]) -> int:
@@ -92,16 +106,40 @@ def _single(item: Any) -> list[str]:
     return [text.lower() if isinstance(item, bool) else text] if text else []
 
 
-def _load(text: str) -> dict[str, Any]:
+def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[FieldText, ...]]:
+    """The values in some lines, and their texts; `first` is the number of the first line."""
+    text = "\n".join(lines)
     if len(text) > _MAX_CHARACTERS:
         raise yaml.YAMLError(f"longer than {_MAX_CHARACTERS:,} characters")
     _refuse_bombs(text)
-    values = YAMLHandler().load(text, Loader=_LOADER)
-    if values is None:
-        return {}
+    loader = _LOADER(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return {}, ()
+        values = loader.construct_document(node)
+    finally:
+        loader.dispose()
     if not isinstance(values, Mapping):
         raise _NotAMapping("not a list of keys and values")
-    return {mended(str(key)): _json_value(value) for key, value in values.items()}
+    texts = tuple(text for key, value in node.value for text in _texts(str(key.value), value, lines, first))
+    return {mended(str(key)): _json_value(value) for key, value in values.items()}, texts
+
+
+def _texts(key: str, node: yaml.Node, lines: Sequence[str], first: int) -> Iterator[FieldText]:
+    if not isinstance(node, yaml.ScalarNode):
+        for item in node.value:
+            yield from _texts(key, item[1] if isinstance(item, tuple) else item, lines, first)
+    elif node.tag == _STRING and any(map(str.isalpha, node.value)):
+        start, end = node.start_mark, node.end_mark
+        last = max(end.line - (end.column == 0), start.line)
+        text = " ".join(node.value.split())
+        if last > start.line:
+            said = [lines[start.line][start.column :], *lines[start.line + 1 : last + 1]]
+            if node.style in ("|", ">"):
+                said[0] = ""
+            text = "\n".join(line.strip() for line in said).rstrip()
+        yield FieldText(key, first + start.line, first + last, mended(text))
 
 
 def _refuse_bombs(text: str) -> None:
@@ -124,19 +162,24 @@ def _refuse_bombs(text: str) -> None:
             raise yaml.YAMLError("nested too deeply")
 
 
-def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], int | None]:
+def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...], int | None]:
     """What can be read of broken YAML, entry by entry, and the line of the file with the first that cannot."""
     values: dict[str, Any] = {}
+    texts: list[FieldText] = []
     bad_line: int | None = None
     if sum(map(len, lines)) > _MAX_CHARACTERS:
-        return values, None
+        return values, (), None
     for start, entry in _entries(lines):
         try:
-            values.update(_load("\n".join(entry)))
+            found, said = _load(entry, start + 2)
+            values.update(found)
+            texts += said
         except _ERRORS:
             bad_line = bad_line or start + 2
-            values.update(_as_written(entry))
-    return values, bad_line
+            written = _as_written(entry)
+            values.update(written)
+            texts += [FieldText(key, start + 2, start + 2, value) for key, value in written.items()]
+    return values, tuple(texts), bad_line
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

@@ -1,18 +1,36 @@
 """Parse a markdown text into title, aliases, tags, links, frontmatter, and blocks with their lines."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from vault_index.markdown.blocks import Structure, read_lines, read_structure
-from vault_index.markdown.frontmatter import Frontmatter, plain_text, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.models import Block, Fault, ParsedDocument
+from vault_index.terms import holds_cjk
 
 _LONGEST_TAG = 500
 _MOST_TAGS = 10_000
 _NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
 """Keys whose values are not part of the text: the title stands at its head, ids and times have filters of their own."""
+NO_FIELDS = _NO_TEXT | {
+    "type", "tags", "tag", "aliases", "alias", "date", "modified", "confidence", "cssclasses", "cssclass", "publish",
+    "permalink",
+}  # fmt: skip
+"""Frontmatter that is known otherwise, or says nothing that anybody would search for."""
+_SHOWN = frozenset({"project", "entered_by"})
+"""What is shown beside every hit is no text."""
+_OF_MEMORIES = frozenset(
+    {
+        "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified", "files", "bead_id",
+        "bead",
+    }
+)  # fmt: skip
+_SENTENCE_WORDS = 3
+_SENTENCE_CJK = 6
 
 
 def parse(text: str, name: str) -> ParsedDocument:
@@ -27,7 +45,7 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
     """Read a session as it is rendered: its turns need no parser, no comment is in them, and a `#` in what was said is
     seldom meant as a tag."""
     lines = split_lines(text)
-    front = read_frontmatter(lines)
+    front = replace(read_frontmatter(lines), texts=())  # which model, folder and version is no text
     structure = read_lines([""] * front.lines + lines[front.lines :])
     return _document(lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name)
 
@@ -50,6 +68,7 @@ def _document(
         line_count=len(lines),
         blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
         faults=(*front.faults, *structure.faults, *too_much),
+        fields=tuple(_fields(front.texts)) if structure.blocks else (),
     )
 
 
@@ -79,6 +98,24 @@ def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -> list[str]:
     return [text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)]
+
+
+def _fields(texts: Iterable[FieldText]) -> Iterator[Block]:
+    """What a frontmatter says. A word or two, as in `status: done`, are found beside every chunk, and are no text: as
+    many as there are notes, they would be in the way."""
+    before = ""
+    for first, same in groupby(filter(_says_something, texts), key=lambda one: one.first):
+        here = list(same)
+        key = f"{here[0].key}: " if here[0].key != before else ""
+        before = here[-1].key
+        yield Block(first, here[-1].last, f"- {key}{'; '.join(one.text for one in here)}", ())
+
+
+def _says_something(one: FieldText) -> bool:
+    if one.key in _OF_MEMORIES or one.key in NO_FIELDS | _SHOWN:
+        return one.key in _OF_MEMORIES
+    words = not one.text.startswith("[[") and len(one.text.split()) >= _SENTENCE_WORDS
+    return words or (len(one.text) >= _SENTENCE_CJK and holds_cjk(one.text))
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:

@@ -31,14 +31,14 @@ def near_memories(
     """The memories that still count and say nearly what `document` says, the nearest first."""
     others = Others(document.id, Filters(kinds=("memory",)), time.time())
     with reader.snapshot():
-        chunks = chunks_of(reader, document.id)
+        chunks = chunks_of(reader, document.id, fields=False)
         words = _words(reader, document, chunks)
         cosines = _cosines(reader, chunks, others)
         named = among(reader, others, _saying(reader, words))
         wanted = {*list(cosines)[:_CANDIDATES], *named}.difference(ignoring)
         found = []
         for other in documents_by_key(reader, wanted).values():
-            theirs = _words(reader, other, chunks_of(reader, other.id))
+            theirs = _words(reader, other, chunks_of(reader, other.id, fields=False))
             shared = len(words & theirs) / (len(words | theirs) or 1)
             score = _likeness(shared, cosines.get(other.id))
             if score:

@@ -62,7 +62,7 @@ class SelectedHit(NamedTuple):
     """Paths of other documents with the same text."""
 
     def same_text(self, other: RankedPassage) -> bool:
-        return (self.hit.chunk.text, self.hit.passage.first) == (other.chunk.text, other.passage.first)
+        return _said(self.hit) == _said(other)
 
     def shows(self, other: RankedPassage) -> bool:
         """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
@@ -71,11 +71,17 @@ class SelectedHit(NamedTuple):
         return other.chunk.chunk_id == chunk.chunk_id and gap <= _GAP and len(chunk.text) <= SNIPPET_CHARACTERS
 
 
+def _said(hit: RankedPassage) -> tuple[str, str, int]:
+    """What is shown once. The same field of two documents says two things."""
+    chunk = hit.chunk
+    return chunk.document.title if chunk.ordinal < 0 else "", chunk.text, hit.passage.first
+
+
 def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskState) -> list[SelectedHit]:
     """The hits to show, best first: of files that are there, at most `per_document` of each document, each text and
     each line once, and none that the snippet of a better one shows."""
     selected: list[SelectedHit] = []
-    by_text: dict[tuple[str, int], SelectedHit] = {}
+    by_text: dict[tuple[str, str, int], SelectedHit] = {}
     lines: set[tuple[int, int]] = set()
     of_chunk: dict[int, list[SelectedHit]] = {}
     counts: Counter[int] = Counter()
@@ -84,7 +90,7 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
         changed = disk.changed(chunk.document)
         if changed is None:
             continue
-        same = by_text.get((chunk.text, hit.passage.first))
+        same = by_text.get(_said(hit))
         if same is not None:
             same.also.append(chunk.document.path)
             continue
@@ -92,6 +98,8 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
         part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
         if (line in lines and not part) or counts[chunk.document.id] >= per_document:
             continue
+        if chunk.ordinal < 0 and counts[chunk.document.id] and not hit.matched:
+            continue  # a field that says nothing of what was asked stands beside every text of its document
         others = of_chunk.setdefault(chunk.chunk_id, [])
         if any(other.shows(hit) for other in others):
             continue
@@ -100,7 +108,7 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
         one = SelectedHit(hit, changed, [])
         selected.append(one)
         others.append(one)
-        by_text[chunk.text, hit.passage.first] = one
+        by_text[_said(hit)] = one
     return selected
 
 
@@ -119,6 +127,7 @@ def to_hit(
     chunk, document = selected.hit.chunk, selected.hit.chunk.document
     others = {line - chunk.start_line for line in better}
     shown = snippet(chunk.text, place.first, place.column, others)
+    digest = "" if chunk.ordinal < 0 and document.digest in shown else document.digest  # not twice
     return Hit(
         id=document.uid,
         kind=document.kind,
@@ -130,7 +139,7 @@ def to_hit(
         score=round(selected.hit.score, 4),
         tags=tags,
         type=document.type,
-        digest=document.digest,
+        digest=digest,
         snippet=shown,
         focus=in_file(chunk, place.first, place.last),
         tokens=chunk.tokens,
@@ -145,7 +154,7 @@ def to_hit(
         changed_since_index=selected.changed,
         also=tuple(dict.fromkeys(path for path in selected.also if path != document.path)),
         link=link,
-        spans={"snippet": matcher.spans(shown), "digest": matcher.spans(document.digest)},
+        spans={"snippet": matcher.spans(shown), "digest": matcher.spans(digest)},
         explain=explain,
     )
 

@@ -143,7 +143,7 @@ def _memories(
     """Memories whose files are there; those among the `hits`, by uid, come first, with the passage that was found."""
     documents = documents_by_key(reader, document_ids)
     ordered = sorted((documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits)
-    with_chunks = [(document, chunks_of(reader, document.id)) for document in ordered]
+    with_chunks = [(document, chunks_of(reader, document.id, fields=False)) for document in ordered]
     return [
         hits.get(document.uid) or _from_memory(document, chunks, now)
         for document, chunks in with_chunks

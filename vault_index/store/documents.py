@@ -22,6 +22,10 @@ _SUREST_FIRST = (
 )
 
 
+_ALL = -1 << 31
+"""Below the ordinal of every chunk."""
+
+
 class Order(NamedTuple):
     """How `list` is sorted; ties are broken by path, so that pages never overlap."""
 
@@ -125,13 +129,13 @@ def _documents(db: Database, where: str, values: Sequence[object]) -> list[Store
 # --- what stands in them -------------------------------------------------------------------------------------------
 
 
-def chunks_of(db: Database, document_id: int) -> list[ChunkRecord]:
-    """The chunks of a document in their order."""
+def chunks_of(db: Database, document_id: int, *, fields: bool = True) -> list[ChunkRecord]:
+    """The chunks of a document in their order, with or without those of its frontmatter."""
     return chunk_records(
         db.execute(
             f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
-            " WHERE document.id = ? ORDER BY chunk.ordinal",
-            (document_id,),
+            " WHERE document.id = ? AND chunk.ordinal >= ? ORDER BY chunk.ordinal",
+            (document_id, _ALL if fields else 0),
         )
     )
 

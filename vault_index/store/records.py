@@ -66,7 +66,7 @@ class ChunkRecord(NamedTuple):
 
     chunk_id: int
     ordinal: int
-    """Its place in the document."""
+    """Its place in the document: the first below the frontmatter is 0."""
     headings: tuple[str, ...]
     start_line: int
     end_line: int

@@ -29,6 +29,8 @@ class ChunkRow(NamedTuple):
     embed_key: bytes
     terms: tuple[str, str, str, str, str, str, str]
     """The columns of `chunk_fts`: title, aliases, headings, tags, fields, path, body."""
+    of_fields: bool = False
+    """Whether it stands in the frontmatter. Such chunks come before the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,7 @@ def _put_chunks(
         (document_id,),
     ):
         old.setdefault(key, []).append((chunk_id, terms_hash))
-    for ordinal, chunk in enumerate(chunks):
+    for ordinal, chunk in enumerate(chunks, -sum(chunk.of_fields for chunk in chunks)):
         same = old.get(chunk.embed_key)
         if same:
             _keep_chunk(db, *same.pop(), ordinal, chunk)

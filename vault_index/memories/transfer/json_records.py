@@ -154,8 +154,8 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
         "superseded_by": text_of(take("superseded_by", "supersededBy")),
         "facts": sentences(take("facts")),
         "concepts": strings(take("concepts")),
-        "files_read": strings(take("files_read", "filesRead", "files")),
-        "files_modified": strings(take("files_modified", "filesModified")),
+        "files_read": strings(take("files_read", "filesRead")),
+        "files_modified": strings(take("files_modified", "filesModified", "files")),
         "bead_id": text_of(take("bead_id", "beadId", "bead")),
     }
     if not body and not any(head[key] for key in ("title", "digest", "facts")):

@@ -89,8 +89,8 @@ def read_observation(text: str, path: str) -> ImportRecord:
         "superseded_by": _called(text_of(values.get("superseded_by"))),
         "facts": sentences(values.get("facts")),
         "concepts": strings(values.get("concepts")),
-        "files_read": strings(values.get("files_read", values.get("files"))),
-        "files_modified": strings(values.get("files_modified")),
+        "files_read": strings(values.get("files_read")),
+        "files_modified": strings(values.get("files_modified", values.get("files"))),
         "bead_id": text_of(values.get("bead_id")),
         OLD_ID: old if isinstance(old, int) else text_of(old) or stem,
     }

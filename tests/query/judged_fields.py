@@ -1,0 +1,245 @@
+"""Memories whose fields say what their texts do not, and questions about them, written before anything was tuned."""
+
+import json
+from collections.abc import Iterator
+
+_BLOCKS = """
+auth-tokens | Login sessions
+text: We changed how people stay logged in. The old cookie is gone.
+fact: Access tokens expire after fifteen minutes
+fact: The refresh token rotates at each use, and a stolen one ends the whole family
+subtitle: Short tokens with silent renewal
+concept: authentication
+files_modified: src/auth/session_store.py
+bead_id: vx-117
+? how long does an access token live
+? what happens when a refresh token is stolen
+? session_store.py
+? silent renewal of tokens
+? vx-117
+
+auth-sso | Single sign-on
+text: Staff log in with the company's identity provider. Guests keep their passwords.
+fact: The SAML certificate is renewed by the IT desk each March
+fact: Guests are locked out after seven wrong passwords
+digest: Keycloak brokers the staff realm, guests stay in our own table
+? who renews the SAML certificate
+? number of wrong passwords before a guest is locked out
+? Keycloak realm
+
+cache-redis | Cache layer
+text: Pages are kept in memory for a while so that the database has less to do.
+fact: Redis evicts the least recently used keys at four gigabytes
+fact: Product pages stay valid for ninety seconds
+concept: stampede protection
+files_read: deploy/redis/values.yaml
+? when does redis evict keys
+? how long are product pages cached
+? stampede protection
+
+cache-cdn | Edge cache
+text: Images are served from the edge. Purging is done by hand.
+fact: Fastly charges for purges beyond five hundred a day
+fact: Vary on Accept-Language broke the hit rate in Brazil
+digest: The purge key is the SKU, never the address of the page
+? cost of too many purges
+? why was the hit rate low in Brazil
+? SKU as purge key
+
+db-postgres | Main database
+text: The main database was moved to bigger machines in spring.
+fact: Vacuum runs at three in the morning, when the reports are done
+fact: Replica lag above two minutes pages the on-call engineer
+subtitle: Sizing, vacuum and alarms of the primary
+bead_id: vx-204
+? at what hour does vacuum run
+? replica lag alarm
+? sizing of the primary
+
+db-sqlite | Embedded database on the tills
+text: Each till keeps its own file and sends its sales at night.
+fact: A till that was offline for a week needs twenty minutes to catch up
+fact: The journal mode is WAL because receipts print while sales are written
+files_modified: till/storage/journal.rs
+? how long does an offline till take to catch up
+? reason for WAL on the tills
+? journal.rs
+
+queue-rabbit | Order queue
+text: Orders wait in a queue until the warehouse takes them.
+fact: Messages that fail five times go to the dead letter exchange
+fact: Erlang cookies must be equal on all three brokers
+concept: backpressure
+? where do messages go that keep failing
+? Erlang cookie of the brokers
+
+queue-kafka | Event stream
+text: Everything that happens in the shop is an event that others read.
+fact: Click events are kept for eleven days
+fact: The partition key is the customer, so that orders stay in sequence
+digest: Schemas are checked by the registry before a producer may deploy
+? retention of click events
+? what keeps the orders of a customer in sequence
+? schema registry check before deploying
+
+build-bazel | Build system
+text: Builds got slow, so we tried another tool.
+fact: The remote cache lives in Frankfurt and saves nine of ten minutes
+fact: Protobuf rules are pinned because release 4 breaks Java
+files_read: tools/bazel/WORKSPACE.bzlmod
+? where is the remote build cache
+? why are the protobuf rules pinned
+
+build-docker | Images of the services
+text: Images are made on every merge.
+fact: Alpine was dropped since musl resolves names differently
+fact: Images are signed with cosign before they reach the registry
+subtitle: Base images and signatures
+? why no alpine base image
+? what signs our images
+
+deploy-days | Deployments
+text: We agreed on when to deploy.
+fact: Nothing is rolled out after noon on Fridays
+fact: The release manager of the week wears the captain's hat
+concept: change freeze
+? may I roll out on Friday afternoon
+? who wears the captain's hat
+? change freeze
+
+deploy-canary | Gradual rollout
+text: New versions see a little traffic first.
+fact: Five per cent of the traffic goes to the canary for half an hour
+fact: An error rate over 0.4 per cent rolls back without asking anybody
+digest: Argo watches the canary and decides
+? share of traffic for the canary
+? error rate that triggers a rollback
+? Argo
+
+team-oncall | On call
+text: The rota was made new after the summer.
+fact: Handover is on Wednesdays at ten
+fact: Marlene covers the nights between Christmas and New Year
+subtitle: Who answers the pager, and when
+? when is the handover
+? who covers the nights around Christmas
+? pager rota
+
+team-review | Code review
+text: Reviews took too long, so we changed a few habits.
+fact: A change of more than four hundred lines is split before anybody looks at it
+fact: Security asks for two reviewers in the payment folder
+files_modified: docs/handbook/reviewing.md
+? limit of lines for one review
+? two reviewers for payments
+
+pay-stripe | Card payments
+text: Cards are charged when the parcel leaves.
+fact: Authorisations lapse after six days, then we must ask the bank again
+fact: Webhooks are retried for three days with growing pauses
+bead_id: vx-311
+? how long is a card authorisation valid
+? retry of webhooks
+? bead vx-311
+
+pay-invoice | Invoices
+text: Firms pay by invoice.
+fact: Reminders go out after fourteen and after twenty-eight days
+fact: Switzerland needs the QR code at the foot of the page
+concept: dunning
+? when are reminders sent
+? which country wants a QR code on the invoice
+? dunning
+
+search-shop | Search in the shop
+text: Customers find more since we changed how words are compared.
+fact: Synonyms are kept by the merchandising team in a spreadsheet
+fact: Umlauts are folded, so that Mueller finds Müller
+digest: Typesense replaced Elastic because two people run everything
+? who keeps the synonyms
+? why did Typesense replace Elastic
+
+mail-deliver | Outgoing mail
+text: Mails to customers landed in spam.
+fact: DMARC is set to quarantine since the tenth of May
+fact: Newsletters leave from a subdomain with its own reputation
+? DMARC policy
+? which domain sends the newsletters
+
+backup-nightly | Backups
+text: Backups are made every night and looked at every month.
+fact: Restoring the shop took fifty-one minutes in the last drill
+fact: The tapes are in a salt mine near Heilbronn
+concept: disaster recovery
+? how long did the restore drill take
+? where are the tapes stored
+
+i18n-texts | Translations
+text: Texts come from an agency.
+fact: Plural forms of Polish need three variants
+fact: The glossary forbids the word basket in British English
+files_read: web/locales/messages.ftl
+? plural forms in Polish
+? messages.ftl
+"""
+_PLAIN = (
+    "Tokens of the design system have names now.",
+    "Certificates of the courses hang in the kitchen.",
+    "The cache of the coffee machine is full of beans: nobody empties it.",
+    "Brazil wants another colour for the button.",
+    "Reports are read at three in the morning by nobody.",
+    "The till in the canteen takes cards.",
+    "Messages to customers are written by Jana.",
+    "An event for all customers takes place in May.",
+    "Friday lunch is at noon.",
+    "The hat shop next door closes.",
+    "Traffic on the ring road is bad between seven and nine.",
+    "Christmas dinner needs a bigger room.",
+    "Two reviewers wrote about the shop in the paper.",
+    "The bank has a new address.",
+    "Pages of the handbook are printed once a year.",
+    "A spreadsheet of the parking lots is in the shared folder.",
+)
+
+
+def memories() -> Iterator[tuple[str, str]]:
+    """Files by path: the memories of the questions, and others that share words with these."""
+    for number, (name, title, lines, _) in enumerate(_blocks()):
+        lists = ("fact", "concept", "files_read", "files_modified")
+        fields: dict[str, list[str]] = {}
+        text = ""
+        for line in lines:
+            key, _, value = line.partition(": ")
+            if key == "text":
+                text = value
+            else:
+                fields.setdefault(key, []).append(value)
+        front = [f"title: {title}"]
+        for key, values in fields.items():
+            if key in lists and number % 2:  # as they are written by `add`
+                front.append(f"{key}s: {json.dumps(values)}" if key in lists[:2] else f"{key}: {json.dumps(values)}")
+            elif key in lists:
+                front += [f"{key}s:" if key in lists[:2] else f"{key}:", *(f"  - {value}" for value in values)]
+            else:
+                front.append(f"{key}: {values[0]}")
+        yield f"80-memory/{name}.md", "\n".join(["---", *front, "---", text, ""])
+    for number, text in enumerate(_PLAIN):
+        yield f"80-memory/plain-{number}.md", f"{text}\n"
+
+
+def questions() -> Iterator[tuple[str, str]]:
+    """Each question with the path of its answer."""
+    for name, _, _, asked in _blocks():
+        yield from ((question, f"80-memory/{name}.md") for question in asked)
+
+
+def _blocks() -> Iterator[tuple[str, str, list[str], list[str]]]:
+    for block in _BLOCKS.strip().split("\n\n"):
+        head, *lines = block.split("\n")
+        name, _, title = head.partition(" | ")
+        yield (
+            name,
+            title,
+            [line for line in lines if not line.startswith("? ")],
+            [line[2:] for line in lines if line.startswith("? ")],
+        )

@@ -1,0 +1,122 @@
+"""What stands in a frontmatter is found, and shown, as what stands below it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import indexed, opened, paths_found, write
+from tests.query.judged_fields import memories, questions
+from vault_index import VaultIndex
+from vault_index.markdown.normalize import split_lines
+
+FILES = {
+    "80-memory/boat.md": "---\ntitle: Boat\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\nfacts:\n  - The keel is oak\n"
+    "  - The mast came from Riga\ndigest: All about the sloop\nentered_by: Ada\n---\nIt lies in the harbour.\n",
+    "80-memory/flow.md": '---\nfacts: [Gulls nest on the pier, "Terns: they do not"]\n---\nBirds.\n',
+    "80-memory/one.md": "---\nbead_id: vx-9\n---\nThe first half.\n",
+    "80-memory/two.md": "---\nbead_id: vx-9\n---\nThe second half.\n",
+    "done.md": "---\nstatus: done\nrating: 5\nup: '[[The first of many boats]]'\n---\nVarnish the boom.\n",
+    "page.md": "---\nstatus: draft\ndescription: >-\n  How sails are mended,\n  and with which twine.\n---\n"
+    "# Sewing\n\nBy hand.\n",
+    "bare.md": "---\ndescription: A page without any text\n---\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("fields"), FILES) as opened_index:
+        yield opened_index
+
+
+def test_hybrid_search_finds_what_fields_say_at_least_as_well_as_each_channel(tmp_path: Path) -> None:
+    asked = list(questions())
+    assert len(asked) > 50
+    with indexed(tmp_path, dict(memories()), provider="local") as judged:
+        text, vector, hybrid = (
+            sum(paths_found(judged, question, mode=mode)[:1] == [path] for question, path in asked)
+            for mode in ("text", "vector", "hybrid")
+        )
+    assert hybrid >= 0.85 * len(asked)
+    assert hybrid >= max(text, vector)
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "focus", "shown"),
+    [
+        ("mast", "80-memory/boat.md", (6, 6), "- The mast came from Riga"),
+        ("sloop", "80-memory/boat.md", (7, 7), "- digest: All about the sloop"),
+        ("terns", "80-memory/flow.md", (2, 2), "- facts: Gulls nest on the pier; Terns: they do not"),
+        ("twine", "page.md", (3, 5), "and with which twine."),
+    ],
+)
+def test_a_field_is_quoted_with_its_line(
+    index: VaultIndex, query: str, path: str, focus: tuple[int, int], shown: str
+) -> None:
+    hit = index.search(query).results[0]
+    assert (hit.path, hit.focus) == (path, focus)
+    assert shown in hit.snippet
+    assert query in "\n".join(split_lines(FILES[path])[focus[0] - 1 : focus[1]]).casefold()
+    assert index.why(query, f"{path}:{focus[0]}").found
+
+
+def test_a_digest_is_not_shown_twice(index: VaultIndex) -> None:
+    assert index.search("sloop").results[0].digest == ""
+    assert index.search("harbour").results[0].digest == "All about the sloop"
+
+
+def test_a_word_or_two_are_found_and_make_no_passage(index: VaultIndex) -> None:
+    (hit,) = index.search("done").results
+    assert (hit.path, hit.snippet) == ("done.md", "Varnish the boom.")
+    assert index.file_status("done.md").chunks == index.file_status("bare.md").chunks == 1
+    assert index.file_status("page.md").chunks == 2
+
+
+def test_what_is_shown_or_known_otherwise_is_no_passage(index: VaultIndex) -> None:
+    text = index.search("keel").results[0].snippet
+    assert "Ada" not in text
+    assert "5f0c3f0e" not in text
+    assert {*paths_found(index, "ada")} == {"80-memory/boat.md"}
+
+
+def test_conditions_hold_for_fields_and_text_together(index: VaultIndex) -> None:
+    assert paths_found(index, "harbour AND riga") == ["80-memory/boat.md"]
+    assert not {"page.md"} & {*paths_found(index, "twine hand -draft")}
+    assert paths_found(index, "hand -done") == ["page.md"]
+    assert paths_found(index, "[status:draft]") == ["page.md"]
+
+
+def test_the_name_of_a_key_is_no_word_of_the_text(index: VaultIndex) -> None:
+    assert paths_found(index, "description") == []
+
+
+def test_documents_with_the_same_field_are_told_apart(index: VaultIndex) -> None:
+    assert set(paths_found(index, "vx-9")) == {"80-memory/one.md", "80-memory/two.md"}
+
+
+def test_a_document_begins_below_its_frontmatter(index: VaultIndex) -> None:
+    assert index.search("path:80-memory/boat.md").results[0].snippet == "It lies in the harbour."
+
+
+def test_recall_quotes_a_field(index: VaultIndex) -> None:
+    assert "The mast came from Riga" in index.recall("where did the mast come from?").text
+
+
+def test_many_fields_are_chunks_of_the_usual_size(tmp_path: Path) -> None:
+    facts = "".join(f"  - The heron number {number} fishes alone\n" for number in range(400))
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"80-memory/herons.md": f"---\nfacts:\n{facts}---\nBirds.\n"})
+        index.sync()
+        hit = index.search("heron number 377").results[0]
+        assert hit.focus == (380, 380)
+        assert hit.tokens <= 400
+        assert index.stats().chunks < 20
+
+
+def test_an_edit_below_embeds_no_field_again(tmp_path: Path) -> None:
+    with indexed(tmp_path, FILES, provider="local") as index:
+        path = "80-memory/boat.md"
+        write(tmp_path / "vault", {path: FILES[path].replace("harbour", "dock")})
+        assert index.sync().embedded == 1
+        write(tmp_path / "vault", {path: FILES[path].replace("harbour", "dock").replace("Riga", "Oslo")})
+        assert index.sync().embedded == 1
