@@ -7,12 +7,15 @@
 import json
 import math
 import re
+import statistics
+import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vault_index import VaultIndex
-from vault_index.config.edit import create_config
+from vault_index.config.edit import create_config, set_value
 from vault_index.config.home import find_home
 from vault_index.markdown.normalize import split_lines
 from vault_index.query.search import Mode
@@ -39,7 +42,7 @@ class Query:
     id: str
     text: str
     kind: str
-    """The class the query is reported under: its `kind` or `category`, empty without one."""
+    """The class the query is reported under: its `kind`, `category` or `lang`, empty without one."""
     scope: str
     """A folder below `docs/` the answer must lie in, or empty."""
     orig: str
@@ -60,6 +63,10 @@ class JudgedSet:
 class Measures:
     ndcg_10: float
     recall_10: float
+    mrr_10: float
+    """Of what has the highest grade: 1 / the rank of the first, 0 past the tenth."""
+    hit_10: float
+    """The share of queries with anything relevant among the first ten."""
     queries: int
 
 
@@ -96,7 +103,7 @@ def read_queries(path: Path) -> list[Query]:
         Query(
             r["id"],
             r["text"],
-            r.get("kind") or r.get("category") or "",
+            r.get("kind") or r.get("category") or r.get("lang") or "",
             r.get("scope", "").removeprefix("docs/"),
             r.get("orig", ""),
         )
@@ -133,11 +140,25 @@ def _by_line(judgements: Judgements, docs: Path) -> Judgements:
 # --- asking --------------------------------------------------------------------------------------------------------
 
 
-def open_index(judged: JudgedSet, home: Path) -> VaultIndex:
-    """The index of the documents with the shipped model, in `home`; `sync` it before it is asked."""
+def open_index(judged: JudgedSet, home: Path, model: str = "") -> VaultIndex:
+    """The index of the documents with a local model (the shipped one), in `home`; `sync` it before it is asked."""
     places = find_home(home)
     create_config(places, judged.docs, provider="local", memory_dir=None)
+    if model:
+        set_value(places, "embedding.model", model)
     return VaultIndex.open(places)
+
+
+def sync(index: VaultIndex, name: str) -> None:
+    started = time.monotonic()
+    report = index.sync()
+    if report.added or report.changed:
+        print(f"{name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+
+
+def sampled(queries: Sequence[Query], sample: int) -> tuple[Query, ...]:
+    """About `sample` of the queries, evenly drawn; all of them for 0."""
+    return tuple(queries[:: max(len(queries) // sample, 1)] if sample else queries)
 
 
 def ask(index: VaultIndex, query: Query, mode: Mode = "hybrid") -> SearchResult:
@@ -147,6 +168,16 @@ def ask(index: VaultIndex, query: Query, mode: Mode = "hybrid") -> SearchResult:
 
 def ask_all(index: VaultIndex, queries: Iterable[Query], mode: Mode = "hybrid") -> Results:
     return {query.id: ask(index, query, mode) for query in queries}
+
+
+def ask_timed(index: VaultIndex, queries: Sequence[Query], mode: Mode) -> tuple[Results, float]:
+    """The answers, and the median of the milliseconds each took."""
+    results, spent = {}, []
+    for query in queries:
+        started = time.perf_counter()
+        results[query.id] = ask(index, query, mode)
+        spent.append((time.perf_counter() - started) * 1000)
+    return results, statistics.median(spent) if spent else 0.0
 
 
 def document_rankings(results: Results) -> Rankings:
@@ -179,17 +210,30 @@ def recall(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -
     return sum(document in grades for document in ranking[:depth]) / len(grades)
 
 
+def mrr(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
+    """The reciprocal rank of the first of those with the highest grade: where grades tell what was asked for from what
+    would do, of the former."""
+    highest = max(grades.values())
+    return next((1 / rank for rank, one in enumerate(ranking[:depth], start=1) if grades.get(one) == highest), 0.0)
+
+
+def any_hit(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
+    return float(any(document in grades for document in ranking[:depth]))
+
+
+def is_graded(judgements: Judgements) -> bool:
+    return len({grade for grades in judgements.values() for grade in grades.values()}) > 1
+
+
 def measure(judgements: Judgements, rankings: Rankings) -> Measures:
     """Means over the queries of `rankings` that are judged; a document counts once, at its best rank."""
     judged = [query for query in rankings if query in judgements]
-    if not judged:
-        return Measures(0.0, 0.0, 0)
     unique = {query: list(dict.fromkeys(rankings[query])) for query in judged}
-    return Measures(
-        sum(ndcg(judgements[q], unique[q]) for q in judged) / len(judged),
-        sum(recall(judgements[q], unique[q]) for q in judged) / len(judged),
-        len(judged),
+    ndcg_10, recall_10, mrr_10, hit_10 = (
+        sum(of_one(judgements[query], unique[query]) for query in judged) / max(len(judged), 1)
+        for of_one in (ndcg, recall, mrr, any_hit)
     )
+    return Measures(ndcg_10, recall_10, mrr_10, hit_10, len(judged))
 
 
 def measure_classes(queries: Sequence[Query], judgements: Judgements, rankings: Rankings) -> dict[str, Measures]:

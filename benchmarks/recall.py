@@ -2,17 +2,20 @@
 
     python benchmarks/recall.py FOLDER... [--queries FILE] [--sample N] [--typos] [--worst N] [--offtopic SET]
     python benchmarks/recall.py --record fixtures/judged
+    python benchmarks/recall.py --record-all FOLDER_OF_SETS --home DIR
 
 FOLDER holds `docs/`, `queries.jsonl` and `qrels.tsv`. With another `qrels.*.tsv`, passages judged by line or by
 `#^block-id` are measured as well, by the focus of each hit. Queries about nothing in the documents, in `offtopic.jsonl`
 or named by --offtopic, tell how far `confidence` can be trusted. With --home the indexes are kept and used again.
+
+--record-all measures every set of a folder with every local model that is installed. What it has measured lies beside
+the indexes: ended early, it goes on where it was, as long as the code is the same.
 """
 
 import argparse
 import json
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,55 +30,53 @@ from benchmarks.judged import (
     Rankings,
     Results,
     ask_all,
+    ask_timed,
     document_rankings,
     figures,
+    is_graded,
     measure_classes,
     open_index,
     passage_rankings,
     read_queries,
     read_set,
+    sampled,
     shares_of_none,
+    sync,
     worst,
 )
+from benchmarks.record import CHANNELS, MODELS, all_rankings, home_name, record_all
 from vault_index import VaultIndex
 from vault_index.query.search import Mode
 
-_CHANNELS: tuple[Mode, ...] = ("text", "vector", "hybrid")
 
-
-def sync(index: VaultIndex, name: str) -> None:
-    started = time.monotonic()
-    report = index.sync()
-    if report.added or report.changed:
-        print(f"{name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s", file=sys.stderr)
-
-
-def ask_timed(index: VaultIndex, queries: Sequence[Query], mode: Mode) -> Results:
-    started = time.perf_counter()
-    results = ask_all(index, queries, mode)
-    spent = (time.perf_counter() - started) * 1000 / max(len(queries), 1)
-    print(f"{mode} {spent:.1f} ms a query", file=sys.stderr)
+def ask_channel(index: VaultIndex, queries: Sequence[Query], mode: Mode) -> Results:
+    results, milliseconds = ask_timed(index, queries, mode)
+    print(f"{mode} {milliseconds:.1f} ms a query (median)", file=sys.stderr)
     return results
 
 
-def print_tables(judged: JudgedSet, runs: Mapping[str, Results]) -> None:
-    """Documents, and passages where they are judged; a column a run."""
-    name = judged.folder.name
-    documents = {run: document_rankings(results) for run, results in runs.items()}
-    _print_table(f"{name}, documents: nDCG@10 (recall@10)", judged.queries, judged.documents, documents)
-    if judged.passages:
-        passages = {run: passage_rankings(results, judged.passages) for run, results in runs.items()}
-        _print_table(f"{name}, passages: nDCG@10 (recall@10)", judged.queries, judged.passages, passages)
+def print_tables(judged: JudgedSet, runs: Mapping[str, Results], *, plain: bool = False) -> None:
+    """Documents, and passages where they are judged; a column a run, after those of the plainest search."""
+    for what, (judgements, rankings) in all_rankings(judged, runs, plain=plain).items():
+        title = f"{judged.folder.name}, {what}"
+        _print_table(f"{title}: nDCG@10 (recall@10)", judged.queries, judgements, rankings, ("ndcg_10", "recall_10"))
+        if is_graded(judgements) or judged.passages:
+            heading = f"{title}: MRR@10 of the highest grade (hit@10 of any)"
+            _print_table(heading, judged.queries, judgements, rankings, ("mrr_10", "hit_10"))
 
 
 def _print_table(
-    title: str, queries: Sequence[Query], judgements: Judgements, rankings: Mapping[str, Rankings]
+    title: str,
+    queries: Sequence[Query],
+    judgements: Judgements,
+    rankings: Mapping[str, Rankings],
+    shown: tuple[str, str],
 ) -> None:
     measured = {run: measure_classes(queries, judgements, ranked) for run, ranked in rankings.items()}
     print(f"\n{title}\n{'':24}{'queries':>8}" + "".join(f"{run:>18}" for run in rankings))
     for name, first in next(iter(measured.values())).items():
-        cells = (classes[name] for classes in measured.values())
-        print(f"{name:24}{first.queries:>8}" + "".join(f"{f'{m.ndcg_10:.3f} ({m.recall_10:.3f})':>18}" for m in cells))
+        cells = [tuple(getattr(classes[name], one) for one in shown) for classes in measured.values()]
+        print(f"{name:24}{first.queries:>8}" + "".join(f"{f'{one:.3f} ({other:.3f})':>18}" for one, other in cells))
 
 
 def print_worst(judged: JudgedSet, results: Results, count: int) -> None:
@@ -94,7 +95,7 @@ def print_typos(index: VaultIndex, folder: Path, sample: int) -> None:
     """Queries that say what they were meant to be, asked both ways; of every file that has some."""
     for file in sorted(folder.glob("queries*.jsonl")):
         judged = read_set(folder, file.name)
-        slips = replace(judged, queries=_sampled([query for query in judged.queries if query.orig], sample))
+        slips = replace(judged, queries=sampled([query for query in judged.queries if query.orig], sample))
         if slips.queries:
             clean = [replace(query, text=query.orig) for query in slips.queries]
             print(f"\n{file.name}", end="")
@@ -121,22 +122,22 @@ def off_topic(folder: Path, other: Path | None, sample: int) -> dict[str, tuple[
     if other is not None:
         files[other.name] = other / "queries.jsonl" if other.is_dir() else other
     return {
-        name: _sampled([replace(query, scope="") for query in read_queries(file)], sample)
+        name: sampled([replace(query, scope="") for query in read_queries(file)], sample)
         for name, file in files.items()
     }
 
 
 def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
     judged = read_set(folder, options.queries)
-    judged = replace(judged, queries=_sampled(judged.queries, options.sample))
-    with open_index(judged, home / folder.name) as index:
+    judged = replace(judged, queries=sampled(judged.queries, options.sample))
+    with open_index(judged, home / home_name(folder, options.model), options.model) as index:
         sync(index, folder.name)
         if options.record:
             none = off_topic(folder, None, options.sample).items()
             record(judged, ask_all(index, judged.queries), {name: ask_all(index, queries) for name, queries in none})
             return
-        runs = {str(channel): ask_timed(index, judged.queries, channel) for channel in _CHANNELS}
-        print_tables(judged, runs)
+        runs = {str(channel): ask_channel(index, judged.queries, channel) for channel in CHANNELS}
+        print_tables(judged, runs, plain=True)
         if options.typos:
             print_typos(index, folder, options.sample)
         if others := off_topic(folder, options.offtopic, options.sample):
@@ -152,22 +153,29 @@ def record(judged: JudgedSet, results: Results, others: Mapping[str, Results]) -
     print(f"{file}: {file.read_text(encoding='utf-8')}", end="")
 
 
-def _sampled(queries: Sequence[Query], sample: int) -> tuple[Query, ...]:
-    return tuple(queries[:: max(len(queries) // sample, 1)] if sample else queries)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--queries", default="queries.jsonl", help="another file of queries, as queries.typo1.jsonl")
     parser.add_argument("--sample", type=int, default=0, help="about so many queries of each set (default: all)")
     parser.add_argument("--typos", action="store_true", help="queries with typos beside what they were meant to say")
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="name the N worst queries of hybrid search")
     parser.add_argument("--offtopic", type=Path, metavar="SET", help="ask the queries of this folder or file as well")
     parser.add_argument("--home", type=Path, help="keep the indexes here")
+    parser.add_argument(
+        "--model", default="", help="a local model; with --record-all this one alone (default: shipped)"
+    )
     parser.add_argument("--record", action="store_true", help="write recorded.json, the figures the tests defend")
+    parser.add_argument(
+        "--record-all", type=Path, metavar="FOLDER", help="write the table of all sets in FOLDER into docs/recall.md"
+    )
     options = parser.parse_args()
+    if bool(options.folders) == bool(options.record_all):
+        parser.error("give the folders of some sets, or --record-all and the folder that holds all of them")
     with tempfile.TemporaryDirectory() as temporary:
+        if options.record_all:
+            home = (options.home or Path(temporary)).resolve()
+            record_all(options.record_all.resolve(), home, [options.model] if options.model else MODELS, options.sample)
         for folder in options.folders:
             run_set(folder.resolve(), (options.home or Path(temporary)).resolve(), options)
 

@@ -17,6 +17,9 @@ from vault_index.results.status import (
     EmbedderStatus,
     HardToFind,
     IndexStatus,
+    LanguageShare,
+    ModelComparison,
+    ModelRecall,
     Privacy,
     RecallOfClass,
     RecallReport,
@@ -230,7 +233,13 @@ def status(**changes: Any) -> dict[str, Any]:
 
 def doctor(*hard: HardToFind, problems: tuple[Problem, ...] = ()) -> dict[str, Any]:
     classes = (RecallOfClass("title", 150, 0.9933), RecallOfClass("alias", 40, 0.925))
-    recall = RecallReport(150, 190, 0.9789, classes, hard, 2.4)
+    models = (
+        ModelRecall("all-MiniLM-L6-v2", 0.71, (0.93, 0.21), 61.0, 50, 0, ""),
+        ModelRecall("multilingual-e5-small", None, (), None, 80, 76, "pip install it"),
+    )
+    languages = (LanguageShare("English", 0.7), LanguageShare("Cyrillic", 0.3))
+    compared = ModelComparison("all-MiniLM-L6-v2", 0.7, 400, 2400, languages, models, 31.5)
+    recall = RecallReport(150, 190, 0.9789, classes, hard, 2.4, compared)
     return jsonable(DoctorReport(not problems, problems, recall))
 
 

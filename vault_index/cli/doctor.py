@@ -31,7 +31,11 @@ _RESTART = "vault-index service restart, or end it and start it again"
         "mend what comes back from the files and the cache, and the permissions of our own files; notes are never "
         "touched",
     ),
-    flag("--recall", "look for notes by their own titles, aliases, link texts and headings; name those hard to find"),
+    flag(
+        "--recall",
+        "look for notes by their own titles, aliases, link texts and headings; name those hard to find, and say what "
+        "the other local model would change",
+    ),
     description="Say what is wrong and what mends it. Exit code 1 where there is a problem.",
 )
 def run_doctor(options: Options, args: dict[str, Any]) -> int:

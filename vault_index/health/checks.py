@@ -66,7 +66,7 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
         problems += inside
         if deep and not inside:
             problems += _deep(runtime)
-    return DoctorReport(not problems, tuple(problems), _self_test(runtime) if recall else None)
+    return DoctorReport(not problems, tuple(problems), _recall(runtime) if recall else None)
 
 
 def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None) -> DoctorReport:
@@ -91,6 +91,12 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
     after = run_doctor(runtime, recall=False, deep=deep)
     fixed = [replace(one, message=done.get(one.code, one.message)) for one in before if one not in after.problems]
     return replace(after, fixed=tuple(fixed))
+
+
+def _recall(runtime: Runtime) -> RecallReport:
+    from vault_index.health.local_models import compare_models  # late: it takes numpy along
+
+    return replace(_self_test(runtime), models=compare_models(runtime))
 
 
 def _self_test(runtime: Runtime) -> RecallReport:

@@ -140,6 +140,11 @@ def chunks_of(db: Database, document_id: int, *, fields: bool = True) -> list[Ch
     )
 
 
+def sampled_texts(db: Database, limit: int) -> list[str]:
+    """Texts of chunks, drawn by their hashes: as good as at random, and the same ones each time."""
+    return [text for (text,) in db.execute("SELECT text FROM chunk ORDER BY embed_key LIMIT ?", (limit,))]
+
+
 def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
     """By what the cache knows the vectors of a document, or of all."""
     rows = db.execute("SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,))

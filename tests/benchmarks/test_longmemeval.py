@@ -1,0 +1,97 @@
+"""The runner for LongMemEval, on a file of its published shape that was made up for this test."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.longmemeval import Asked, print_recall, read_questions, recall, run
+
+SESSIONS = {
+    "a_1": "I bought a green kayak for the lake.",
+    "a_2": "The kayak cost 400 euros, and the paddle 60.",
+    "b_1": "My sister bakes rye bread on Sundays.",
+    "b_2": "The choir sings a requiem in November.",
+}
+
+
+def record(id_: str, kind: str, question: str, sessions: Sequence[str], evidence: Sequence[str]) -> dict[str, Any]:
+    return {
+        "question_id": id_,
+        "question_type": kind,
+        "question": question,
+        "answer": "as told",
+        "question_date": "2023/06/01 (Thu) 10:00",
+        "haystack_session_ids": list(sessions),
+        "haystack_dates": ["2023/05/20 (Sat) 02:21" for _ in sessions],
+        "haystack_sessions": [
+            [
+                {"role": "user", "content": SESSIONS[session], "has_answer": session in evidence},
+                {"role": "assistant", "content": "Noted."},
+            ]
+            for session in sessions
+        ],
+        "answer_session_ids": list(evidence),
+    }
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    records = [
+        record("q1", "multi-session", "What did the kayak and the paddle cost?", list(SESSIONS), ["a_1", "a_2"]),
+        record("q2", "single-session-user", "Who bakes rye bread?", ["b_2", "b_1"], ["b_1"]),
+        record("q3_abs", "single-session-user", "What is the name of my parrot?", ["b_2"], ["b_2"]),
+    ]
+    file = tmp_path / "longmemeval_s.json"
+    file.write_text(json.dumps(records), encoding="utf-8")
+    return file
+
+
+def test_sessions_become_notes_with_their_date_and_a_paragraph_a_turn(data: Path) -> None:
+    first, *_ = read_questions(data)
+    assert first.sessions["a_1"] == (
+        "# Session of 2023/05/20 (Sat) 02:21\n\nuser: I bought a green kayak for the lake.\n\nassistant: Noted.\n"
+    )
+    assert first.evidence == {"a_1", "a_2"}
+
+
+def test_every_question_is_asked_of_its_own_history_and_once(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = run(data, tmp_path / "home")
+    assert [one.id for one in asked] == ["q1", "q2", "q3_abs"]
+    assert set(asked[0].found[:2]) == {"a_1", "a_2"}
+    assert asked[1].found[0] == "b_1"
+    assert all(
+        set(one.found) <= set(question.sessions) for one, question in zip(asked, read_questions(data), strict=True)
+    )
+
+    monkeypatch.setattr("benchmarks.longmemeval.ask", None)  # another question would fail
+    assert run(data, tmp_path / "home") == asked
+    print_recall(asked)
+    printed = capsys.readouterr().out
+    assert "single-session-user                  1     1.000     1.000     1.000     1.000" in printed
+    assert "1 questions without an answer" in printed
+
+
+def test_strict_recall_wants_all_of_the_evidence() -> None:
+    others = tuple(f"x{number}" for number in range(4))
+    asked = [
+        Asked("1", "multi-session", ("a", "b"), ("a", *others, "b"), "high"),
+        Asked("2", "multi-session", ("c",), ("c",), "high"),
+        Asked("3", "knowledge-update", ("d",), others, "low"),
+        Asked("4_abs", "knowledge-update", ("d",), ("d",), "none"),
+    ]
+    measured = recall(asked)
+    assert measured["multi-session"].all_at == {5: 0.5, 10: 1.0}
+    assert measured["multi-session"].any_at == {5: 1.0, 10: 1.0}
+    assert measured["knowledge-update"].any_at == {5: 0.0, 10: 0.0}
+    assert measured["all"].queries == 3
+
+
+def test_a_file_of_another_shape_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('[{"question": "what?"}]', encoding="utf-8")
+    with pytest.raises(KeyError):
+        read_questions(tmp_path / "other.json")
