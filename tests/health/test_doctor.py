@@ -47,12 +47,14 @@ def test_notes_are_found_by_what_they_and_others_call_them(index: VaultIndex) ->
 
 
 def test_what_is_hard_to_find_is_named(index: VaultIndex, tmp_path: Path) -> None:
-    write(tmp_path / "vault", {f"crowd/{n}.md": f"# Log {n}\n\nnotes notes notes\n" for n in range(8)})
-    write(tmp_path / "vault", {"z.md": "# Zebra\n\nOf stripes.\n", "by.md": "Read [[z|notes]].\n"})
+    write(tmp_path / "vault", {f"crowd/{n}.md": f"# Log {n}\n\nnotes notes notes\n" for n in range(12)})
+    # What more than three documents are called is no name that puts one first.
+    write(tmp_path / "vault", {f"z{n}.md": "# Zebra\n\nOf stripes.\n" for n in range(4)})
+    write(tmp_path / "vault", {"by.md": "".join(f"Read [[z{n}|notes]].\n" for n in range(4))})
     index.sync()
     recall = index.doctor(recall=True).recall
     assert recall is not None
-    assert ("notes", "link", "z.md") in {(one.query, one.named_by, one.path) for one in recall.hard}
+    assert ("notes", "link") in {(one.query, one.named_by) for one in recall.hard}
     assert recall.recall_5 < 1.0
 
 
