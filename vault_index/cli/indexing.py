@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
-from vault_index.cli.client import call_here, call_with_progress, home_of, with_source
+from vault_index.cli.client import call, call_here, call_with_progress, home_of, with_source
 from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
 
@@ -48,6 +48,8 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     if "no_sync" not in args:
         report = _work(options, "sync", {"embed": False} if "embed" in args else {})
     show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
+    if report and (advice := call(options, "status", {})["embedder"].get("advice")):
+        remark(options, f"{advice[0].upper()}{advice[1:]}")
     return _exit_code(options, "init", report)
 
 

