@@ -8,7 +8,9 @@ from vault_index.terms import (
     index_text_in_place,
     index_words,
     is_prefix,
+    is_word,
     mostly_cjk,
+    placed_words,
     query_parts,
     query_phrase,
 )
@@ -21,6 +23,11 @@ from vault_index.terms import (
         ("全文検索", " 全文 文検 検索 索 "),
         ("用Docker的网络", " 用 用 Docker 的网 网络 络 "),
         ("김치볶음밥 맛", " 김치 치볶 볶음 음밥 밥   맛 맛 "),
+        ("ภาษาไทย", " ภาษ าษา ษาไ าไท ไทย ย ทย "),
+        ("ນ້ຳ ខ្មែរ မြန်မာ", " ນຳ ຳ   ខមរ រ មរ   မနမ မ နမ "),
+        ("Книгами ёжик Йод", "Книгами ежик Йод\nКнигаˑ"),
+        ("Αθήνα ΠΊΤΣΜΠΕΡΓΚ", "Αθηνα ΠΙΤΣΜΠΕΡΓΚ\nΠΙΤΣΜˑ"),
+        ("والكِتَاب أن", "والكتاب ان\nوالكˑ الكتˑ لكتاˑ كتابˑ"),
         ("useEffect and HTTPServer2", "useEffect and HTTPServer2\nuse Effect HTTP Server 2"),
         ("snake_case kebab-case GitHub", "snake_case kebab-case GitHub\nGit Hub"),
         ("NASA and iPhone", "NASA and iPhone\ni Phone"),
@@ -39,6 +46,11 @@ def test_what_is_indexed(text: str, indexed: str) -> None:
         ("全文検索", ["全文", "文検", "検索"]),
         ("索", ["索"]),
         ("Docker网络", ["网络", "Docker"]),
+        ("山の高さは", ["山の", "の高", "高さ", "さは", "山", "高"]),
+        ("ไทย", ["ไทย"]),
+        ("น้ำใจ", ["นำใ", "ำใจ"]),
+        ("Словами", ["Словами", "Словаˑ"]),
+        ("بالكتب", ["بالكتب", "بالكˑ", "الكتˑ", "لكتبˑ"]),
     ],
 )
 def test_what_is_looked_for(word: str, parts: list[str]) -> None:
@@ -49,6 +61,31 @@ def test_a_single_character_is_looked_for_as_a_beginning() -> None:
     assert is_prefix("索")
     assert not is_prefix("a")
     assert not is_prefix("全文")
+    assert is_prefix("ไท")
+    assert not is_prefix("ไทย")
+    assert not is_prefix("к")
+
+
+def test_forms_of_a_word_have_a_piece_in_common() -> None:
+    for one, other in [
+        ("Комиссией", "комиссиях"),
+        ("παραδείγματα", "ΠΑΡΑΔΕΙΓΜΑ"),
+        ("والمدرسة", "مدرسه"),
+        ("בספריות", "ספריות"),
+    ]:
+        assert set(index_words(one)) & set(index_words(other)), one
+
+
+def test_pieces_and_n_grams_are_no_words() -> None:
+    assert [word for word in index_words("Книгами 全文検 ไทยๆ caféß") if is_word(word)] == ["книгами", "caféß"]
+
+
+def test_words_are_placed_with_their_marks() -> None:
+    text = "ที่ดิน كِتَاب"
+    places = {word: text[start:end] for start, end, word in placed_words(text)}
+    assert places["ทดน"] == "ที่ดิน"
+    assert places["ทด"] == "ที่ดิ"
+    assert places["كتاب"] == places["كتابˑ"] == "كِتَاب"
 
 
 @given(st.text(alphabet="全文検索 ab네", max_size=12), st.integers(0, 11), st.integers(1, 4))
@@ -67,7 +104,7 @@ def test_any_part_of_a_text_is_a_phrase_of_the_index(text: str, start: int, size
     [
         ("Running Café", ["running", "café"]),
         ("検索", ["検索"]),
-        ("全文検索の話", ["全文", "文検", "検索", "索の", "の話"]),
+        ("全文検索の話", ["全文", "文検", "検索", "索の", "の話", "話"]),
         ("useEffect(snake_case)", ["useeffect", "snake", "case", "use", "effect"]),
     ],
 )

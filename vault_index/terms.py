@@ -1,21 +1,38 @@
-"""Words as the index knows them, where they differ from words as written (CJK text and compound identifiers), and
-stopwords.
+"""Words as the index knows them, where they differ from words as written, and stopwords.
 
-SQLite takes a run of Han, Kana or Hangul for one word, and `useEffect` too. So the indexed text and the question are
-both rewritten first. CJK runs become their overlapping 2-grams, the usual remedy where there is no dictionary
-(Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2.2.1); on the judged Chinese questions they take
-nDCG@10 from .008 to .98. Identifiers get their parts beside them (`snake_case` and `kebab-case` are split anyway).
+SQLite takes a run of Han, Kana, Hangul or Thai for one word, and `useEffect` too. So the indexed text and the question
+are both rewritten first. CJK runs become their overlapping 2-grams, the usual remedy where there is no dictionary
+(Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2.2.1); runs of Thai, Lao, Khmer and Burmese the
+3-grams of their letters. Words of alphabets whose endings SQLite's stemmer does not know get their beginning beside
+them, and those of Arabic and Hebrew, which take prefixes too, their 4-grams (McNamee and Mayfield, Character n-gram
+tokenization for European language text retrieval, Information Retrieval 7, 2004). Identifiers get their parts beside
+them (`snake_case` and `kebab-case` are split anyway). docs/recall.md says what each of these is worth.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from operator import add
 
 _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+_KANA = "\u3041-\u30ff"
+# Thai and Lao, Burmese, Khmer, with their marks, which SQLite takes for spaces.
+_SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
+_INFLECTED = "\u0370-\u052f\u0531-\u0587\u10a0-\u10ff\u1c80-\u1cbf\u1f00-\u1fff\ua640-\ua69f"  # Greek to Georgian
+_PREFIXED = "\u0591-\u05ea\u0610-\u0669\u066e-\u06d3\u06d5-\u06dc\u06ee-\u06ff\u0750-\u077f"  # Hebrew and Arabic
+_SPACELESS = ("cjk", "syllabic")
+_SYLLABIC_GRAM = 3
+_PREFIXED_GRAM = 4
+_BEGINNING = 5
+_PIECE = "\u02d1"
+"""Ends a piece of a word, so that it is no word: a letter to SQLite, in use in phonetic transcription alone."""
+# Letters that are written one for the other.
+_ALIKE = {"ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": ""}
 # Bytes as what they are, to see at once that a text has no hump.
 _KINDS = bytes(
     ord("A" if chr(byte).isupper() else "a" if chr(byte).islower() else "0" if chr(byte).isdigit() else " ")
@@ -30,24 +47,50 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 
 @cache
-def _cjk_run() -> re.Pattern[str]:
+def _runs() -> re.Pattern[str]:
     """Compiled for the first text that is not ASCII: so wide a set of characters takes 10 ms."""
-    return re.compile(f"[{_CJK}]+")
+    return re.compile(f"(?P<cjk>[{_CJK}]+)|(?P<syllabic>[{_SYLLABIC}]+)|[{_INFLECTED}]+|(?P<prefixed>[{_PREFIXED}]+)")
+
+
+@cache
+def _lone_han() -> re.Pattern[str]:
+    """A Han character among Kana. Among itself it is half of a 2-gram, and by itself a prefix."""
+    return re.compile(f"(?<![{_HAN}])[{_HAN}](?=[{_KANA}])|(?<=[{_KANA}])[{_HAN}](?![{_HAN}])")
+
+
+@cache
+def _any_run() -> re.Pattern[str]:
+    """One set of characters is looked for several times faster than four: text in Latin letters needs no more."""
+    return re.compile(f"[{_CJK}{_SYLLABIC}{_INFLECTED}{_PREFIXED}]")
+
+
+def _as_it_stands(text: str) -> bool:
+    return text.isascii() or _any_run().search(text) is None
 
 
 def index_text(text: str) -> str:
-    """`text` as it is indexed: CJK runs as 2-grams in place, the parts of identifiers at the end."""
-    return _with_parts(text, _with_grams(text))
+    """`text` as it is indexed: what is written without spaces as n-grams in place, parts and pieces at the end."""
+    pieces: list[str] = []
+    indexed = text if _as_it_stands(text) else _runs().sub(lambda run: _as_indexed(run, pieces), text)
+    pieces[:0] = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
+    return f"{indexed}\n{' '.join(pieces)}" if pieces else indexed
 
 
-def index_text_without_cjk(text: str) -> str:
-    """The same, with nothing where CJK runs stand: what is left are words."""
-    return _with_parts(text, text if text.isascii() else _cjk_run().sub(" ", text))
+def index_text_without_grams(text: str) -> str:
+    """The same, with nothing where text without spaces stands, and no pieces: what is left are words."""
+    words = text if _as_it_stands(text) else _words_alone(text)
+    parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
+    return f"{words}\n{' '.join(parts)}" if parts else words
+
+
+def _words_alone(text: str) -> str:
+    return _runs().sub(lambda run: " " if _is_spaceless(run) else _folded(run[0]), text)
 
 
 def index_text_in_place(text: str) -> str:
     """`text` with all words the index holds of it, each on its line."""
-    text = _with_grams(text)
+    if not _as_it_stands(text):
+        text = "\n".join(map(_line_in_place, text.split("\n")))
     # Humps are found in bytes of one kind each, a character a byte, several times faster than in text.
     kinds = text.encode("ascii", "replace").translate(_KINDS)
     pieces, end = [], 0
@@ -60,39 +103,107 @@ def index_text_in_place(text: str) -> str:
     return "".join((*pieces, text[end:]))
 
 
-def _with_parts(text: str, indexed: str) -> str:
-    parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
-    return f"{indexed}\n{' '.join(parts)}" if parts else indexed
+def _line_in_place(line: str) -> str:
+    pieces: list[str] = []
+    return line if line.isascii() else " ".join((_runs().sub(lambda run: _as_indexed(run, pieces), line), *pieces))
 
 
-def _with_grams(text: str) -> str:
-    """CJK runs as 2-grams, and their last characters by themselves: they begin no 2-gram."""
-    if text.isascii():
-        return text
-    return _cjk_run().sub(lambda run: f" {' '.join(_grams(run[0]))} {run[0][-1]} ", text)
+def _as_indexed(run: re.Match[str], pieces: list[str]) -> str:
+    """A run of letters as the index holds it; the pieces of a word are added to `pieces`."""
+    if run.lastgroup not in _SPACELESS:
+        pieces += _pieces(run[0], run.lastgroup)
+        return _folded(run[0])
+    # The last characters stand by themselves as well: they begin no n-gram.
+    tails = [run[0][-1]] if run.lastgroup == "cjk" else _tails(_letters(run[0]))
+    return f" {' '.join((*_grams(run), *tails))} "
 
 
-def query_parts(word: str) -> list[str]:
+def _is_spaceless(run: re.Match[str]) -> bool:
+    return run.lastgroup in _SPACELESS
+
+
+def _grams(run: re.Match[str]) -> list[str]:
+    if run.lastgroup == "cjk":
+        return list(map(add, run[0], run[0][1:])) or [run[0]]
+    letters = _letters(run[0])
+    ends = range(_SYLLABIC_GRAM, len(letters) + 1)
+    return [letters[end - _SYLLABIC_GRAM : end] for end in ends] or [letters]
+
+
+def _tails(letters: str) -> list[str]:
+    return [letters[-size:] for size in range(1, _SYLLABIC_GRAM) if size < len(letters)]
+
+
+def _letters(run: str) -> str:
+    """The letters of a run, without vowel signs and tones, which SQLite does not see."""
+    return "".join(filter(str.isalnum, run))
+
+
+@lru_cache(maxsize=50_000)  # the same few words come again in text after text
+def _pieces(word: str, script: str | None) -> tuple[str, ...]:
+    """What the forms of a word have in common, as far as its letters can tell."""
+    if script in _SPACELESS:
+        return ()
+    word = _folded(word)
+    if script == "prefixed":
+        return tuple(word[end - _PREFIXED_GRAM : end] + _PIECE for end in range(_PREFIXED_GRAM, len(word) + 1))
+    return (word[:_BEGINNING] + _PIECE,) if len(word) > _BEGINNING else ()
+
+
+class _Folded(dict[int, str]):
+    """What a letter becomes in the index, worked out when it is first met (for `str.translate`)."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        base = unicodedata.normalize("NFD", letter)[0]
+        if unicodedata.category(base).startswith("M"):
+            base = ""
+        elif "\u0400" <= letter <= "\u052f" and letter not in "ёЁ":  # `й` is another letter than `и`
+            base = letter
+        self[code] = _ALIKE.get(base, base)
+        return self[code]
+
+
+_FOLDED = _Folded()
+
+
+@lru_cache(maxsize=50_000)  # the same few words come again in text after text
+def _folded(word: str) -> str:
+    """A Greek, Cyrillic, Arabic or Hebrew word without accents and vowel marks: SQLite takes them off Latin alone."""
+    return word.translate(_FOLDED)
+
+
+def query_parts(word: str, *, pieces: bool = True) -> list[str]:
     """What to look for instead of a word of a question, each as a phrase, any of which may match.
 
-    A single CJK character comes back as it is: it begins a 2-gram wherever it stands, or ends a run.
+    What is shorter than an n-gram comes back as it is: it begins one wherever it stands, or ends a run. So does a Han
+    character between others: beside Kana it is a word of its own.
     """
-    runs = _cjk_run().findall(word) if not word.isascii() else []
-    if runs:
-        others = [rest for rest in _cjk_run().split(word) if _WORD.search(rest)]
-        return [*(gram for run in runs for gram in _grams(run)), *others]
     compounds = [" ".join(_PARTS.findall(compound)) for compound in _compounds(word)]
-    return [word, *compounds]
+    if word.isascii():
+        return [word, *compounds]
+    runs = list(_runs().finditer(word))
+    of_words = [piece for run in runs if pieces for piece in _pieces(run[0], run.lastgroup)]
+    grams = [gram for run in runs if _is_spaceless(run) for gram in _grams(run)]
+    if grams:
+        others = filter(_WORD.search, _words_alone(word).split())
+        return [*grams, *(_lone_han().findall(word) if pieces else ()), *others, *of_words]
+    return [_words_alone(word), *compounds, *of_words]
 
 
 def query_phrase(phrase: str) -> str:
     """A phrase of a question as it stands in the index."""
-    return phrase if phrase.isascii() else _cjk_run().sub(lambda run: f" {' '.join(_grams(run[0]))} ", phrase)
+    return phrase if phrase.isascii() else _runs().sub(_in_a_row, phrase)
+
+
+def _in_a_row(run: re.Match[str]) -> str:
+    return f" {' '.join(_grams(run))} " if _is_spaceless(run) else _folded(run[0])
 
 
 def is_prefix(part: str) -> bool:
-    """Whether a part must be looked for as a beginning: a single CJK character is half of a 2-gram."""
-    return len(part) == 1 and not part.isascii() and _cjk_run().fullmatch(part) is not None
+    """Whether a part must be looked for as a beginning: it is shorter than the n-grams of its script."""
+    run = None if part.isascii() or len(part) >= _SYLLABIC_GRAM else _runs().fullmatch(part)
+    return run is not None and (run.lastgroup == "syllabic" or (run.lastgroup == "cjk" and len(part) == 1))
 
 
 def is_plain(text: str) -> bool:
@@ -100,39 +211,58 @@ def is_plain(text: str) -> bool:
     return text.isascii() and not next(_compounds(text), "")
 
 
-def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where the words stand that the index holds of `text`, start and end: identifiers and their parts, CJK text as
-    characters and 2-grams."""
-    apart = text if text.isascii() else _cjk_run().sub(lambda run: " " * len(run[0]), text)
-    spans = [word.span() for word in _TOKEN.finditer(apart)]
+def placed_words(text: str) -> list[tuple[int, int, str]]:
+    """The words that the index holds of `text`, each with where it stands, start and end: identifiers and their parts,
+    words and their pieces, and of text without spaces characters and n-grams."""
+    runs = [] if text.isascii() else list(_runs().finditer(text))
+    apart = _runs().sub(lambda run: " " * len(run[0]) if _is_spaceless(run) else run[0], text) if runs else text
+    words = [(*word.span(), _folded(word[0]) if runs else word[0]) for word in _TOKEN.finditer(apart)]
     compounds = set(_compounds(text))
-    spans += [
-        (start + part.start(), start + part.end())
-        for start, end in (spans if compounds else ())
-        if text[start:end] in compounds
-        for part in _PARTS.finditer(text[start:end])
+    words += [
+        (start + part.start(), start + part.end(), part[0])
+        for start, _, word in (words if compounds else ())
+        if word in compounds
+        for part in _PARTS.finditer(word)
     ]
-    for run in _cjk_run().finditer(text) if apart is not text else ():
-        spans += [(at, end) for at in range(*run.span()) for end in (at + 1, at + 2) if end <= run.end()]
-    return spans
+    for run in runs:
+        words += _placed(run)
+    return words
+
+
+def _placed(run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    start, end = run.span()
+    if not _is_spaceless(run):
+        yield from ((start, end, word) for word in (_folded(run[0]), *_pieces(run[0], run.lastgroup)))
+        return
+    cjk = run.lastgroup == "cjk"
+    places = [start + at for at, letter in enumerate(run[0]) if cjk or letter.isalnum()]
+    for first in range(len(places)):
+        for last in range(first + 1, min(first + (2 if cjk else _SYLLABIC_GRAM), len(places)) + 1):
+            stop = places[last] if last < len(places) else end
+            yield places[first], stop, "".join(run.string[at] for at in places[first:last])
 
 
 def index_words(text: str) -> list[str]:
-    """The different words the index looks up for `text`, in lower case: identifiers and their parts, and CJK text as
-    2-grams."""
-    parts = [part for compound in _compounds(text) for part in _PARTS.findall(compound)]
-    return list(dict.fromkeys(word.lower() for word in (*_TOKEN.findall(query_phrase(text)), *parts)))
+    """The different words the index looks up for `text`, in lower case: identifiers and their parts, words and their
+    pieces, and text without spaces as n-grams."""
+    words = _TOKEN.findall(query_phrase(text))
+    words += [part for compound in _compounds(text) for part in _PARTS.findall(compound)]
+    if not text.isascii():
+        words += _lone_han().findall(text)
+        words += [piece for run in _runs().finditer(text) for piece in _pieces(run[0], run.lastgroup)]
+    return list(dict.fromkeys(map(str.lower, words)))
 
 
-def holds_cjk(word: str) -> bool:
-    return not word.isascii() and _cjk_run().search(word) is not None
+def is_word(word: str) -> bool:
+    """Whether it is a word as people write them: no n-gram, no piece of another word."""
+    return word.isascii() or not (_PIECE in word or any(map(_is_spaceless, _runs().finditer(word))))
 
 
 def mostly_cjk(text: str) -> bool:
     """Whether more of its letters are Chinese, Japanese or Korean than not."""
     if text.isascii():
         return False
-    cjk = sum(map(len, _cjk_run().findall(text)))
+    cjk = sum(len(run[0]) for run in _runs().finditer(text) if run.lastgroup == "cjk")
     return cjk > sum(map(len, _TOKEN.findall(text))) - cjk
 
 
@@ -149,10 +279,6 @@ def _compounds(text: str) -> Iterator[str]:
             end = kinds.find(b" ", hump.end())
             end = len(kinds) if end < 0 else end
             yield text[start:end]
-
-
-def _grams(run: str) -> list[str]:
-    return list(map(add, run, run[1:])) or [run]
 
 
 # Stopwords of the languages notes are most often written in: they match, but do not decide. A word that is a topic in

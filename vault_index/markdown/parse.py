@@ -10,7 +10,7 @@ from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text,
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.models import Block, Fault, ParsedDocument
-from vault_index.terms import holds_cjk
+from vault_index.terms import is_word
 
 _LONGEST_TAG = 500
 _MOST_TAGS = 10_000
@@ -115,7 +115,7 @@ def _says_something(one: FieldText) -> bool:
     if one.key in _OF_MEMORIES or one.key in NO_FIELDS | _SHOWN:
         return one.key in _OF_MEMORIES
     words = not one.text.startswith("[[") and len(one.text.split()) >= _SENTENCE_WORDS
-    return words or (len(one.text) >= _SENTENCE_CJK and holds_cjk(one.text))
+    return words or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:

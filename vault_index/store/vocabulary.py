@@ -18,7 +18,7 @@ from unicodedata import combining, normalize
 import apsw
 
 from vault_index.store.connection import Database, translated
-from vault_index.terms import holds_cjk, index_text_without_cjk
+from vault_index.terms import index_text_without_grams, is_word
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
 _LENGTHS = range(2, 41)
@@ -146,6 +146,14 @@ class Vocabulary:
         )
         return {word: (stem, chunks) for word, stem, chunks in rows}
 
+    def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
+        """The commonest words whose stem begins with `word`, each with how many texts hold it; one of each stem."""
+        return self._db.execute(
+            "SELECT word, max(chunks) FROM term WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+            " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
+            (plain(word), limit),
+        )
+
 
 def plain(word: str) -> str:
     """Latin letters without their accents."""
@@ -159,7 +167,7 @@ def plain(word: str) -> str:
 
 def _words(text: str) -> set[bytes]:
     """The different words of a text in lower case, and the parts of its identifiers."""
-    text = index_text_without_cjk(text)
+    text = index_text_without_grams(text)
     words = set(text.encode().translate(_FOLDED).split())
     if not text.isascii():
         others = {word for word in words if not word.isascii()}
@@ -180,7 +188,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _counts(word: str) -> bool:
-    return len(word) in _LENGTHS and not word.isnumeric() and not holds_cjk(word)
+    return len(word) in _LENGTHS and not word.isnumeric() and is_word(word)
 
 
 def stems(db: Database, words: Collection[str]) -> dict[str, str]:

@@ -154,7 +154,7 @@ def term_expression(term: Term) -> str:
     """The FTS5 expression of one term; a word is found by any of its parts."""
     if term.kind == "phrase":
         return _condition(term)
-    parts = dict.fromkeys(query_parts(term.text))
+    parts = dict.fromkeys(query_parts(term.text, pieces=term.kind != "prefix"))
     if term.kind == "prefix":
         return _joined("OR", _prefix_forms(parts, term.text))
     return _joined("OR", [_quoted(part) + "*" * is_prefix(part) for part in parts])
@@ -224,7 +224,7 @@ def _split(nodes: Iterable[Node], *, negated: bool) -> tuple[list[str], list[str
 def _condition(term: Term) -> str:
     """A term as a condition: of a Chinese, Japanese or Korean word all characters in a row, not any part of it."""
     phrase = query_phrase(term.text).strip()
-    compounds = query_parts(term.text)[1:] if term.kind != "phrase" and phrase == term.text else []
+    compounds = query_parts(term.text, pieces=False)[1:] if term.kind != "phrase" and phrase == term.text else []
     parts = dict.fromkeys([phrase, *compounds])
     if term.kind == "prefix":
         return _joined("OR", _prefix_forms(parts, term.text))

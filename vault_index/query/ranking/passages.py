@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_index.query.ranking.retrieval import QueryTerm
-from vault_index.terms import index_text_in_place, is_plain, word_spans
+from vault_index.terms import index_text_in_place, is_plain, placed_words
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
 """Distances in passages, each with the weight of a term that stands so far away."""
@@ -115,10 +115,10 @@ class TermMatcher:
             return ()
         # Where words stand as the index holds them, those that may match are found several times faster.
         likely = self._pattern.finditer(text.lower())
-        places = [word.span() for word in likely] if is_plain(text) else word_spans(text)
-        words = fold("\n".join([text[start:end] for start, end in places])).split("\n")
+        places = [(*word.span(), word[0]) for word in likely] if is_plain(text) else placed_words(text)
+        words = fold("\n".join([word for _, _, word in places])).split("\n")
         matches = self._match_words(set(filter(self._pattern.match, words)))
-        found = {place for place, word in zip(places, words, strict=False) if matches.get(word)}
+        found = {(start, end) for (start, end, _), word in zip(places, words, strict=False) if matches.get(word)}
         # Of CJK text both characters and 2-grams are looked at; a character that matches alone is what was asked for.
         found -= {(start, start + 2) for start, end in found if end == start + 1}
         spans: list[tuple[int, int]] = []

@@ -16,7 +16,7 @@ from vault_index.store.documents import documents_of, first_chunks
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import cosines
 from vault_index.store.vocabulary import document_frequencies
-from vault_index.terms import holds_cjk, index_words, is_stopword
+from vault_index.terms import index_words, is_prefix, is_stopword
 
 _MAX_RARE_TERMS = 6
 """Terms that find the candidates of a long query: looking for all thirty words of one costs several times as much."""
@@ -103,8 +103,7 @@ def read_query_terms(
     for word, prefix in words:
         frequency = max(frequencies.get(form, 0) for form in forms[word])
         weights = {stems.get(form, form): weight for form, weight in reversed(forms[word].items())}
-        half = len(word) == 1 and holds_cjk(word)  # of a 2-gram
-        found.append(QueryTerm(word, weights, prefix or half, _idf(frequency, chunks), known=frequency > 0))
+        found.append(QueryTerm(word, weights, prefix or is_prefix(word), _idf(frequency, chunks), known=frequency > 0))
     return tuple(found)
 
 

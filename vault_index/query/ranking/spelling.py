@@ -2,7 +2,7 @@
 
 Candidates are found by edits (Damerau-Levenshtein distance in its optimal string alignment: a letter more, less or
 other, or two swapped) and ranked by edits, by how common they are, and by whether the first letter agrees, which is
-seldom wrong. A space left out or put in is an edit, too.
+seldom wrong. A space left out or put in is an edit, too. Where nothing is near, the words that begin so are meant.
 """
 
 import math
@@ -16,12 +16,12 @@ from vault_index.query.language.tree import Term
 from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import Vocabulary, document_frequencies, plain
-from vault_index.terms import index_words, is_stopword
+from vault_index.terms import index_words, is_stopword, is_word
 
-# Notes hold errors, too. A word that one text in `_RARE` holds is taken for one where a word one edit away is
-# `_MORE_COMMON` times as frequent. With a tenth of that, hundreds of good words would be corrected.
+# Notes hold errors, too. A word that one text holds, or one in `_RARE`, is taken for one where a word one edit away is
+# `_MORE_COMMON` times as frequent. With a fifth of that, as many good words would be corrected as bad ones.
 _RARE = 2000
-_MORE_COMMON = 100
+_MORE_COMMON = 50
 
 _MOST_EDITS = 3
 _LEAST_THRESHOLD = 0.5  # of a word that differs in more nobody would say that it is misspelled
@@ -29,6 +29,7 @@ _SPACE = 1.3  # edits: of two explanations the one within a word is likelier
 _COMMON = 0.12  # edits that a word e times as common may be further away
 _FIRST_LETTER = 0.4  # edits that a word with the same first letter may be further away
 _SHORTEST = 3
+_SHORTEST_BEGINNING = 5  # of a word that nobody has typed to its end
 _MOST_WORDS = 16  # of one query: more is a pasted text in another language
 _MOST_CORRECTIONS = 3
 _LEAST_SHARE = 0.1
@@ -80,6 +81,7 @@ NO_CORRECTIONS = Spelling({}, {})
 def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
     """The corrections of the words of a query; phrases and prefixes stay as typed."""
     words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
+    words = list(filter(is_word, words))
     suspects = suspected_typos(document_frequencies(reader, words), count_rows(reader, "chunk")) if words else {}
     if not suspects:
         return NO_CORRECTIONS
@@ -107,7 +109,10 @@ def suspected_typos(frequencies: Mapping[str, int], texts: int) -> dict[str, int
     return {
         word: frequency
         for word, frequency in frequencies.items()
-        if frequency * _RARE <= texts and len(word) >= _SHORTEST and word.isalpha() and not is_english(word)
+        if (frequency < 2 or frequency * _RARE <= texts)
+        and len(word) >= _SHORTEST
+        and word.isalpha()
+        and not is_english(word)
     }
 
 
@@ -148,7 +153,7 @@ def _joined_pairs(
 
 
 def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: float) -> Iterator[_Candidate]:
-    """Similar words, one of each stem, and the best two words that make up the word."""
+    """Similar words, one of each stem, or words that begin with the word; and the best two that make it up."""
     best: dict[str, _Candidate] = {}
     near = _near(word, 1 if frequency else _MOST_EDITS, vocabulary, threshold)
     for text, (stem, chunks) in vocabulary.look_up(near).items() if near else ():
@@ -160,6 +165,10 @@ def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: fl
             )
             best[stem] = min(candidate, best.get(stem, candidate))
     yield from best.values()
+    if not best and frequency == 0 and len(word) >= _SHORTEST_BEGINNING and threshold < 1:
+        for text, chunks in vocabulary.beginning_with(word, _MOST_CORRECTIONS):
+            if len(word) >= _LEAST_THRESHOLD * len(text):
+                yield _Candidate(_cost(len(text) - len(word), chunks, same_letter=True), text, len(word) / len(text))
     if frequency == 0 and _without_space(word) >= threshold and (halves := _halves(word, vocabulary)):
         chunks, text = halves
         yield _Candidate(_cost(_SPACE, chunks, same_letter=True), text, _without_space(word))
