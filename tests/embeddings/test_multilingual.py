@@ -83,6 +83,16 @@ def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder, monkeypatch
         assert LocalEmbedder(CONFIG).embed(TEXTS) == expected
 
 
+def test_the_checksums_are_those_of_what_is_built_here() -> None:
+    from vault_index.embeddings.multilingual import _SUMS
+
+    root = Path(__file__).resolve().parent.parent.parent
+    lines = (root / "tools" / "multilingual" / "SHA256SUMS").read_text("utf-8").splitlines()
+    assert {name: digest for digest, name in map(str.split, lines)} == _SUMS
+    notice = (root / "NOTICE").read_text("utf-8")
+    assert all(f"{digest}  {name}" in notice for name, digest in _SUMS.items() if name != "centre.f32")
+
+
 @built
 def test_a_question_is_told_from_a_passage(embedder: LocalEmbedder) -> None:
     text = "The database is copied every night."

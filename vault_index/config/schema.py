@@ -67,7 +67,11 @@ class EmbeddingConfig:
         "speaks OpenAI's embeddings API. `none`: search by keywords only.",
         choices=("local", "openai", "none"),
     )
-    model: str = setting("", "The name of the model; empty for the provider's default.")
+    model: str = setting(
+        "",
+        "The name of the model; empty for the provider's default. With `local`, `multilingual-e5-small` is the other "
+        "one, for notes that are not English: `pip install 'vault-index[multilingual]'`.",
+    )
     base_url: str = setting("", "Where the server answers, as `http://localhost:11434/v1`; empty for OpenAI itself.")
     api_key: str = setting("", "The key itself; better kept in the environment or a command.", secret=True)
     api_key_env: str = setting("OPENAI_API_KEY", "The environment variable that holds the key.")

@@ -17,7 +17,7 @@ WINDOW = 510
 """Pieces the model takes in at once, beside `<s>` and `</s>`; it knows no further places."""
 _SUMS = {
     "centre.f32": "09ef9b4e5c9c7e3071e077fab892ccdf5cd7c9b2bb643c2785efcddc3c7b712c",
-    "encoder.onnx": "da111f4e133a229a6bdbd5efe5a6c9ac3c81c56aace929a6c92698c6c1e5bb06",
+    "encoder.onnx": "95fe8414c83845a729ffe18fd64849f4cfca06cdec084266f641910584e5c612",
     "vocabulary.bin": "8171af9dc0a52d32d502239b451acab53336c64d293563fba9c03d2ff82cb6e9",
     "words.q4": "3bdb42d56fa5ba2b3d0630d4187eacdbe8ac6a4c83c762b209ded1377dbc50e2",
 }

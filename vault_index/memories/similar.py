@@ -3,6 +3,7 @@
 import time
 from collections.abc import Collection, Sequence
 
+from vault_index.embeddings.spaces import ENGLISH
 from vault_index.models import Filters
 from vault_index.query.related import mean
 from vault_index.results.memories import NearMemory
@@ -62,9 +63,9 @@ def _words(reader: IndexReader, document: StoredDocument, chunks: Sequence[Chunk
 
 
 def _cosines(reader: IndexReader, chunks: Sequence[ChunkRecord], others: Others) -> dict[int, float]:
-    """Where they tell anything: the figures are those of the local model, which reads English."""
+    """Where they tell anything: the figures are those of the model that comes with the package, which reads English."""
     space = serving_space(reader)
-    if space is None or space.space.provider != "local" or not reader.vectors_work():
+    if space is None or space.space != ENGLISH or not reader.vectors_work():
         return {}
     if mostly_cjk("\n".join(chunk.text for chunk in chunks)):
         return {}
