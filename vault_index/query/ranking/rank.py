@@ -25,7 +25,7 @@ from vault_index.query.ranking.passages import (
 from vault_index.query.ranking.retrieval import Evidence
 from vault_index.store.records import ChunkRecord
 
-TEXT, VECTOR, NAME, PASSAGE = 0.2, 0.5, 0.3, 0.4
+TEXT, VECTOR, NAME, PASSAGE = 0.15, 0.5, 0.3, 0.45
 _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times what the best coverage lacks of 1."""
 _BEST_TEXTS = 3
