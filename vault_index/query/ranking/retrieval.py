@@ -1,9 +1,11 @@
 """Retrieval: the terms of a query with their rarity, and the chunks that each channel (text, vector, name) finds."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from vault_index.models import Filters, Vector
@@ -16,7 +18,7 @@ from vault_index.store.documents import documents_of, first_chunks
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import cosines
 from vault_index.store.vocabulary import document_frequencies
-from vault_index.terms import index_words, is_prefix, is_stopword
+from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 
 _MAX_RARE_TERMS = 6
 """Terms that find the candidates of a long query: looking for all thirty words of one costs several times as much."""
@@ -26,6 +28,7 @@ least `_ENOUGH_RARE` rarer ones do."""
 _ENOUGH_RARE = 2
 _NARROW_DEPTH = 2  # times as many candidates where only the rare terms are looked for
 _MAX_NAMED_DOCUMENTS = 50
+_WORD = re.compile(r"[^\W_]+")
 _NAME_BY_TEXT = 0.3
 """Names are measured by the best of them, or by 0.3 of the best text: one common word in a title is no best name."""
 _FEW = 3
@@ -209,26 +212,33 @@ def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable
     """How far each name says the query: the geometric mean of the share of the query that it says, by rarity, and the
     share of its own words that the query holds (Fowlkes and Mallows). Two words that a long title shares with a long
     question are little of both."""
-    words = {name: [word for word in index_words(name) if not is_stopword(word)] for name in names}
-    stems = reader.stems({word for those in words.values() for word in those})
+    words = {name: [word for word in _words(name) if word not in STOPWORDS] for name in names}
+    every = {*chain.from_iterable(words.values())}
+    matches = _matching(terms, dict(zip(every, every, strict=True)) | reader.stems(every))
+    total = sum(term.weight for term in terms) or 1.0
+    said = {}
+    for name, those in words.items():
+        held = [found for word in those if (found := matches.get(word))]
+        matched = dict(sorted(chain.from_iterable(held)))  # of several weights the highest
+        share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
+        said[name] = math.sqrt(share * len(held) / len(those)) if held else 0.0
+    return said
+
+
+def _words(name: str) -> Sequence[str]:
+    # Most names are plain, and there may be hundreds.
+    return _WORD.findall(name.lower()) if is_plain(name) else index_words(name)
+
+
+def _matching(terms: Sequence[QueryTerm], words: Mapping[str, str]) -> dict[str, list[tuple[int, float]]]:
+    """For words, given with their stems, the numbers of the terms that each matches, with their weights."""
     by_stem = defaultdict[str, list[tuple[int, float]]](list)
     for number, term in enumerate(terms):
         for stem, weight in term.stems.items():
             by_stem[stem].append((number, weight))
-    prefixes = [(number, term.text) for number, term in enumerate(terms) if term.prefix]
-    total = sum(term.weight for term in terms) or 1.0
-    said = {}
-    for name, those in words.items():
-        matched: dict[int, float] = {}
-        held = 0
-        for word in those:
-            matches = [
-                *by_stem.get(stems.get(word, word), ()),
-                *((n, 1.0) for n, start in prefixes if word.startswith(start)),
-            ]
-            held += bool(matches)
-            for number, weight in matches:
-                matched[number] = max(weight, matched.get(number, 0.0))
-        share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
-        said[name] = math.sqrt(share * held / len(those)) if held else 0.0
-    return said
+    matches = {word: list(by_stem[stem]) for word, stem in words.items() if stem in by_stem}
+    for number, prefix in [(number, term.text) for number, term in enumerate(terms) if term.prefix]:
+        for word in words:
+            if word.startswith(prefix):
+                matches.setdefault(word, []).append((number, 1.0))
+    return matches
