@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vault_index.config.schema import RankingConfig
 from vault_index.embeddings import known_share
+from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import VaultIndexError
 from vault_index.models import Askers, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, select_hits, to_hit
@@ -79,6 +80,16 @@ class Answer:
         return (*self.query.degraded, *self.disk.missing())
 
 
+class _Embedded(NamedTuple):
+    """What `Query` has of the same names."""
+
+    vector: Vector | None = None
+    space_id: int | None = None
+    known: float = 0.0
+    crossing: bool = False
+    degraded: tuple[str, ...] = ()
+
+
 class Searcher:
     """Answers queries from one reader. `embed_query` gives the vector of a text in a space, or raises; who asks, and
     for what, is told for what may leave the machine."""
@@ -129,42 +140,42 @@ class Searcher:
             corrected = parse_query(spelling.corrected(text), filters, every=every)
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
-        vector, space_id, known, degraded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
-        by_text = options.mode != "vector" or vector is None
+        embedded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
+        by_text = options.mode != "vector" or embedded.vector is None
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
-        rare = rare_terms(parsed.terms, terms) if by_text and vector is not None else ()
+        rare = rare_terms(parsed.terms, terms) if by_text and embedded.vector is not None else ()
         return Query(
             parsed=parsed,
             terms=terms,
             spelling=spelling,
             match=ranking_expression(parsed.terms, spelling.forms) if by_text else "",
             narrow_match=ranking_expression(rare, spelling.forms) if rare else "",
-            vector=vector,
-            space_id=space_id,
-            known=known,
-            degraded=degraded,
+            vector=embedded.vector,
+            space_id=embedded.space_id,
+            known=embedded.known,
+            crossing=embedded.crossing,
+            degraded=embedded.degraded,
             now=options.as_of or time.time(),
         )
 
-    def _embed(
-        self, text: str, options: SearchOptions, filters: Filters
-    ) -> tuple[Vector | None, int | None, float, tuple[str, ...]]:
-        """The vector of a query, the id of its space, how far its cosines are believed, and why there is none. Vectors
-        of two models are never mixed: the query is embedded for the space that serves, or not at all."""
+    def _embed(self, text: str, options: SearchOptions, filters: Filters) -> "_Embedded":
+        """The vector of a query, or why there is none. Vectors of two models are never mixed: the query is embedded for
+        the space that serves, or not at all."""
         if options.mode == "text" or not text:
-            return None, None, 0.0, ()
+            return _Embedded()
         space = serving_space(self._reader)
         if space is None:
-            return None, None, 0.0, ("vector: there are no vectors",)
+            return _Embedded(degraded=("vector: there are no vectors",))
         if not self._reader.vectors_work():
-            return None, None, 0.0, ("vector: sqlite-vec cannot be loaded",)
+            return _Embedded(degraded=("vector: sqlite-vec cannot be loaded",))
         known = min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
         if known < _UNKNOWN:
-            return None, None, 0.0, ()  # to the model such text is noise
+            return _Embedded()  # to the model such text is noise
         try:
-            return self._embed_query(space, text, options.askers, filters), space.id, known, ()
+            vector = self._embed_query(space, text, options.askers, filters)
         except VaultIndexError as error:
-            return None, None, 0.0, (f"vector: {error.message}",)
+            return _Embedded(degraded=(f"vector: {error.message}",))
+        return _Embedded(vector, space.id, known, space.space == MULTILINGUAL)
 
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""
@@ -194,10 +205,11 @@ class Searcher:
     ) -> Answer:
         """Rank chunks a block at a time until there are enough hits. Blocks do not depend on how many are wanted, so
         that pages do not overlap."""
-        text, vector = bool(query.match), query.known
+        text, vector, power = bool(query.match), query.known, 2 if query.crossing else 1
         wanted = options.offset + options.limit
         in_order = partial(chunks_in_order, self._reader)
-        ordered = self._spread(order(evidence, weights(text=text, vector=vector), in_order), options.per_document)
+        by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)
+        ordered = self._spread(by_channels, options.per_document)
         ordered = with_best_texts(ordered, evidence, _BLOCK) if text else ordered
         matcher = TermMatcher(query.terms, self._reader.stems)
         ranking = Ranking(evidence, (), 0.0)
@@ -212,6 +224,7 @@ class Searcher:
                 matcher,
                 text=text,
                 vector=vector,
+                power=power,
                 boosts=self._boosts(query, chunks) if text or vector else None,
                 better=ranking if start else None,
             )

@@ -122,11 +122,12 @@ def _by_count(weight: float, count: int) -> float:
 class Scorer:
     """Scores the chunks of one answer: each channel is normalised by the best score it has there."""
 
-    def __init__(self, evidence: Mapping[int, Evidence], weights: Parts) -> None:
-        text = _best(one.bm25 for one in evidence.values())
+    def __init__(self, evidence: Mapping[int, Evidence], weights: Parts, power: int) -> None:
+        self._power = power
+        self._text = _best(one.bm25 for one in evidence.values())
         total = weights.text + weights.vector + weights.name + weights.passage
         self._scale = Parts(
-            text=weights.text / total / text,
+            text=weights.text / total,
             vector=weights.vector / total,
             name=weights.name / total,
             passage=weights.passage / total,
@@ -134,16 +135,16 @@ class Scorer:
 
     def parts(self, evidence: Evidence, coverage: float) -> Parts:
         return Parts(
-            text=self._scale.text * max(evidence.bm25 or 0.0, 0.0),
+            text=self._scale.text * (max(evidence.bm25 or 0.0, 0.0) / self._text) ** self._power,
             vector=self._scale.vector * max(evidence.cosine or 0.0, 0.0),
             name=self._scale.name * (evidence.name or 0.0),
-            passage=self._scale.passage * coverage,
+            passage=self._scale.passage * coverage**self._power,
         )
 
     def of_chunk(self, evidence: Evidence) -> float:
         """The score of a chunk by the channels alone."""
         return (
-            self._scale.text * (evidence.bm25 or 0.0)
+            self._scale.text * ((evidence.bm25 or 0.0) / self._text) ** self._power
             + self._scale.vector * (evidence.cosine or 0.0)
             + self._scale.name * (evidence.name or 0.0)
         )
@@ -156,10 +157,13 @@ def _best(scores: Iterable[float | None]) -> float:
 
 
 def order(
-    evidence: Mapping[int, Evidence], weights: Parts, in_order: Callable[[Collection[int]], Mapping[int, int]]
+    evidence: Mapping[int, Evidence],
+    weights: Parts,
+    in_order: Callable[[Collection[int]], Mapping[int, int]],
+    power: int = 1,
 ) -> list[int]:
     """Chunk ids, best first, as far as the channels alone can tell; `in_order` gives the positions of equal ones."""
-    scorer = Scorer(evidence, weights)
+    scorer = Scorer(evidence, weights, power)
     scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
     counts = Counter(scores.values())
     place = in_order(tied) if (tied := [id_ for id_, score in scores.items() if counts[score] > 1]) else {}
@@ -185,17 +189,20 @@ def rank(
     *,
     text: bool,
     vector: float,
+    power: int = 1,
     boosts: Boosts | None = None,
     better: Ranking | None = None,
 ) -> Ranking:
     """The passages of `chunks`, best first; ties by path and place, so that equal files give equal answers.
 
-    `better` is a ranking of better chunks, which these only continue.
+    `power` is that of the shares of words: 2 where texts in other languages answer as well, which share no words, so
+    that a few shared ones in the own language do not put a text before them. `better` is a ranking of better chunks,
+    which these only continue.
     """
     passages = _matched_passages(chunks, matcher)
     coverage = better.coverage if better else max((passage.coverage for passage in passages), default=0.0)
     highest = better.hits[-1].score if better and better.hits else 1.0
-    scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage))
+    scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage), power)
     boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
     ranked = []
     for chunk, passage, matches, covered, _ in _best_passages(passages):

@@ -66,6 +66,8 @@ class Query:
     space_id: int | None
     known: float
     """How far its model knows the language of the query, as it says itself: so far its cosines are believed."""
+    crossing: bool
+    """Whether its model brings a question to texts in other languages."""
     degraded: tuple[str, ...]
     now: float
     """The moment of the answer, in seconds since the epoch."""
