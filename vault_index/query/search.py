@@ -205,7 +205,8 @@ class Searcher:
     ) -> Answer:
         """Rank chunks a block at a time until there are enough hits. Blocks do not depend on how many are wanted, so
         that pages do not overlap."""
-        text, vector, power = bool(query.match), query.known, 2 if query.crossing else 1
+        text, power = bool(query.match), 2 if query.crossing else 1
+        vector = query.known * power
         wanted = options.offset + options.limit
         in_order = partial(chunks_in_order, self._reader)
         by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)

@@ -71,7 +71,7 @@ class Ranking(NamedTuple):
 
 
 def weights(*, text: bool, vector: float, coverage: float = 1.0) -> Parts:
-    """The weights where these channels were asked; `vector` is how far the cosine is believed, from 0 to 1, `coverage`
+    """The weights where these channels were asked; `vector` is how far the cosine is believed, from 0 to 2, `coverage`
     the best of the answer."""
     if not text:
         return Parts(0.0, 1.0, 0.0, 0.0)
