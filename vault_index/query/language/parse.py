@@ -88,7 +88,8 @@ def _words_apart(node: Node) -> Iterator[Node]:
     """The words of a phrase that is wanted; other nodes as they are."""
     if isinstance(node, Term) and node.kind == "phrase":
         found = [(word[0], node.start + word.start()) for word in _WORD.finditer(node.text)]
-        yield from (Term(word, "word", start, is_stopword(word)) for word, start in found if any(map(str.isalnum, word)))
+        words = [(word, start) for word, start in found if any(map(str.isalnum, word))]
+        yield from (Term(word, "word", start, is_stopword(word)) for word, start in words)
     else:
         yield node
 
