@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ least `_ENOUGH_RARE` rarer ones do."""
 _ENOUGH_RARE = 2
 _NARROW_DEPTH = 2  # times as many candidates where only the rare terms are looked for
 _MAX_NAMED_DOCUMENTS = 50
+_MOST_NAMES = 8192
+"""Names whose words are kept: about 2 MB."""
 _WORD = re.compile(r"[^\W_]+")
 _NAME_BY_TEXT = 0.3
 """Names are measured by the best of them, or by 0.3 of the best text: one common word in a title is no best name."""
@@ -193,7 +196,7 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best
     names = names_of(reader, bm25)
     said = _names_said(reader, query.terms, {name for those in names.values() for name in those})
     asked = {" ".join(text.casefold().split()) for text in (query.parsed.text, query.corrected)}
-    in_full = {id_ for id_, those in names.items() if any(" ".join(name.casefold().split()) in asked for name in those)}
+    in_full = {id_ for id_, those in names.items() if any(_read_name(name)[0] in asked for name in those)}
     scores = {
         # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
         id_: _Called(1.0, len(in_full) <= _FEW)
@@ -214,7 +217,7 @@ def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable
     """How far each name says the query: the geometric mean of the share of the query that it says, by rarity, and the
     share of its own words that the query holds (Fowlkes and Mallows). Two words that a long title shares with a long
     question are little of both."""
-    words = {name: [word for word in _words(name) if word not in STOPWORDS] for name in names}
+    words = {name: _read_name(name)[1] for name in names}
     every = {*chain.from_iterable(words.values())}
     matches = _matching(terms, dict(zip(every, every, strict=True)) | reader.stems(every))
     total = sum(term.weight for term in terms) or 1.0
@@ -227,9 +230,11 @@ def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable
     return said
 
 
-def _words(name: str) -> Sequence[str]:
-    # Most names are plain, and there may be hundreds.
-    return _WORD.findall(name.lower()) if is_plain(name) else index_words(name)
+@lru_cache(_MOST_NAMES)  # there may be hundreds for each query, and most are the same again
+def _read_name(name: str) -> tuple[str, tuple[str, ...]]:
+    """A name as it is compared as a whole, and its words without stopwords."""
+    words = _WORD.findall(name.lower()) if is_plain(name) else index_words(name)
+    return " ".join(name.casefold().split()), tuple(word for word in words if word not in STOPWORDS)
 
 
 def _matching(terms: Sequence[QueryTerm], words: Mapping[str, str]) -> dict[str, list[tuple[int, float]]]:
