@@ -9,7 +9,9 @@ import pytest
 from benchmarks.judged import open_index, read_set
 from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
-from vault_index.embeddings.spaces import CosineScale
+from vault_index.config import find_home
+from vault_index.config.edit import create_config, set_value
+from vault_index.embeddings.spaces import CosineScale, multilingual_is_installed
 from vault_index.query.ranking.confidence import evidence_of, weak
 from vault_index.query.ranking.passages import Passage
 from vault_index.query.ranking.rank import Parts, RankedPassage
@@ -200,3 +202,18 @@ def test_cosines_count_from_where_chance_ends_and_as_far_as_the_language_is_know
     assert evidence_of(query(4), ranked(0.2, 0.4), scale) == evidence_of(query(4), ranked(0.2, None), scale)
     alone, half = (evidence_of(query(4), ranked(0.0, 0.6), scale, known) for known in (1.0, 0.5))
     assert alone == pytest.approx(2 * half) == pytest.approx(evidence_of(query(4), ranked(0.0, 0.65)))
+
+
+@pytest.mark.skipif(
+    not multilingual_is_installed(), reason="the multilingual model is not installed: make multilingual"
+)
+def test_a_hit_in_another_language_has_no_word_of_the_question(tmp_path: Path) -> None:
+    write(tmp_path / "vault", TOPICS)
+    home = find_home(tmp_path / "home")
+    create_config(home, tmp_path / "vault", provider="local", memory_dir=None)
+    set_value(home, "embedding.model", "multilingual-e5-small")
+    with VaultIndex.open(home) as index:
+        index.sync()
+        level, hits = ask(index, "de qué color se pintó el barco")
+        assert (level != "none", hits) == (True, [False, True, True, True])
+        assert ask(index, "cómo se prepara el gazpacho andaluz") == ("none", [True] * 4)

@@ -30,6 +30,10 @@ _TOP = 3  # hits that are looked at
 _FLOOR = 0.87
 """Evidence that chance alone seldom gives in `_MANY` chunks or more; in fewer it gives less, with the logarithm."""
 _MANY = 400
+_WORDLESS = 0.33
+"""Share of the floor for a hit with next to no word of the question, where that may be for its language: there chance
+finds none either."""
+_NEXT_TO_NONE = 0.05
 _HIGH = 0.2
 """The lead of the first hit times the root of the margin above the floor, from which on it mostly is the right one."""
 _CHANCE_NAME = 0.05
@@ -82,7 +86,8 @@ def _margins(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -
     for hit in hits:
         known = known_share(space.space, hit.chunk.text[:_LETTERS]) if space else 1.0
         fade = min(max((known - _UNKNOWN) / (_KNOWN - _UNKNOWN), 0.0), 1.0)
-        yield evidence_of(query, hit, scale, fade) - floor
+        share = _WORDLESS if query.crossing and hit.coverage < _NEXT_TO_NONE else 1.0
+        yield evidence_of(query, hit, scale, fade) - share * floor
 
 
 def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:
