@@ -258,6 +258,11 @@ def is_word(word: str) -> bool:
     return word.isascii() or not (_PIECE in word or any(map(_is_spaceless, _runs().finditer(word))))
 
 
+def is_piece(word: str) -> bool:
+    """Whether it is a piece of a word that the index holds as well."""
+    return word.endswith(_PIECE)
+
+
 def mostly_cjk(text: str) -> bool:
     """Whether more of its letters are Chinese, Japanese or Korean than not."""
     if text.isascii():

@@ -1,18 +1,22 @@
 """What is asked of the fixture vault with the shipped model, and of small vaults without one."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from benchmarks.judged import open_index, read_set
-from tests.api.vaults import opened, write
+from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
-from vault_index.query.ranking.confidence import above_chance, above_chance_by_words
+from vault_index.config import find_home
+from vault_index.config.edit import create_config, set_value
+from vault_index.embeddings.spaces import CosineScale, multilingual_is_installed
+from vault_index.query.ranking.confidence import evidence_of, weak
 from vault_index.query.ranking.passages import Passage
 from vault_index.query.ranking.rank import Parts, RankedPassage
-from vault_index.query.ranking.retrieval import Evidence
-from vault_index.query.search import Mode
+from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm
+from vault_index.query.search import Mode, SearchOptions
 from vault_index.store.records import ChunkRecord
 
 FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
@@ -108,24 +112,108 @@ def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
     assert many_notes.search(" OR ".join(words)).confidence == "low"
 
 
+def ask(index: VaultIndex, question: str) -> tuple[str, list[bool]]:
+    """Its confidence, and of each hit whether it is weak."""
+    with index._runtime.pool.lend() as connections:
+        searcher = index._runtime.searcher(connections)
+        answer = searcher.ask(question, SearchOptions())
+        hits = [one.hit for one in answer.selected]
+        return searcher.confidence(answer), weak(connections.reader, answer.query, hits)
+
+
+RUSSIAN = {
+    "Река.md": "Рейн берёт начало в Альпах и впадает в Северное море у Роттердама.\n",
+    "Город.md": "Варшава стала столицей Польши, когда король переехал сюда из Кракова.\n",
+    "Учёный.md": "Никола Тесла родился в деревне Смилян и переехал в Нью-Йорк.\n",
+    "Болезнь.md": "Чума пришла в Европу на кораблях, которые шли из Крыма.\n",
+}
+SPANISH = {
+    "rio.md": "El río Rin nace en los Alpes y desemboca en el mar del Norte cerca de Róterdam.\n",
+    "ciudad.md": "Varsovia fue la capital de Polonia cuando el rey dejó la ciudad de Cracovia.\n",
+    "cientifico.md": "Nikola Tesla nació en un pueblo de Croacia y más tarde vivió en Nueva York.\n",
+    "peste.md": "La peste negra llegó a Europa en los barcos que venían del mar Negro.\n",
+    "bosque.md": "Los bosques de la Amazonia pierden cada año una parte de sus árboles.\n",
+    "numero.md": "Los números primos solo se dividen entre uno y entre ellos mismos.\n",
+    "oficio.md": "Los hugonotes dejaron Francia y llevaron sus oficios a otros países.\n",
+    "salud.md": "El sistema inmunitario protege el cuerpo contra virus y bacterias.\n",
+    **{f"{number}.md": f"Acta número {number} de la reunión sobre el presupuesto.\n" for number in range(40)},
+}
+
+
+@pytest.mark.parametrize(
+    ("notes", "about_nothing", "answered"),
+    [
+        (RUSSIAN, "Сколько варить свёклу для борща", "где Рейн берёт начало"),
+        (SPANISH, "cuándo se podan los olivos", "dónde nace el río Rin"),
+    ],
+)
+def test_a_question_in_a_language_that_the_model_does_not_know(
+    tmp_path: Path, notes: dict[str, str], about_nothing: str, answered: str
+) -> None:
+    with indexed(tmp_path, notes, provider="local") as index:
+        assert index.search(about_nothing).confidence == "none"
+        assert index.search(answered).confidence == "high"
+
+
+TOPICS = {
+    "oven.md": "The oven of the bakery is heated to 240 degrees before the bread goes in.\n",
+    "boat.md": "The boat was painted in spring, and its anchor lies in the cellar.\n",
+    "choir.md": "The choir rehearses on Thursdays in the old fire station.\n",
+    "garden.md": "Slugs ate the lettuce, so there are copper rings around the beds now.\n",
+}
+
+
+def test_an_answer_is_sure_where_one_document_leads(tmp_path: Path) -> None:
+    question = "to how many degrees is the oven of the bakery heated"
+    with indexed(tmp_path, TOPICS, provider="local") as index:
+        assert index.search(question).confidence == "high"
+        write(tmp_path / "vault", {"oven too.md": TOPICS["oven.md"].replace("240", "220")})
+        index.sync()
+        assert index.search(question).confidence == "low"
+        # Words to be found are no question: both documents are what was asked for.
+        assert index.search("bakery oven heated").confidence == "high"
+
+
+def test_a_hit_is_weak_that_any_question_would_find(tmp_path: Path) -> None:
+    with indexed(tmp_path, TOPICS, provider="local") as index:
+        level, hits = ask(index, "to how many degrees is the oven of the bakery heated")
+        assert (level, hits) == ("high", [False, True, True, True])
+        level, hits = ask(index, "how do I replace a broken spoke in a rear bicycle wheel")
+        assert (level, set(hits)) == ("none", {True})
+
+
+def query(words: int) -> Query:
+    terms = tuple(QueryTerm(f"word{number}", {}, False, 1.0, True) for number in range(words))
+    others = dict.fromkeys(one.name for one in fields(Query))
+    return Query(**others | {"terms": terms, "known": 1.0})  # type: ignore[arg-type]
+
+
 def ranked(coverage: float, cosine: float | None) -> RankedPassage:
     chunk = ChunkRecord(**dict.fromkeys(ChunkRecord._fields))  # type: ignore[arg-type]
     return RankedPassage(chunk, Passage(0, 0, False), Evidence(cosine=cosine), Parts(0, 0, 0, 0), coverage, {}, 0.5)
 
 
-def test_more_chunks_ask_for_more() -> None:
-    hits = [ranked(0.3, 0.4), ranked(0.1, None)]
-    assert above_chance(hits, 100) > above_chance(hits, 10_000)
-    assert above_chance_by_words(hits, 4, 100) > above_chance_by_words(hits, 4, 10_000)
-
-
 def test_half_of_a_long_question_is_more_than_half_of_a_short_one() -> None:
-    hits = [ranked(0.5, None)]
-    assert above_chance_by_words(hits, 8, 1000) > above_chance_by_words(hits, 2, 1000)
+    assert evidence_of(query(8), ranked(0.5, None)) > evidence_of(query(2), ranked(0.5, None))
 
 
-def test_cosines_count_from_where_unrelated_texts_lie() -> None:
-    assert above_chance([ranked(0.0, 0.7)], 1000, unrelated=0.7) == above_chance([ranked(0.0, 0.0)], 1000)
-    assert above_chance([ranked(0.0, 0.85)], 1000, unrelated=0.7) == pytest.approx(
-        above_chance([ranked(0.0, 0.5)], 1000)
-    )
+def test_cosines_count_from_where_chance_ends_and_as_far_as_the_language_is_known() -> None:
+    scale = CosineScale(0.4, 0.6)
+    assert evidence_of(query(4), ranked(0.2, 0.4), scale) == evidence_of(query(4), ranked(0.2, None), scale)
+    alone, half = (evidence_of(query(4), ranked(0.0, 0.6), scale, known) for known in (1.0, 0.5))
+    assert alone == pytest.approx(2 * half) == pytest.approx(evidence_of(query(4), ranked(0.0, 0.65)))
+
+
+@pytest.mark.skipif(
+    not multilingual_is_installed(), reason="the multilingual model is not installed: make multilingual"
+)
+def test_a_hit_in_another_language_has_no_word_of_the_question(tmp_path: Path) -> None:
+    write(tmp_path / "vault", TOPICS)
+    home = find_home(tmp_path / "home")
+    create_config(home, tmp_path / "vault", provider="local", memory_dir=None)
+    set_value(home, "embedding.model", "multilingual-e5-small")
+    with VaultIndex.open(home) as index:
+        index.sync()
+        level, hits = ask(index, "de qué color se pintó el barco")
+        assert (level != "none", hits) == (True, [False, True, True, True])
+        assert ask(index, "cómo se prepara el gazpacho andaluz") == ("none", [True] * 4)

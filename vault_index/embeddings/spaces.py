@@ -1,7 +1,7 @@
 """The local models by name: which there are, which the configuration means, and whether it is installed."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_index.errors import ConfigError
 from vault_index.models import VectorSpace
@@ -13,6 +13,19 @@ ENGLISH = VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
 MULTILINGUAL = VectorSpace("local", "multilingual-e5-small-int8-centred", 384)
 """The model names stand for whole recipes: weights, pieces, prefixes, windows and centring. Whoever changes one of them
 gives it another name, because vectors are cached under it."""
+
+
+class CosineScale(NamedTuple):
+    """What cosines say, in the space of one model (docs/recall.md has the measurements)."""
+
+    chance: float
+    """What the best of texts about something else reaches."""
+    certain: float
+    """From here on a text is an answer, though it has no word of the question."""
+
+
+ENGLISH_COSINES = CosineScale(0.2, 0.65)
+COSINES = {ENGLISH: ENGLISH_COSINES, MULTILINGUAL: CosineScale(0.4, 0.55)}
 
 _SPACES = {
     "": ENGLISH,

@@ -1,34 +1,46 @@
 """Whether an answer is one: `high`, `low` or `none`.
 
-Two things speak for an answer: the coverage of its best passages, and their cosine. Both are compared with what chance
-gives: the best of more chunks covers more and comes nearer, whatever is asked, about with the logarithm of their
-number. docs/recall.md has the measurements.
+A hit has evidence of three kinds: words that its passage says, nearness in meaning, and names of its document. Their
+sum is compared with what a question about something else finds. From some hundred chunks on that does not depend on
+their number: the best of more holds more words, but common ones count less beside the rare. An answer is `high` where
+the first hit also leads the best one of another document: that tells the right one from others on its topic.
+docs/recall.md has the measurements.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from vault_index.embeddings import known_share
+from vault_index.embeddings.spaces import COSINES, ENGLISH_COSINES, CosineScale
 from vault_index.models import Filters
-from vault_index.query.language.parse import conditions, term_expression
+from vault_index.query.language.parse import conditions
 from vault_index.query.language.tree import group
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
+from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import cosines, serving_space
+from vault_index.terms import is_piece
 
 Confidence = Literal["high", "low", "none"]
 
 _TOP = 3  # hits that are looked at
-_COSINE_WEIGHT = 2.0
-"""Weight of a cosine beside a coverage, as it tells queries of one vault best from those of others."""
-_CHANCE = 0.09
-"""Expected best coverage among n unrelated chunks: about 0.09 ln n."""
-_CHANCE_COSINE = 0.2
-"""Added to it with vectors: no text is quite without relation to another."""
-_HIGH = 0.6
-"""Confidence is `high` from this margin above chance on; 4 % of the queries about something else reach it."""
+_FLOOR = 0.87
+"""Evidence that chance alone seldom gives in `_MANY` chunks or more; in fewer it gives less, with the logarithm."""
+_MANY = 400
+_WORDLESS = 0.33
+"""Share of the floor for a hit with next to no word of the question, where that may be for its language: there chance
+finds none either."""
+_NEXT_TO_NONE = 0.05
+_HIGH = 0.2
+"""The lead of the first hit times the root of the margin above the floor, from which on it mostly is the right one."""
+_CHANCE_NAME = 0.05
+_UNKNOWN, _KNOWN = 0.7, 0.8
+"""Shares of a text as `known_share` counts them: the English model knows .7 of a page in German or Spanish, and from .8
+of one in English. The question alone is too short to tell."""
+_LETTERS = 500  # of a text tell its language
 _SAMPLE = 16  # documents whose cosines tell what unrelated texts have in common
 
 
@@ -36,62 +48,77 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     """How far `hits`, best first, answer the query."""
     if not hits:
         return "none"
-    top = hits[:_TOP]
     if not query.match and query.vector is None:
         return "high"  # filters alone: what they let through is what was asked for
-    terms = len(query.terms)
-    if terms and any(sum(weight >= 1.0 for weight in hit.matched.values()) == terms for hit in top):
-        return "high"  # a passage itself matches every term as it was typed
-    chunks = count_rows(reader, "chunk")
-    if query.vector is None:
-        margin = above_chance_by_words(top, terms, chunks)
-    else:
-        margin = above_chance(top, chunks, _unrelated_cosine(reader, query))
-    if margin >= _HIGH:
+    top = hits[:_TOP]
+    if top[0].evidence.called or (_says_all(query, top, 1.0) and not any(term.stop for term in query.parsed.terms)):
+        return "high"  # of words that are no sentence there is nothing more to find than a passage with them
+    margin = max(_margins(reader, query, top))
+    if margin > 0.0 and math.sqrt(margin) * _lead(hits) >= _HIGH:
         return "high"
-    return "low" if margin >= 0.0 or query.parsed.required or _holds_all(reader, query) else "none"
+    holds = margin > 0.0 or query.parsed.required or _says_all(query, top, 0.0) or _holds_all(reader, query)
+    return "low" if holds else "none"
 
 
-def above_chance(hits: Sequence[RankedPassage], chunks: int, unrelated: float = 0.0) -> float:
-    """The margin of the best of `hits` above the best of `chunks` unrelated ones; `unrelated` is the cosine of texts
-    that have nothing to do with each other."""
-    best = max(
-        hit.coverage + _COSINE_WEIGHT * ((hit.evidence.cosine or 0.0) - unrelated) / (1.0 - unrelated) for hit in hits
-    )
-    return best - _CHANCE_COSINE - _chance(chunks)
+def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> list[bool]:
+    """Of each hit, whether a question about something else would find one like it: none where it was not for words, or
+    where a condition says what is asked for."""
+    if query.parsed.required or not query.terms:
+        return [False] * len(hits)
+    margins = zip(hits, _margins(reader, query, hits), strict=True)
+    return [margin <= 0.0 and not _says_all(query, [hit], 0.0) for hit, margin in margins]
 
 
-def above_chance_by_words(hits: Sequence[RankedPassage], terms: int, chunks: int) -> float:
-    """The same without vectors. Half of eight words is more than half of two: they meet less by chance."""
-    coverage = max(hit.coverage for hit in hits)
-    return coverage * math.sqrt(terms) - _chance(chunks)
+def evidence_of(query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0) -> float:
+    """What speaks for a hit; `known` is how far the model knows the language of the hit."""
+    # Half of eight words is more than half of two: they meet less by chance. Pieces of a word meet together.
+    words = sum(not is_piece(term.text) for term in query.terms)
+    near = max(((hit.evidence.cosine or 0.0) - scale.chance) / (scale.certain - scale.chance), 0.0)
+    name = max((hit.evidence.name or 0.0) - _CHANCE_NAME, 0.0)
+    return hit.coverage * math.sqrt(words) + _FLOOR * near * query.known * known + name
 
 
-def _chance(chunks: int) -> float:
-    return _CHANCE * math.log(max(chunks, 1))
+def _margins(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Iterator[float]:
+    """How far the evidence of each hit is above the floor."""
+    space = serving_space(reader) if query.vector is not None else None
+    scale = _scale(reader, query, space) if space else ENGLISH_COSINES
+    floor = _FLOOR * math.log(min(max(count_rows(reader, "chunk"), 1), _MANY), _MANY)
+    for hit in hits:
+        known = known_share(space.space, hit.chunk.text[:_LETTERS]) if space else 1.0
+        fade = min(max((known - _UNKNOWN) / (_KNOWN - _UNKNOWN), 0.0), 1.0)
+        share = _WORDLESS if query.crossing and hit.coverage < _NEXT_TO_NONE else 1.0
+        yield evidence_of(query, hit, scale, fade) - share * floor
+
+
+def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:
+    """Whether a passage itself matches every term with this weight: 1 as it was typed, less where it was corrected."""
+    terms = len(query.terms)
+    return terms > 0 and any(sum(weight >= least for weight in hit.matched.values()) == terms for hit in hits)
+
+
+def _lead(hits: Sequence[RankedPassage]) -> float:
+    """How far the first hit is above the best of another document, as a share of its score."""
+    first = hits[0]
+    other = next((hit.score for hit in hits if hit.chunk.document.id != first.chunk.document.id), 0.0)
+    return 1.0 - other / first.score if first.score > 0.0 else 0.0
 
 
 def _holds_all(reader: IndexReader, query: Query) -> bool:
-    """Whether the name of a document matches all terms, or the columns of a chunk (tags and fields, too) do."""
-    terms = [term for term in query.parsed.terms if not term.stop]
-    words = group("AND", terms)
+    """Whether the columns of a chunk (tags and fields, too) match all terms."""
+    words = group("AND", [term for term in query.parsed.terms if not term.stop])
     if words is None:
         return False
-    # A part of a word is enough for a name: in Chinese and Japanese a question names things without a space around.
-    name = " AND ".join(map(term_expression, terms))
     required, _ = conditions(words, every=True)
-    filters = query.parsed.filters
-    return bool(
-        reader.name_candidates(name, 1, filters)
-        or reader.text_candidates(" AND ".join(required), 1, filters, excluded=query.parsed.excluded)
-    )
+    filters, excluded = query.parsed.filters, query.parsed.excluded
+    return bool(reader.text_candidates(" AND ".join(required), 1, filters, excluded=excluded))
 
 
-def _unrelated_cosine(reader: IndexReader, query: Query) -> float:
-    """The cosine of unrelated texts: near 0 for the shipped model, .7 for some. It is the lower quartile among the
-    newest documents; of fewer than `_SAMPLE` documents nothing is known."""
-    space = serving_space(reader)
-    if space is None or space.space.provider == "local" or query.vector is None:
-        return 0.0
+def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:
+    """What cosines say. Those of unrelated texts are near 0 for some models, .7 for others: for one that was not
+    measured they are the lower quartile among the newest documents; of fewer than `_SAMPLE` documents nothing is
+    known."""
+    if (measured := COSINES.get(space.space)) or query.vector is None:
+        return measured or ENGLISH_COSINES
     sample = cosines(reader, space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
-    return max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0
+    unrelated = max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0
+    return CosineScale(*(unrelated + cosine * (1.0 - unrelated) for cosine in ENGLISH_COSINES))
