@@ -30,7 +30,7 @@ _TOP = 3  # hits that are looked at
 _FLOOR = 0.87
 """Evidence that chance alone seldom gives in `_MANY` chunks or more; in fewer it gives less, with the logarithm."""
 _MANY = 400
-_WORDLESS = 0.33
+_WORDLESS = 0.4
 """Share of the floor for a hit with next to no word of the question, where that may be for its language: there chance
 finds none either."""
 _NEXT_TO_NONE = 0.05
