@@ -40,7 +40,7 @@ _CHANCE_NAME = 0.05
 _UNKNOWN, _KNOWN = 0.7, 0.8
 """Shares of a text as `known_share` counts them: the English model knows .7 of a page in German or Spanish, and from .8
 of one in English. The question alone is too short to tell."""
-_LETTERS = 500  # of a text tell its language
+_LETTERS = 300  # of a text tell its language
 _SAMPLE = 16  # documents whose cosines tell what unrelated texts have in common
 
 
