@@ -25,7 +25,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
                 f"The {number}th lighthouse keeps its lamp on a rota, because the keeper of it sleeps at noon.\n\n"
                 + "More is said of that lighthouse and of its keeper than anybody wants to know. " * 20,
                 type="decision",
-                title=f"Lighthouse {number}: the lamp is kept on a rota, not on a timer",
+                title=f"Lighthouse {number}: the lamp is kept on a rota, by hand",
                 project="harbour-lights",
                 tags=["harbour/lights", "operations"],
                 by="build-agent",
