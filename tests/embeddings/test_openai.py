@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.daemon.fake_index import until
 from tests.embeddings import failures
 from tests.embeddings.replies import Failure, vector
 from tests.embeddings.server import EmbeddingServer
@@ -176,7 +177,7 @@ def test_a_server_that_does_not_answer(server: EmbeddingServer, open_it: Open) -
     with pytest.raises(EmbedderError, match=r"did not answer within 0\.1 s") as caught:
         open_it(timeout=0.1).embed(["text"])
     assert "embedding.timeout" in caught.value.hint
-    assert len(server.requests) == 2
+    until(lambda: len(server.requests) == 2)  # which a busy machine may read after the client has gone
 
 
 def test_a_server_that_is_not_there(open_it: Open, waits: list[float]) -> None:
