@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unicodedata import normalize
 
@@ -10,6 +12,7 @@ import pytest
 
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from tests.sources.trees import vault_at
+from vault_index import VaultIndex
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.markdown import chunk as chunking, parse as parsing
@@ -237,13 +240,20 @@ def test_a_file_that_was_edited_by_a_name_it_lost_is_read_by_the_other(tmp_path:
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_a_file_of_two_vaults_is_read_in_both(tmp_path: Path) -> None:
+@contextmanager
+def two_vaults(tmp_path: Path) -> Iterator[tuple[VaultIndex, Path]]:
+    """An index of `vault` with `a.md`, and of another folder with `x.md`, which comes with it."""
     other = tmp_path / "other"
     write(other, {"x.md": "Other.\n"})
     with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
         config = index.home.config_file
     config.write_text(f"{config.read_text('utf-8')}\n[sources.other]\npath = {str(other)!r}\n", "utf-8")
     with opened(tmp_path) as index:
+        yield index, other
+
+
+def test_a_file_of_two_vaults_is_read_in_both(tmp_path: Path) -> None:
+    with two_vaults(tmp_path) as (index, other):
         (other / "b.md").hardlink_to(tmp_path / "vault/a.md")
         index.sync()
         (other / "b.md").write_text("Bread.\n", "utf-8")
@@ -276,12 +286,7 @@ def test_what_was_changed_through_a_link_is_read_where_it_lies(tmp_path: Path, p
 
 
 def test_a_link_leads_from_one_vault_into_another(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    write(other, {"x.md": "Other.\n"})
-    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
-        config = index.home.config_file
-    config.write_text(f"{config.read_text('utf-8')}\n[sources.other]\npath = {str(other)!r}\n", "utf-8")
-    with opened(tmp_path) as index:
+    with two_vaults(tmp_path) as (index, other):
         (tmp_path / "vault/link.md").symlink_to(other / "x.md")
         index.sync()
         (tmp_path / "vault/link.md").write_text("Bread.\n", "utf-8")

@@ -166,12 +166,10 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     foreign = sum(share < _ENGLISH_SHARE for share in shares)
     if foreign < max(_NOTICEABLE * len(shares), 1):
         return ""
-    install = "" if multilingual_is_installed() else f"{INSTALL_MULTILINGUAL}; "
-    chosen = f"{install}vault-index config set embedding.model multilingual-e5-small; vault-index embed"
+    install = "" if multilingual_is_installed() else f"{INSTALL_MULTILINGUAL} && "
+    chosen = f"{install}vault-index config set embedding.model multilingual-e5-small && vault-index embed"
     share = 100 * foreign // len(shares)
-    return (
-        f"about {share} % of the text is not English, which is all this model knows; for a hundred languages: {chosen}"
-    )
+    return f"about {share} % of the text is not English, which is all this model knows; for other languages: {chosen}"
 
 
 def _source(

@@ -201,7 +201,7 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best
         # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
         id_: _Called(1.0, len(in_full) <= _FEW)
         if id_ in in_full
-        else _Called(max(score, 0.0) / best * max(map(said.__getitem__, names[id_]), default=0.0), False)
+        else _Called(max(score, 0.0) / best * max((said.get(name, 0.0) for name in names[id_]), default=0.0), False)
         for id_, score in bm25.items()
     }
     documents = documents_of(reader, sorted(found))
@@ -214,19 +214,19 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best
 
 
 def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable[str]) -> dict[str, float]:
-    """How far each name says the query: the geometric mean of the share of the query that it says, by rarity, and the
-    share of its own words that the query holds (Fowlkes and Mallows). Two words that a long title shares with a long
-    question are little of both."""
+    """How far each name says the query, of those that have a word of it: the geometric mean of the share of the query
+    that the name says, by rarity, and the share of its own words that the query holds (Fowlkes and Mallows). Two words
+    that a long title shares with a long question are little of both."""
     words = {name: _read_name(name)[1] for name in names}
     every = {*chain.from_iterable(words.values())}
     matches = _matching(terms, dict(zip(every, every, strict=True)) | reader.stems(every))
     total = sum(term.weight for term in terms) or 1.0
     said = {}
     for name, those in words.items():
-        held = [found for word in those if (found := matches.get(word))]
-        matched = dict(sorted(chain.from_iterable(held)))  # of several weights the highest
-        share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
-        said[name] = math.sqrt(share * len(held) / len(those)) if held else 0.0
+        if held := [found for word in those if (found := matches.get(word))]:
+            matched = dict(sorted(chain.from_iterable(held)))  # of several weights the highest
+            share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
+            said[name] = math.sqrt(share * len(held) / len(those))
     return said
 
 
