@@ -26,7 +26,7 @@ _HARDLY = line(("From here on hits score less than half of the first: hardly an 
 _OTHERWISE = line(
     ("Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.", "dim")
 )
-_WEAK = {"high": "", "low": " · weak matches: maybe none answers", "none": " · none of them answers"}
+_WEAK = {"high": "", "low": " · not certain: maybe none answers", "none": " · none of them answers"}
 
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
