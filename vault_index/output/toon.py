@@ -24,7 +24,7 @@ from vault_index.output.view import (
 # of the short columns beside it; of a digest beside the documents of `related` and `timeline`.
 _HIT = 100
 _PASSAGE, _LEAST_PASSAGE = 60, 14
-_BESIDE = {"memory": 32, "note": 22, "session": 36}
+_BESIDE = {"memory": 36, "note": 22, "session": 36}
 _DIGEST = 30
 _PLACE_COST = 1.6  # times that of prose: digits and dashes cost more
 
