@@ -76,7 +76,7 @@ RIGHT: tuple[tuple[str, dict[str, Any]], ...] = (
 WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_search", {}),
     ("memory_get", {"ref": "../../etc/passwd"}),
-    ("memory_timeline", {"ref": 7}),
+    ("memory_timeline", {"ref": ["wal", "rollout"]}),
     ("memory_recall", {"query": "ferry", "budget": "many"}),
     ("memory_store", {"content": "Set it to 5.", "type": "advice"}),
     ("memory_update", {"ref": "7d1c2a90", "colour": "red"}),

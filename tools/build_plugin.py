@@ -1,6 +1,6 @@
-"""Writes the arguments of the OpenCode plugin that are filters and fields of memories: `python tools/build_plugin.py`.
+"""Writes the tools of the OpenCode plugin: `python tools/build_plugin.py`. They are those that MCP clients are offered.
 
-The plugin is TypeScript and cannot import vault_index/fields.py.
+The plugin is TypeScript and cannot import vault_index/mcp_server/tools.py.
 """
 
 import json
@@ -11,32 +11,32 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vault_index.fields import FIELDS, FILTERS, Declared
-from vault_index.mcp_server.tools import TOOLS
+from vault_index.mcp_server.tools import TOOLS, Tool
 
 FILE = Path(__file__).parent.parent / "vault_index" / "opencode_plugin" / "plugin" / "vault-index" / "fields.ts"
 
 HEAD = """\
-// Made by tools/build_plugin.py from vault_index/fields.py; edit that. As MCP clients get them.
+// Made by tools/build_plugin.py from vault_index/mcp_server/tools.py; edit that. As MCP clients get them.
 
-import type { Schema } from "./tools.ts"
+import type { Declared } from "./tools.ts"
+
+export const TOOLS: Record<string, Declared> = {
 """
 
 
 def module() -> str:
     """The whole file."""
-    parts = [HEAD, _constant("FILTERS", "memory_search", FILTERS), _constant("FIELDS", "memory_store", FIELDS)]
-    return "\n".join(parts)
+    return f"{HEAD}{''.join(map(_declared, TOOLS))}}}\n"
 
 
-def _constant(name: str, tool: str, declared: Mapping[str, Declared]) -> str:
-    [arguments] = [listed.arguments for listed in TOOLS if listed.name == tool]
-    rows = [
-        f"  {argument}: {_object({**arguments[argument].schema(), 'description': about.brief or about.help})},"
-        for argument, about in declared.items()
-        if argument in arguments
-    ]
-    return "\n".join([f"export const {name} = {{", *rows, "} satisfies Record<string, Schema>\n"])
+def _declared(tool: Tool) -> str:
+    schema = tool.schema()
+    arguments = "".join(f"      {name}: {_object(about)},\n" for name, about in schema["properties"].items())
+    return (
+        f"  {tool.name}: {{\n    description: {json.dumps(tool.description, ensure_ascii=False)},\n"
+        f"    required: {json.dumps(schema.get('required', []))},\n    writes: {json.dumps(not tool.read_only)},\n"
+        f"    args: {{\n{arguments}    }},\n  }},\n"
+    )
 
 
 def _object(value: Mapping[str, Any]) -> str:

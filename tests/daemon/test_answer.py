@@ -18,6 +18,7 @@ from vault_index.daemon.server import Request
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.watcher import Watcher
 from vault_index.errors import BusyError, UsageError
+from vault_index.mcp_server.toolbox import answer_tool
 from vault_index.results.base import Problem
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
@@ -36,7 +37,7 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
     with indexed(tmp_path, {"a.md": "alpha"}) as index, EventQueue() as inbox:
         runtime = index._runtime
         private_folder(runtime.home.runtime_dir)
-        daemon = Daemon(runtime, inbox)
+        daemon = Daemon(runtime, inbox, answer_tool)
         daemon._watcher = PolledWatcher((), daemon._writer.mark)
         daemon._server.start()
         yield daemon
@@ -62,6 +63,13 @@ def test_ping(daemon: Daemon) -> None:
 def test_reading_does_not_wait_for_the_writer(daemon: Daemon) -> None:
     result = ask(daemon, "search", query="alpha")  # the writer was never started
     assert [hit["path"] for hit in result["results"]] == ["a.md"]
+
+
+def test_tools_are_answered_as_text(daemon: Daemon) -> None:
+    params = {"name": "memory_search", "arguments": {"query": "alpha", "limit": "1"}, "directory": "/shop"}
+    text = daemon.answer(Request("tool", params, "markdown"), lambda *_: None)
+    assert isinstance(text, str)
+    assert "a.md:1" in text
 
 
 def test_status_tells_of_daemon_watch_and_problems(daemon: Daemon) -> None:

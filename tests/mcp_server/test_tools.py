@@ -13,7 +13,7 @@ from vault_index.mcp_server.tools import TOOLS
 from vault_index.output import render_json
 
 NAMES = [tool.name for tool in TOOLS]
-MOST_TOKENS = 2500
+MOST_TOKENS = 2000
 
 
 def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
@@ -97,13 +97,13 @@ def test_recall_quotes_within_its_budget(client: Session) -> None:
 
 
 WRONG: dict[str, dict[str, Any]] = {
-    "memory_search": {"query": ["a"]},
-    "memory_get": {"ref": 5},
+    "memory_search": {"query": ["a", "b"]},
+    "memory_get": {"ref": {"id": "a"}},
     "memory_timeline": {"ref": "harbour.md", "depth_before": "two"},
     "memory_recall": {"budget": 1.5},
     "memory_store": {"content": {"text": "x"}},
-    "memory_update": {"ref": "7d1c2a90", "append": "yes"},
-    "memory_delete": {"ref": [1]},
+    "memory_update": {"ref": "7d1c2a90", "append": "perhaps"},
+    "memory_delete": {"ref": [True]},
     "memory_list": {"limit": True},
 }
 

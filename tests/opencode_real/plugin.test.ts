@@ -7,54 +7,13 @@ import { tmpdir } from "node:os"
 import { bounded, shared } from "../../vault_index/opencode_plugin/plugin/vault-index/guard.ts"
 import { commandLine, isOwnSocket } from "../../vault_index/opencode_plugin/plugin/vault-index/link.ts"
 import { PLACE } from "../../vault_index/opencode_plugin/plugin/vault-index/place.ts"
-import { checked, required, tools } from "../../vault_index/opencode_plugin/plugin/vault-index/tools.ts"
+import { required, tools } from "../../vault_index/opencode_plugin/plugin/vault-index/tools.ts"
 
-const schema = {
-  needs: ["query"],
-  args: {
-    query: { type: "string" as const, description: "" },
-    kind: { type: "string" as const, description: "", enum: ["note", "memory"] },
-    limit: { type: "integer" as const, description: "", minimum: 1, maximum: 50 },
-    full: { type: "boolean" as const, description: "" },
-    tags: { type: "array" as const, description: "", items: { type: "string" as const } },
-  },
-}
-
-describe("arguments", () => {
-  test("are taken as they are, and what is null is left out", () => {
-    const given = { query: "wal", limit: 3, full: false, tags: ["a", "b"], kind: null }
-    expect(checked(schema, given)).toEqual({ query: "wal", limit: 3, full: false, tags: ["a", "b"] })
-    expect(checked(schema, { query: "wal", tags: "a, b" })).toEqual({ query: "wal", tags: "a, b" })
-  })
-
-  test.each([
-    ["no object", "wal", "must be an object"],
-    ["a list", ["wal"], "must be an object"],
-    ["nothing", {}, "query is missing"],
-    ["blanks", { query: " " }, "query is missing"],
-    ["a number for a text", { query: 7 }, "query must be text"],
-    ["another word", { query: "a", kind: "song" }, "one of note, memory"],
-    ["a text for a number", { query: "a", limit: "3" }, "whole number"],
-    ["a fraction", { query: "a", limit: 1.5 }, "whole number"],
-    ["no number", { query: "a", limit: NaN }, "whole number"],
-    ["too many", { query: "a", limit: 51 }, "from 1 to 50"],
-    ["a text for a flag", { query: "a", full: "yes" }, "true or false"],
-    ["a list of numbers", { query: "a", tags: [1] }, "list of texts"],
-    ["an unknown name", { query: "a", quary: "b" }, "no argument quary"],
-    ["a name of every object", { query: "a", constructor: "b" }, "no argument constructor"],
-  ])("%s is refused", (_, given, reason) => {
-    expect(() => checked(schema, given)).toThrow(reason)
-  })
-
-  test("of which one is enough may each be missing", () => {
+describe("tools", () => {
+  test("say what a model must give", () => {
     expect(required("memory_timeline")).toEqual([])
     expect(required("memory_search")).toEqual(["query"])
     expect(required("bash")).toBeUndefined()
-  })
-
-  test("that are wrong are told as text, for a tool that throws shows OpenCode a stack", async () => {
-    const told = await tools.memory_search!.execute({}, { sessionID: "ses_1" })
-    expect(told).toBe("Error: query is missing")
   })
 })
 
@@ -78,8 +37,11 @@ describe("the command", () => {
     expect(commandLine("update", { ref: "a", content: "new" })).toEqual({ words: ["--content=-", "--", "a"], input: "new" })
   })
 
-  test("takes the query of a timeline as an option", () => {
-    expect(commandLine("timeline", { query: "wal" }).words).toEqual(["--query=wal"])
+  test("takes the call of a tool by stdin", () => {
+    expect(commandLine("tool", { name: "memory_get", arguments: { ref: "a" } })).toEqual({
+      words: ["--call"],
+      input: '{"name":"memory_get","arguments":{"ref":"a"}}',
+    })
   })
 })
 
@@ -141,36 +103,33 @@ describe("a socket", () => {
 })
 
 describe("a question", () => {
-  test("says where it is asked, and is asked there of the command where the daemon is of an earlier version", async () => {
+  test("says who asks and where, and is asked there of the command where the daemon is of an earlier version", async () => {
     const folder = mkdtempSync(`${tmpdir()}/vx-`)
     const was = { ...PLACE }
     const asked: Record<string, any>[] = []
-    const error = { code: "usage", message: "search has no parameter 'directory'", hint: "", exit_code: 2 }
+    const error = { code: "usage", message: "there is no method 'tool'", hint: "methods are add", exit_code: 2 }
     const server = createServer((client) => {
       client.on("data", (line) => {
         const request = JSON.parse(String(line))
         asked.push(request)
-        const reply = request.params.directory ? { error } : { text: "of the daemon" }
+        const reply = request.params.arguments.query === "old" ? { error } : { text: "of the daemon" }
         client.write(JSON.stringify({ id: 1, ...reply }) + "\n")
       })
     })
     try {
       chmodSync(folder, 0o700)
-      writeFileSync(`${folder}/command`, '#!/bin/sh\necho "$PWD" "$@"\n', { mode: 0o700 })
+      writeFileSync(`${folder}/command`, '#!/bin/sh\necho "$PWD" "$@"\ncat\n', { mode: 0o700 })
       await new Promise<void>((done) => server.listen(`${folder}/s`, done))
       Object.assign(PLACE, { command: [`${folder}/command`], socket: `${folder}/s` })
-      const context = { sessionID: "ses_a", directory: realpathSync(folder) }
-      const told = await tools.memory_search!.execute({ query: "wal" }, context)
-      expect(told.trim()).toBe(`${context.directory} search --toon --quiet -- wal`)
-      expect(await tools.memory_timeline!.execute({ ref: "wal.md" }, context)).toBe("of the daemon")
-      await tools.memory_timeline!.execute({ query: "wal" }, context)
-      await tools.memory_recall!.execute({ query: "wal", project: "other" }, context)
-      expect(asked.map((one) => one.params.directory)).toEqual([
-        context.directory,
-        undefined,
-        context.directory,
-        context.directory,
-      ])
+      const context = { sessionID: "ses_a", agent: "build", directory: realpathSync(folder) }
+      expect(await tools.memory_search!.execute({ query: "wal", limit: "3" }, context)).toBe("of the daemon")
+      const told = await tools.memory_search!.execute({ query: "old" }, context)
+      const params = { name: "memory_search", arguments: { query: "wal", limit: "3" }, entered_by: "opencode/build" }
+      expect(asked.map((one) => one.method)).toEqual(["tool", "tool"])
+      expect(asked[0]!.params).toEqual({ ...params, directory: context.directory, session: "ses_a" })
+      const [first, ...input] = told.split("\n")
+      expect(first).toBe(`${context.directory} mcp --markdown --quiet --call`)
+      expect(JSON.parse(input.join(""))).toMatchObject({ ...params, arguments: { query: "old" }, session: "ses_a" })
     } finally {
       Object.assign(PLACE, was)
       server.close()

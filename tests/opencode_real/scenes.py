@@ -44,16 +44,38 @@ SCENES: Mapping[str, Sequence[Step]] = {
             "tools": [
                 {"name": "memory_search", "args": {}},
                 {"name": "memory_search", "args": {"query": "wal", "limit": "many"}},
-                {"name": "memory_get", "args": {"ref": [7]}},
+                {"name": "memory_get", "args": {"ref": [True]}},
                 {"name": "memory_timeline", "args": {"depth_before": 2}},
-                {"name": "memory_recall", "args": {"query": "wal", "budget": 10**9}},
+                {"name": "memory_recall", "args": {"query": "wal", "budget": 0}},
                 {"name": "memory_store", "args": {"content": "fine", "type": "idea"}},
                 {"name": "memory_update", "args": {"ref": "no-such-memory", "content": "x"}},
-                {"name": "memory_delete", "args": {"refs": ["a"]}},
+                {"name": "memory_delete", "args": {"reef": ["a"]}},
                 {"name": "memory_list", "args": {"kind": "song"}},
             ]
         },
         {"text": "Refused."},
+    ],
+    "sloppy": [
+        {
+            "tools": [
+                {"name": "memory_search", "args": {"q": ["who waits for the writer"], "limit": "3", "type": ""}},
+                {"name": "memory_get", "args": {"ids": '["wal.md"]', "cursor": "", "full": "no"}},
+                {"name": "memory_timeline", "args": {"anchor_id": "wal.md", "depth_before": 2.0}},
+                {"name": "memory_recall", "args": {"question": "the write-ahead log", "project": None}},
+                {
+                    "name": "memory_store",
+                    "args": {
+                        "narrative": "Stamps are bought in rolls.",
+                        "path": "stamps",
+                        "facts": "a, b",
+                        "files": "x",
+                    },
+                },
+            ]
+        },
+        {"tools": [{"name": "memory_list", "args": {"limit": "1", "maxTokens": 500}}]},
+        {"tools": [{"name": "memory_delete", "args": {"id": "stamps"}}]},
+        {"text": "Used."},
     ],
     "delegate": [
         {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from tests.opencode_real.client import Place, Server, wait_for
 from tests.opencode_real.model import Request, text_of
 from vault_index import tokens
+from vault_index.mcp_server.tools import TOOLS
 
 BLOCK = re.compile(r'<vault-index-recall token="([0-9a-f]+)">\n.*?\n</vault-index-recall token="\1">', re.DOTALL)
 INSTRUCTION = re.compile(r"^vault-index memory: .*$", re.MULTILINE)
@@ -96,9 +97,9 @@ def test_malformed_arguments_are_refused_with_a_reason(shared_place: Place, serv
     errors = answers(shared_place.model.of("malformed"))
     assert len(errors) == 9
     assert [error for error in errors if not error.startswith("Error: ")] == []
-    assert "query is missing" in errors[0]
-    assert "refs" in errors[7]
-    assert "ref" in errors[7]
+    assert "query is missing; give memory_search query" in errors[0]
+    assert "look for it with `memory_search 'no-such-memory'`" in errors[6]
+    assert "there is no argument 'reef'; did you mean 'ref'?" in errors[7]
     assert shared_place.memories == before
 
 
@@ -108,14 +109,34 @@ def test_a_model_need_not_give_what_is_optional(shared_place: Place, server: Ser
     needed = {name: tool["parameters"].get("required") for name, tool in tools.items() if name.startswith("memory_")}
     assert needed == {
         "memory_search": ["query"],
-        "memory_get": ["ref"],
+        "memory_get": [],
         "memory_timeline": [],
-        "memory_recall": ["query"],
+        "memory_recall": [],
         "memory_store": [],
         "memory_update": ["ref"],
         "memory_delete": ["ref"],
         "memory_list": [],
     }
+
+
+def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "Hello. [[scene:plain]]")
+    tools = shared_place.model.of("plain")[-1].tools
+    for tool in TOOLS:
+        assert tools[tool.name]["description"] == tool.description
+        assert tools[tool.name]["parameters"]["properties"] == tool.schema()["properties"]
+
+
+def test_sloppy_calls_are_answered(shared_place: Place, server: Server) -> None:
+    server.turn(server.session(), "Use them hastily. [[scene:sloppy]]")
+    found, text, around, recalled, stored, listed, deleted = answers(shared_place.model.of("sloppy"))
+    assert "wal.md:1-3" in found
+    assert "old pages" in text
+    assert "wal.md" in around
+    assert "old pages" in recalled
+    assert "created: true" in stored
+    assert "cursor: 1" in listed
+    assert "trashed" in deleted
 
 
 def test_a_summary_is_written_with_the_memories(shared_place: Place, server: Server) -> None:

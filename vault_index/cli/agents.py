@@ -1,14 +1,17 @@
 """`mcp`, `agent-context`, `opencode`: how agents reach this program, and what they are told."""
 
+import json
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import Options, absolute, argument, flag, takes
-from vault_index.cli.client import call_here, home_of
+from vault_index.cli.client import call, call_here, home_of, with_source
 from vault_index.cli.present import remark, show_value, write
+from vault_index.config.home import working_directory
 from vault_index.daemon.client import OtherProtocol, ping
+from vault_index.errors import UsageError
 
 if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link, Target
@@ -19,6 +22,7 @@ _PROJECT = "the project in this folder (default: this one) instead of every proj
 
 @takes(
     flag("--read-only", "leave out the tools that write"),
+    flag("--call", 'answer one call on stdin, {"name": "memory_search", "arguments": {…}}, as text, and end'),
     argument(
         "--print-config",
         metavar="CLIENT",
@@ -32,6 +36,8 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
     if "print_config" in args:
         _print_config(options, args)
         return 0
+    if "call" in args:
+        return _call_tool(options)
     if sys.stdin.isatty():
         remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
     import gc
@@ -44,6 +50,19 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
 
     backend = Backend(home_of(options), _home_options(options))
     return serve(backend, read_only="read_only" in args, source=options.source)
+
+
+def _call_tool(options: Options) -> int:
+    from vault_index.mcp_server.toolbox import answer_tool
+
+    try:
+        params = json.load(sys.stdin)
+    except ValueError as error:
+        raise UsageError(f"the call is no JSON: {error}", "pipe in an object with name and arguments") from error
+    given = params if isinstance(params, dict) else {}
+    asked = {"directory": working_directory(), **given}
+    write(answer_tool(lambda method, one: call(options, method, with_source(options, dict(one))), asked))
+    return 0
 
 
 def _print_config(options: Options, args: dict[str, Any]) -> None:

@@ -135,9 +135,10 @@ def run_embed(options: Options, args: dict[str, Any]) -> int:
 )
 def run_watch(options: Options, args: dict[str, Any]) -> int:
     from vault_index.daemon.run import run
+    from vault_index.mcp_server.toolbox import answer_tool
 
     level = "debug" if options.verbose else "warning" if options.quiet else "info"
-    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"))
+    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"), tools=answer_tool)
 
 
 def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:

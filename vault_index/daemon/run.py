@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+Tools = Callable[[Callable[[str, Mapping[str, Any]], dict[str, Any]], Mapping[str, Any]], str]
+"""Answers a call of an agent's tool (`tool`): given what carries out a method, and the params of the request."""
+
 _PROGRESS_SECONDS = 0.1
 """At most one progress line in this time."""
 _TEND_SECONDS = 5.0
@@ -47,7 +51,7 @@ _WATCHES_SECONDS = 0.3
 """What a poll gets that is under way."""
 
 
-def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int:
+def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools: Tools | None = None) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit code. Call it from the main thread.
 
     Raises BusyError when a daemon runs for this home already, and whatever opening the index raises.
@@ -64,7 +68,7 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
                 log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
                 raise
             with closing(runtime):
-                return Daemon(runtime, inbox).serve()
+                return Daemon(runtime, inbox, tools).serve()
     finally:
         lock.release()
 
@@ -72,8 +76,9 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text") -> int
 class Daemon:
     """Owns the parts. Nearly everything happens in the main thread, which waits for words in the inbox."""
 
-    def __init__(self, runtime: Runtime, inbox: EventQueue) -> None:
+    def __init__(self, runtime: Runtime, inbox: EventQueue, tools: Tools | None = None) -> None:
         self._runtime = runtime
+        self._tools = tools
         self._index = index = VaultIndex(runtime)
         self._inbox = inbox
         self._tell_at = time.monotonic() + _TELL_SECONDS
@@ -201,6 +206,12 @@ class Daemon:
 
     def answer(self, request: Request, progress: Progress) -> dict[str, Any] | str:
         """By the daemon itself (ping, status), the index for reading, the writer for writing."""
+        if request.method == "tool" and self._tools:
+
+            def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+                return to_json(self._answer(Request(method, dict(params), None), progress))  # type: ignore[no-any-return]
+
+            return self._tools(ask, request.params)
         answer: dict[str, Any] = to_json(self._answer(request, progress))
         if request.format is None:
             return answer

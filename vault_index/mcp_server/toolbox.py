@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_index.errors import NotFoundError, UsageError
-from vault_index.mcp_server.backend import Backend
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, cut_timeline, page, place_of
-from vault_index.mcp_server.tools import Tool
+from vault_index.mcp_server.tools import TOOLS, Tool, in_words_of_tools, tool_called
+
+Ask = Callable[[str, Mapping[str, Any]], dict[str, Any]]
+"""Carries out a method with its parameters: by a daemon, in one, or in this process."""
 
 MAX_TOKENS = 5000
 """The default of `max_tokens`."""
@@ -22,6 +24,9 @@ _WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
 _ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
 _HINT = "name it by its id, or by its path inside the vault as memory_search gives it"
 
+_OBSERVATION = ("narrative", "files")
+"""Who names these knows OpenCodeKit's tool, whose facts are one text with commas."""
+
 _LEFT_OUT = (
     "it is no markdown file, or a link that leads out of the vault, or a rule of the vault or of its source leaves it "
     "out of the index"
@@ -31,25 +36,43 @@ _LEFT_OUT = (
 class Toolbox:
     """`source` is the default of that argument. Calls may come from several threads at once."""
 
-    def __init__(self, tools: Sequence[Tool], backend: Backend, source: str | None = None) -> None:
+    def __init__(self, tools: Sequence[Tool], ask: Ask, source: str | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._backend = backend
+        self._ask_backend = ask
         self._source = source
 
-    def call(self, name: str, given: Mapping[str, Any], client: str = "", folders: Sequence[str] = ()) -> Page:
+    def call(
+        self, name: str, given: Mapping[str, Any], client: str = "", folders: Sequence[str] = (), **more: Any
+    ) -> Page:
         """The answer of a tool; `client` is the default author of a memory, and a question is asked in `folders`.
-        Raises VaultIndexError."""
-        tool = self._tools.get(name)
-        if tool is None:
-            raise UsageError(f"there is no tool {name!r}", f"there are {', '.join(self._tools)}")
-        args = tool.checked(given) | ({"directory": list(folders)} if folders else {})
+        `more` are defaults of `memory_recall`. Raises VaultIndexError, with a hint in words of the tools."""
+        try:
+            return self._called(tool_called(name, self._tools), given, client, folders, more)
+        except VaultIndexError as error:
+            error.hint = in_words_of_tools(error.hint)
+            raise
+
+    def _called(
+        self, tool: Tool, given: Mapping[str, Any], client: str, folders: Sequence[str], more: Mapping[str, Any]
+    ) -> Page:
+        args = tool.checked(given)
+        if folders and (tool.method in ("search", "recall") or "query" in args):
+            args["directory"] = list(folders)
+        if tool.method == "recall":
+            args = {**more, **args}
         if self._source is not None:
             args.setdefault("source", self._source)
         for place in _places(tool.method, args):
             _refuse_outside(place)
+        if isinstance(args.get("facts"), str) and not given.keys().isdisjoint(_OBSERVATION):
+            args["facts"] = [fact.strip() for fact in args["facts"].split(",")]
         if tool.method == "add":
-            args = {**({"entered_by": client} if client else {}), **args, "text": args.get("content", "")}
-            args.pop("content", None)
+            args = {**({"entered_by": client} if client else {}), "text": "", **args}
+        if tool.method == "update":
+            if args.pop("mode", "") == "append":
+                args["append"] = True
+            if not args.get("content", "x") and "section" not in args:
+                del args["content"]  # filled in as all the others are: nobody empties a memory
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._records, "timeline": self._timeline, "get": self._get,
         }  # fmt: skip
@@ -105,7 +128,7 @@ class Toolbox:
 
     def _ask(self, method: str, args: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return self._backend.call(method, args)
+            return self._ask_backend(method, args)
         except NotFoundError as error:
             reason = self._why_not(args.get("ref"))
             if reason is None:
@@ -117,13 +140,24 @@ class Toolbox:
         for ref in [refs] if isinstance(refs, str) else refs or []:
             if "/" in ref or "." in ref:  # it looks like the path of a file
                 try:
-                    why = self._backend.call("why", {"query": "x", "ref": ref})
+                    why = self._ask_backend("why", {"query": "x", "ref": ref})
                 except NotFoundError:
                     continue
                 if why["id"] is None and why["reasons"]:
                     reason = why["reasons"][0]
                     return f"{ref!r} cannot be used: {_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
         return None
+
+
+def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
+    """The text of one call: its `name` and `arguments`, who asks (`entered_by`), where (`directory`), in which
+    `session`. Raises VaultIndexError."""
+    name, given = params.get("name"), params.get("arguments") or {}
+    if not isinstance(name, str) or not isinstance(given, dict):
+        raise UsageError("a call needs the name of a tool, and an object of arguments", "give name and arguments")
+    client, directory, session = (str(params.get(key) or "") for key in ("entered_by", "directory", "session"))
+    more = {"project": directory or None, "session": session or None}
+    return Toolbox(TOOLS, ask).call(name, given, client, [directory] if directory else [], **more).text
 
 
 def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:

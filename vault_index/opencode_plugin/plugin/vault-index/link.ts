@@ -29,7 +29,7 @@ export async function ask(method: string, params: Params, asking: Asking): Promi
     return await askDaemon(method, params, asking)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    const outdated = error.message.endsWith("has no parameter 'directory'")
+    const outdated = /^there is no method 'tool'|has no parameter 'directory'$/.test(error.message)
     if (!error.unreachable && !outdated) throw error
     const why = outdated ? "the daemon is of an earlier version: restart it" : "no daemon answers"
     sayOnce("daemon", `vault-index: ${why}; asking the command instead, which is slower`)
@@ -127,7 +127,7 @@ function finalReply(line: string): { answer: unknown } | undefined {
 async function askCommand(method: string, params: Params, asking: Asking): Promise<unknown> {
   const { directory, ...rest } = params
   const { words, input } = commandLine(method, rest)
-  const args = [method, `--${asking.format ?? "json"}`, "--quiet", ...words]
+  const args = [method === "tool" ? "mcp" : method, `--${asking.format ?? "json"}`, "--quiet", ...words]
   const { child, stop } = launch(args, { input, outlive: asking.outlive, directory })
   const inTime = after(asking.within, stop)
   asking.signal?.addEventListener("abort", stop)
@@ -194,6 +194,7 @@ function launch(args: string[], given: Given): { child: Promise<Ended>; stop: ()
 
 /** The parameters of a method as its command takes them: a text comes by stdin, all else as options. */
 export function commandLine(method: string, params: Params): { words: string[]; input: string } {
+  if (method === "tool") return { words: ["--call"], input: JSON.stringify(params) }
   const options: string[] = []
   const places: string[] = []
   let input = ""

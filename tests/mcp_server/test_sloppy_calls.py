@@ -1,0 +1,184 @@
+"""Calls as models make them who keep to no schema, or know the tools of another program."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_server.sessions import Session, command
+from vault_index.config import Home
+from vault_index.errors import UsageError, VaultIndexError
+from vault_index.mcp_server.toolbox import answer_tool
+from vault_index.mcp_server.tools import in_words_of_tools
+
+TIDEWATER = {"query": "Tidewater", "limit": 1}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "same"),
+    [
+        ("memory_search", {"query": "Tidewater", "limit": "1"}, TIDEWATER),
+        ("memory_search", {"query": "Tidewater", "limit": 1.0}, TIDEWATER),
+        ("memory_search", {"query": ["Tidewater"], "maxResults": " 1 "}, TIDEWATER),
+        ("memory_search", {"q": "Tidewater", "limit": 1, "type": "", "tags": [], "nonsense": None}, TIDEWATER),
+        ("memory_search", {"query": "Tidewater", "limit": 1, "fuzzy": "false", "threshold": "0.8"}, TIDEWATER),
+        ("memory_search", {"query": "Tidewater", "kind": "Note", "limit": 1}, {**TIDEWATER, "kind": "note"}),
+        ("search", TIDEWATER, TIDEWATER),
+        ("memory-search", TIDEWATER, TIDEWATER),
+        ("memory_get", {"ids": '["harbour.md", "wide.md"]'}, {"ref": ["harbour.md", "wide.md"]}),
+        ("memory_get", {"id": "7d1c2a90, 7d1c2a90"}, {"ref": ["7d1c2a90", "7d1c2a90"]}),
+        ("memory_get", {"ref": "[[Harbour#Queue]]", "neighbors": ""}, {"ref": ["[[Harbour#Queue]]"]}),
+        ("memory-read", {"file": "decision/wal"}, {"ref": "80-memory/decision/wal.md"}),
+        (
+            "memory-timeline",
+            {"anchorId": "daily/2026-03-10.md", "depth_before": "1", "depth-after": 1},
+            {"ref": "daily/2026-03-10.md", "depth_before": 1, "depth_after": 1},
+        ),
+        ("memory_recall", {"question": "which queue", "max_tokens": "300"}, {"query": "which queue", "budget": 300}),
+        ("memory_list", {"path": "daily/*", "limit": "2", "include": None}, {"path": ["daily/*"], "limit": 2}),
+    ],
+)  # fmt: skip
+def test_what_is_clear_is_accepted(client: Session, tool: str, given: dict[str, Any], same: dict[str, Any]) -> None:
+    name = {"search": "memory_search", "memory-read": "memory_get"}.get(tool, tool.replace("-", "_"))
+    assert _timeless(client.call(tool, **given)) == _timeless(client.call(name, **same))
+
+
+def _timeless(answer: dict[str, Any]) -> Any:
+    """Without what differs from call to call: milliseconds, how often a text was opened, and marks."""
+    kept = {key: value for key, value in answer.items() if key not in ("took_ms", "shown", "text", "tokens")}
+    return [{**one, "accesses": 0} for one in kept["results"]] if kept.get("results") else kept
+
+
+def test_an_observation_of_opencodekit_is_stored(client: Session, vault: Path) -> None:
+    stored = client.call(
+        "observation",
+        type="Decision",
+        title="Tide tables are cached",
+        narrative="The server of the harbour office is slow.",
+        facts="cached for a day, one file a port",
+        concepts="caching, harbour",
+        files="tides.py,ports.py",
+        confidence="high",
+        bead_id=12,
+        subtitle="",
+        supersedes=None,
+    )
+    text = (vault / stored["path"]).read_text("utf-8")
+    for line in (
+        "type: decision",
+        "facts: [cached for a day, one file a port]",
+        "concepts: [caching, harbour]",
+        "files_modified: [tides.py, ports.py]",
+        "confidence: high",
+    ):
+        assert f"\n{line}\n" in text
+    assert "subtitle" not in text
+    client.call("memory-update", file=stored["path"], content="It is down at night.", mode="append")
+    text = (vault / stored["path"]).read_text("utf-8")
+    assert "office is slow." in text
+    assert "down at night." in text
+    client.call("memory_delete", ids=stored["id"])
+
+
+def test_a_fact_with_a_comma_is_one(client: Session, vault: Path) -> None:
+    stored = client.call("memory_store", content="How the quay is lit.", facts="Lamps burn from dusk, not from six")
+    assert "facts: ['Lamps burn from dusk, not from six']" in (vault / stored["path"]).read_text("utf-8")
+    client.call("memory_delete", ref=stored["id"])
+
+
+def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path) -> None:
+    stored = client.call("memory_store", content="The crane lifts ten tons.", tags=["crane"])
+    client.call("memory_update", ref=stored["id"], content="", section="", append="", add_tags=["lift"])
+    assert "ten tons" in (vault / stored["path"]).read_text("utf-8")
+    client.call("memory_update", ref=stored["id"], content="# Crane\n\n## Load\n\nTen tons.\n\n## Reach\n\nFar.")
+    client.call("memory_update", ref=stored["id"], content="", section="Load")
+    text = (vault / stored["path"]).read_text("utf-8")
+    assert ("Ten tons" in text, "Far." in text) == (False, True)
+    client.call("memory_delete", ref=stored["id"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "told"),
+    [
+        ("memory_get", {"ref": "no such note"}, "look for it with `memory_search 'no such note'`"),
+        ("memory_timeline", {"ref": "harbour.md", "query": "queue"}, "(query TEXT)"),
+        ("memory_update", {"ref": "7d1c2a90"}, "as add_tags or expires"),
+        ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9}, "use force if it is none"),
+        ("memory_search", {"query": "x", "mod": "text"}, "did you mean 'mode'?"),
+        ("memory_search", {"quer": "x"}, "did you mean 'query'?"),
+        ("memory_list", {"colour": "red"}, "there are sort, limit"),
+        ("memory_serch", {}, "did you mean 'memory_search'?"),
+        ("memory-admin", {"operation": "status"}, "vault-index status"),
+        ("memory_search", {"limit": 3}, "give memory_search query"),
+    ],
+)
+def test_a_hint_names_the_tool_and_its_arguments(client: Session, tool: str, given: dict[str, Any], told: str) -> None:
+    error = client.error(tool, **given)
+    assert told in error
+    assert "--" not in error
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("change it: vault-index update 5f0c --add-tags x", "change it: memory_update 5f0c add_tags x"),
+        ("set embedding.provider, or search with --mode text", "set embedding.provider, or search with mode text"),
+        ("run `vault-index doctor --fix`", "run `vault-index doctor --fix`"),
+        ("run `vault-index sync`, or leave --max-tokens out", "run `vault-index sync`, or leave max_tokens out"),
+        ("choose another place with --home DIR", "choose another place with --home DIR"),
+        ("vault-index is not set up", "vault-index is not set up"),
+    ],
+)
+def test_hints_in_words_of_tools(hint: str, told: str) -> None:
+    assert in_words_of_tools(hint) == told
+
+
+def test_a_call_of_the_plugin_says_who_asks_and_where() -> None:
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def ask(method: str, params: Any) -> dict[str, Any]:
+        asked.append((method, params))
+        if method == "get":
+            raise VaultIndexError("nothing", "try `vault-index search`")
+        return {
+            "text": "",
+            "results": [],
+            "id": "1",
+            "path": "x.md",
+            "created": True,
+            "duplicate_of": None,
+            "near": [],
+            "warnings": [],
+        }
+
+    who = {"entered_by": "opencode/build", "directory": "/shop", "session": "ses_1"}
+    answer_tool(ask, {"name": "memory_store", "arguments": {"content": "x"}, **who})
+    answer_tool(ask, {"name": "memory_recall", "arguments": {"query": "x"}, **who})
+    answer_tool(ask, {"name": "memory_recall", "arguments": {"query": "x", "project": "harbour"}, **who})
+    with pytest.raises(VaultIndexError) as raised:
+        answer_tool(ask, {"name": "memory_get", "arguments": {"ref": "x"}, **who})
+    assert raised.value.hint == "try `memory_search`"
+    with pytest.raises(UsageError):
+        answer_tool(ask, {"name": 7})
+    at = {"query": "x", "directory": ["/shop"], "session": "ses_1"}
+    assert asked[:3] == [
+        ("add", {"entered_by": "opencode/build", "text": "x"}),
+        ("recall", {**at, "project": "/shop"}),
+        ("recall", {**at, "project": "harbour"}),
+    ]
+
+
+def test_a_call_on_stdin_is_answered_as_text(home: Home) -> None:
+    def called(told: str) -> "subprocess.CompletedProcess[str]":
+        words = [sys.executable, "-m", "vault_index", *command(home.data_dir, ["--call"])]
+        return subprocess.run(words, input=told, capture_output=True, text=True, check=False)
+
+    done = called(json.dumps({"name": "memory_get", "arguments": {"ref": "harbour.md"}, "directory": "/shop"}))
+    assert (done.returncode, "It is called Tidewater." in done.stdout) == (0, True)
+    done = called(json.dumps({"name": "memory_get", "arguments": {"ref": "no such note"}}))
+    assert (done.returncode, "memory_search" in done.stderr) == (3, True)
+    for nothing in ("", "[]", "{"):
+        assert called(nothing).returncode == 2
