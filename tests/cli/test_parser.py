@@ -25,6 +25,10 @@ def parsed(*argv: str) -> tuple[str, Options, dict[str, Any]]:
         (["--home=sync", "search"], "search", ["--home=sync"]),
         (["config", "--json", "get", "a.b"], "config get", ["--json", "a.b"]),
         (["source", "list"], "source list", []),
+        (["--agent-context", "--json"], "agent-context", ["--json"]),
+        (["observation", "x"], "add", ["x"]),
+        (["memory_read", "handoffs/x"], "get", ["handoffs/x"]),
+        (["--db", "memories.db", "search", "x"], "search", ["--db", "memories.db", "x"]),
     ],
 )
 def test_find_command(argv: list[str], name: str, rest: list[str]) -> None:
@@ -127,3 +131,22 @@ def test_the_help_of_the_program_names_every_command_once() -> None:
     assert [section.splitlines()[0] for section in sections] == ["Set up", "Ask", "Memories", "Keep it running"]
     listed = [line.split()[0] for section in sections for line in section.splitlines()[1:]]
     assert sorted(listed) == sorted(first_words)
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["search", "x", "--db", "memories.db"], "--home DIR"),
+        (["search", "x", "--agent-context"], "vault-index agent-context"),
+        (["get", "--ids", "1,2"], "as a word"),
+        (["timeline", "--anchor_id=7"], "as a word"),
+        (["get", "x", "--max_tokens", "5"], "did you mean --max-tokens?"),
+        (["search", "x", "--max-results", "5"], "did you mean --limit?"),
+        (["add", "--narrative", "x"], "give the text as words"),
+        (["add", "x", "--files", "y"], "did you mean --files-modified?"),
+    ],
+)
+def test_options_of_other_programs_are_answered_with_ours(argv: list[str], hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parsed(*argv)
+    assert hint in raised.value.hint

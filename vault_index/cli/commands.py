@@ -72,6 +72,25 @@ COMMANDS = tuple(command for commands in SECTIONS.values() for command in comman
 ALIASES = {"store": "add"}
 """Other names of commands."""
 
+OTHER_NAMES = {
+    "observation": "add", "remember": "add", "save": "add", "memory-search": "search", "memory-get": "get",
+    "memory-read": "get", "memory-timeline": "timeline", "memory-update": "update", "memory-admin": "status",
+    "--agent-context": "agent-context",
+}  # fmt: skip
+"""What other programs (LLMemory, agmem, OpenCodeKit) call our commands; they work, and no help names them."""
+
+_AS_WORDS = "give it as a word, without an option"
+OTHER_OPTIONS = {
+    **dict.fromkeys(("--id", "--ids", "--ref", "--anchor", "--anchor-id", "--query", "--text"), _AS_WORDS),
+    **dict.fromkeys(("--content", "--narrative", "--body"), "give the text as words, in quotes, or pipe it in"),
+    **dict.fromkeys(("--top-k", "--max-results", "--count"), "did you mean --limit?"),
+    "--db": "an index lies in a home: --home DIR",
+    "--agent-context": "it is a command: vault-index agent-context",
+    "--files": "did you mean --files-modified?",
+    "--tag": "did you mean --tags?",
+}
+"""What to say to those who use options of these programs."""
+
 GROUPS = {
     "config": "read and change settings",
     "source": "list, add and remove vaults",

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 from vault_index.cli.arguments import GLOBAL_OPTIONS, WITH_VALUE, Options, Run, Runner, add_arguments
-from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, SECTIONS, Command
+from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, OTHER_NAMES, OTHER_OPTIONS, SECTIONS, Command
 from vault_index.errors import UsageError, nearest
 
 PROGRAM = "vault-index"
@@ -72,7 +72,9 @@ class Parser(argparse.ArgumentParser):
     def _hint(self, message: str) -> str:
         unknown = message.removeprefix("unrecognized arguments: ")
         if unknown != message:
-            word = unknown.split()[0].split("=")[0]
+            word = unknown.split()[0].split("=")[0].replace("_", "-")
+            if word in OTHER_OPTIONS:
+                return OTHER_OPTIONS[word]
             near = nearest(word, self._option_string_actions)
             if near and word.startswith("--"):
                 return f"did you mean {near}?"
@@ -91,7 +93,7 @@ def find_command(argv: Sequence[str]) -> Found:
     if word in GROUPS:
         second = _next_word(rest, position)
         word = f"{word} {rest.pop(second)}" if second is not None else word
-    name = ALIASES.get(word, word)
+    name = ALIASES.get(word) or OTHER_NAMES.get(word.replace("_", "-"), word)
     command = next((command for command in COMMANDS if command.name == name), None)
     return Found(command, rest, word)
 
@@ -101,9 +103,9 @@ def _next_word(argv: Sequence[str], start: int) -> int | None:
     while position < len(argv):
         if argv[position] == "--":
             return None
-        if not argv[position].startswith("-"):
+        if not argv[position].startswith("-") or argv[position] in OTHER_NAMES:
             return position
-        position += 2 if argv[position] in WITH_VALUE else 1
+        position += 2 if argv[position] in (*WITH_VALUE, "--db") else 1
     return None
 
 
