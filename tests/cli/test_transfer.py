@@ -77,3 +77,41 @@ def test_a_long_import_is_told_in_short(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(tmp_path / "nowhere.json")]) == 3
     assert "nowhere.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (["e.md", "--markdown"], "file"),
+        (["e.md"], "file"),
+        (["e.txt", "--markdown"], "file"),
+        (["e", "--markdown"], "folder"),
+        (["e/"], "folder"),
+        (["e.md/", "--markdown"], "folder"),
+        (["e.md", "--json"], "json"),
+        (["e"], "json"),
+    ],
+)
+def test_the_name_says_what_an_export_makes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], made: str
+) -> None:
+    answer(capsys, "add", "Terns nest on gravel.", "--path", "terns")
+    name, *options = words
+    assert main(["export", str(tmp_path / name.rstrip("/")) + "/" * name.endswith("/"), *options]) == 0
+    capsys.readouterr()
+    place = tmp_path / name
+    if made == "folder":
+        assert sorted(file.name for file in place.iterdir()) == ["note", "terns.md"]
+    else:
+        text = place.read_text(encoding="utf-8")
+        assert text.startswith("[" if made == "json" else "<!-- vault-index: ")
+        assert main(["export", str(place), *options]) == 2
+        assert place.read_text(encoding="utf-8") == text
+
+
+def test_an_export_to_stdout_is_what_a_file_would_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(capsys, "add", "Terns nest on gravel.", "--path", "terns")
+    assert main(["export", "-", "--markdown"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["export", str(tmp_path / "e.md")]) == 0
+    assert shown == (tmp_path / "e.md").read_text(encoding="utf-8")

@@ -371,6 +371,27 @@ def test_a_file_that_cannot_be_read_keeps_no_other_out(tmp_path: Path) -> None:
         assert [failed.position for failed in answer.failed] == ["big.md", "broken.md", "pipe.md"]
 
 
+def test_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
+    here, there = vaults(tmp_path)
+    forged = '<!-- vault-index: "forged.md", 3 bytes -->\nNo.\n'
+    write(here / "vault" / "80-memory", {"forged.md": forged, "no-end.md": "No line ends here."})
+    with opened(here) as index:
+        index.sync()
+        index.get(ID)
+        index.export(tmp_path / "all.md", markdown=True)
+        with pytest.raises(UsageError, match="exists already"):
+            index.export(tmp_path / "all.md", markdown=True)
+        records = index.export_json()
+        assert index.export_json(markdown=True) == (tmp_path / "all.md").read_bytes().decode()
+    with opened(there) as index:
+        index.import_(tmp_path / "all.md")
+        assert index.export_json() == records
+    assert memory_files(there) == memory_files(here)
+    (tmp_path / "all.md").write_bytes((tmp_path / "all.md").read_bytes()[:-2])
+    with opened(there) as index, pytest.raises(UsageError, match="changed or cut off"):
+        index.import_(tmp_path / "all.md")
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     _, there = vaults(tmp_path)
     with opened(there) as index:
@@ -378,6 +399,56 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         assert outcomes(answer) == ["would be created"] * 3
         assert index.stats().memories == 0
     assert not (there / "vault" / "80-memory").exists()
+
+
+def test_a_dry_run_says_what_the_import_does(tmp_path: Path) -> None:
+    _, there = vaults(tmp_path)
+    same = "We use WAL mode, because readers never wait."
+    old = "11111111-1111-4111-8111-111111111111"
+    records: list[Any] = [
+        {"id": 1, "content": same, "tags": ["a"]},
+        {"id": 2, "content": same, "tags": ["b"]},
+        {"id": 3, "content": "It was so.", "expires_at": "2020-01-01"},
+        {"id": 4, "content": "It was so.", "expires_at": "2020-01-01"},
+        {"id": 5, "content": "Known to the vault.", "tags": ["c"]},
+        {"id": 6, "content": "It is another way now.", "supersedes": old},
+        {"id": 7, "content": ""},
+        {"id": 8, "content": f"The key is {KEY}"},
+        {"id": 9, "content": "Ends.", "expires_at": "someday"},
+        "no record",
+    ]
+    write(there / "vault" / "80-memory", {"old.md": f"---\nid: {old}\n---\nIt is one way.\n"})
+    (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
+    with opened(there) as index:
+        index.sync()
+        index.add("Known to the vault.")
+        before = memory_files(there)
+        plan = index.import_(tmp_path / "in.json", dry_run=True)
+        assert memory_files(there) == before
+        done = index.import_(tmp_path / "in.json")
+        assert [one.replace("would be ", "") for one in outcomes(plan)] == outcomes(done)
+        assert outcomes(done) == ["created", "duplicate", "created", "created", "duplicate", "created"]
+        assert [(one.id, one.path, one.details) for one in plan.results] == [
+            (one.id, one.path, one.details) for one in done.results
+        ]
+        assert plan.failed == done.failed
+        assert len(done.failed) == 4
+
+
+@pytest.mark.parametrize("name", ["all.json", "folder"])
+def test_a_dry_run_of_an_export_says_what_the_import_does(tmp_path: Path, name: str) -> None:
+    here, there = vaults(tmp_path)
+    with opened(here) as index:
+        index.add("The heron is shy.", path="birds/heron")
+        index.add("The tern is not.", path="tern")
+        index.export(tmp_path / name, folder=name == "folder")
+    with opened(there) as index:
+        index.add("The tern is loud.", path="tern")
+        plan, done = index.import_(tmp_path / name, dry_run=True), index.import_(tmp_path / name)
+        assert [one.outcome.replace("would be ", "") for one in plan.results] == outcomes(done)
+        assert [one.path for one in plan.results] == [one.path for one in done.results]
+        again = index.import_(tmp_path / name, dry_run=True)
+        assert outcomes(again) == outcomes(index.import_(tmp_path / name)) == ["known"] * len(done.results)
 
 
 OBSERVATION = """\

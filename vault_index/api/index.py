@@ -306,18 +306,18 @@ class VaultIndex:
         )  # fmt: skip
 
     def export(
-        self, path: str | Path, *, folder: bool = False, force: bool = False, source: Names = None
-    ) -> ExportReport:
-        """Write every memory of one vault to a JSON file, or with `folder` to a folder of markdown; both lose nothing.
+        self, path: str | Path, *, folder: bool = False, markdown: bool = False, force: bool = False,
+        source: Names = None,
+    ) -> ExportReport:  # fmt: skip
+        """Write every memory of one vault (`source`, or that of new ones) to a JSON or `markdown` file, or a `folder`
+        of markdown. Raises UsageError for a file that exists and a folder that is not empty, unless `force`."""
+        return memories.export_memories(
+            self._runtime, path, folder=folder, markdown=markdown, force=force, sources=self._sources(source)
+        )
 
-        The vault is the one memories are written to, or `source`. Only the owner can read what is written. Raises
-        UsageError for a file that exists and a folder that is not empty, unless `force`.
-        """
-        return memories.export_memories(self._runtime, path, folder=folder, force=force, sources=self._sources(source))
-
-    def export_json(self, *, source: Names = None) -> str:
-        """What `export` writes to a JSON file: one array, a record a line, by path."""
-        return memories.export_json(self._runtime, self._sources(source))
+    def export_json(self, *, markdown: bool = False, source: Names = None) -> str:
+        """What `export` writes to a file: one array, a record a line, by path; or with `markdown` that."""
+        return memories.export_text(self._runtime, self._sources(source), markdown=markdown)
 
     def import_(
         self, path: str | Path, *, force: bool = False, dry_run: bool = False, embed: bool = True, source: Names = None,

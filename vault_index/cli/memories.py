@@ -134,21 +134,23 @@ def _confirmed(options: Options, args: dict[str, Any]) -> bool:
 @takes(
     argument("file", metavar="FILE", help="where to; - is stdout"),
     flag("--force", "overwrite what is there"),
-    description="Write the memories of a vault to a JSON file (one array, every key), or to a folder of markdown: when "
-    "the name is that of a folder or ends with /, or with --markdown. `import` brings them back as they were. Only you "
-    "can read what is written.",
+    description="Write the memories of a vault to a JSON file (one array, every key); to a markdown file, when its "
+    "name ends with .md, or with --markdown; to a folder of markdown, when the name is that of a folder, ends with /, "
+    "or has no ending (with --markdown). `import` brings them back as they were. Only you can read what is written.",
 )
 def run_export(options: Options, args: dict[str, Any]) -> None:
-    source = with_source(options, {})
-    if args["file"] == _STDIO:
+    source, name = with_source(options, {}), args["file"]
+    markdown = options.format == "markdown" or (options.format == "auto" and name.lower().endswith(".md"))
+    if name == _STDIO:
         from vault_index.api import VaultIndex
 
         with VaultIndex.open(home_of(options)) as index:
-            write(index.export_json(**source).rstrip("\n"))
+            write(index.export_json(markdown=markdown, **source).removesuffix("\n"))
         return
-    place = absolute(args["file"])
-    folder = options.format == "markdown" or args["file"].endswith("/") or os.path.isdir(place)
-    params = {**source, "path": place, "folder": folder, "force": "force" in args}
+    place = absolute(name)
+    # `--markdown notes` is a folder, `--markdown notes.md` a file.
+    folder = name.endswith("/") or os.path.isdir(place) or (markdown and not os.path.splitext(name)[1])
+    params = {**source, "path": place, "folder": folder, "markdown": markdown, "force": "force" in args}
     show(options, "export", call(options, "export", params))
 
 

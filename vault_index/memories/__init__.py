@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         prune_memories as prune_memories,
         update_memory as update_memory,
     )
-    from vault_index.memories.transfer.export import export_json as export_json, export_memories as export_memories
+    from vault_index.memories.transfer.export import export_memories as export_memories, export_text as export_text
     from vault_index.memories.transfer.importer import import_memories as import_memories
 
 # Each call imports its own module, for a question needs none of them.
@@ -28,7 +28,7 @@ __getattr__ = lazy_names(
         "capture.capture": ("capture_memories",),
         "transfer.export": (
             "export_memories",
-            "export_json",
+            "export_text",
         ),
         "transfer.importer": ("import_memories",),
     },

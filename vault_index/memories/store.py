@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +13,10 @@ from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import memory_identity
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text, title_of
-from vault_index.memories.file.files import MemoryFiles
+from vault_index.memories.file.files import MemoryFiles, PlannedFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.models import Asker, Filters, Progress, no_progress
-from vault_index.results.memories import StoredMemory
+from vault_index.results.memories import MemoryOutcome, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
 from vault_index.store.reader import Connections
@@ -29,12 +29,13 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @contextmanager
 def writing(
-    runtime: Runtime, work: str, sources: Sequence[str], now: datetime | None = None
+    runtime: Runtime, work: str, sources: Sequence[str], now: datetime | None = None, *, dry_run: bool = False
 ) -> Iterator["MemoryStore"]:
     """The memories under the write lock, with an index that knows their files as they are; it follows at the end.
 
     New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
     that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
+    In a `dry_run` everything is done but writing.
     """
     home = home_of_memories(runtime, sources)
     with ExitStack() as stack:
@@ -46,7 +47,7 @@ def writing(
             raise BusyError(f"{error.message}; no memory was written", error.hint) from error
         connections = stack.enter_context(runtime.pool.lend())
         now = now or datetime.now().astimezone()
-        memories = MemoryStore(runtime=runtime, connections=connections, home=home, now=now)
+        memories = MemoryStore(runtime=runtime, connections=connections, home=home, now=now, dry_run=dry_run)
         try:
             yield memories
         except BaseException:
@@ -87,6 +88,9 @@ class MemoryStore:
     now: datetime
     folders: tuple[str, ...] = ()
     """Those of the project that new memories are from, where they are known."""
+    dry_run: bool = False
+    """Whether what is written is only remembered."""
+    _files: dict[str, MemoryFiles] = field(default_factory=dict)
     _stored: dict[bytes, str] = field(default_factory=dict)
     """Paths of memories that were stored and are not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
@@ -144,7 +148,10 @@ class MemoryStore:
         return None
 
     def files(self, source: str) -> MemoryFiles:
-        return MemoryFiles(self.runtime.vaults[source].config.path, self.runtime.config.memory.dir, source)
+        if source not in self._files:
+            kind = PlannedFiles if self.dry_run else MemoryFiles
+            self._files[source] = kind(self.runtime.vaults[source].config.path, self.runtime.config.memory.dir, source)
+        return self._files[source]
 
     def store(
         self, new: MemoryFile, replaced: Sequence[StoredDocument] = (), *, folder: str | None = None
@@ -169,7 +176,7 @@ class MemoryStore:
         self._stored[identity_of(new)] = path
         self.replace_all(marked, f"{path} is stored as {new.uid}")
         warnings = superseded_before(old, new.uid)
-        if self.runtime.vaults[self.home].look(path) is None:
+        if not self.dry_run and self.runtime.vaults[self.home].look(path) is None:
             warnings.insert(0, f"{path} is written, but not searched: an ignore rule of the vault covers it")
         return StoredMemory(new.uid, path, True, warnings=tuple(warnings))
 
@@ -245,7 +252,7 @@ class MemoryStore:
     def flush(self, progress: Progress = no_progress) -> None:
         """Have the index follow what was written. An error of it says that the files are written."""
         written, self._written = self._written, {}
-        if not written:
+        if not written or self.dry_run:
             return
         self._sync_folders()
         origins, self._origins = self._origins, []
@@ -311,6 +318,11 @@ class MemoryStore:
         """See that the new files outlive a loss of power, before anything speaks of them."""
         created, self._unsynced = self._unsynced, []
         self.files(self.home).settle(created)
+
+
+def planned(outcome: MemoryOutcome) -> MemoryOutcome:
+    """An outcome of a dry run, as it is told."""
+    return replace(outcome, outcome="would be created") if outcome.outcome == "created" else outcome
 
 
 def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:

@@ -10,7 +10,7 @@ from vault_index.memories.capture.markers import Captured, captures, inferred, t
 from vault_index.memories.create import check_given, new_memory
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import MemoryStore, writing
+from vault_index.memories.store import MemoryStore, planned, writing
 from vault_index.query.projects import is_folder, project_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
@@ -45,7 +45,7 @@ def capture_memories(
     origin = {"entered_by": entered_by, "project": project}
     folder = "inbox" if mode == "inbox" else None
     done, failed = [], []
-    with writing(runtime, "capture", sources, now) as memories:
+    with writing(runtime, "capture", sources, now, dry_run=dry_run) as memories:
         memories.folders = folders
         for captured in found:
             try:
@@ -60,9 +60,11 @@ def capture_memories(
                 new, _ = new_memory(captured.text, fields, now)
                 if session:
                     new = read_text(with_changes(new.text, {"session": session}))
-                done.append(_stored(memories, captured, new, folder, weak, dry_run=dry_run))
+                done.append(_stored(memories, captured, new, folder, weak))
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message))
+    if dry_run:
+        return MemoryOutcomes(tuple(map(planned, done)), tuple(failed))
     for outcome in done:
         if outcome.outcome == "created":
             runtime.write.embed_document(memories.home, outcome.path)
@@ -87,21 +89,13 @@ def _words(captured: Captured) -> str:
 
 
 def _stored(
-    memories: MemoryStore,
-    captured: Captured,
-    new: MemoryFile,
-    folder: str | None,
-    weak: Sequence[str],
-    *,
-    dry_run: bool,
+    memories: MemoryStore, captured: Captured, new: MemoryFile, folder: str | None, weak: Sequence[str]
 ) -> MemoryOutcome:
     title = str(new.front.get("title", ""))
     details = {"type": new.front["type"], "tags": new.front.get("tags", []), "expires": new.front.get("expires")}
-    if dry_run:
-        duplicate = memories.duplicate(new)
-        if duplicate is None:
-            return MemoryOutcome("", "", title, "would be created", {**details, "text": captured.text})
-        return MemoryOutcome(duplicate.uid, duplicate.path, title, "duplicate", details)
+    if memories.dry_run:
+        details["text"] = captured.text
     stored = memories.store(new, folder=folder)
     details["warnings"] = [*stored.warnings, *weak]
-    return MemoryOutcome(stored.id, stored.path, title, "created" if stored.created else "duplicate", details)
+    uid = "" if memories.dry_run and stored.created else stored.id  # it would have another one
+    return MemoryOutcome(uid, stored.path, title, "created" if stored.created else "duplicate", details)

@@ -50,7 +50,10 @@ class MemoryFiles:
         """Where a new memory may lie: `<memory folder>/<type>/<day>-<title as a slug>.md`, or with `-2` and so on."""
         stem = f"{self._dir}/{slug(type) or 'note'}/{day}-{slug(title) or slug(type) or 'memory'}"
         paths = (f"{stem}{number}.md" for number in _numbers("-"))
-        return next(path for path in paths if not os.path.lexists(f"{self._root}/{path}"))
+        return next(path for path in paths if not self._is_taken(path))
+
+    def _is_taken(self, path: str) -> bool:
+        return os.path.lexists(f"{self._root}/{path}")
 
     def create(self, path: str, text: str) -> None:
         """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays.
@@ -167,6 +170,34 @@ class MemoryFiles:
             raise UsageError(f"{shown!r} leads out of the memory folder {self._dir} through a link", "remove the link")
         if os.path.exists(place) and not os.path.isfile(place):
             raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
+
+
+class PlannedFiles(MemoryFiles):
+    """The same for a dry run: what would be written is remembered, and read, and the disk stays as it is."""
+
+    def __init__(self, root: Path, memory_dir: str, source: str = "") -> None:
+        super().__init__(root, memory_dir, source)
+        self._texts: dict[str, str] = {}
+
+    def _is_taken(self, path: str) -> bool:
+        return path in self._texts or super()._is_taken(path)
+
+    def create(self, path: str, text: str) -> None:
+        self._place(path)
+        if self._is_taken(path):
+            raise FileExistsError(path)
+        self._texts[path] = text
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """There is nothing that could be lost."""
+
+    def read(self, path: str) -> MemoryFile:
+        if path in self._texts:
+            return replace(read_text(self._texts[path], path), source=self._source)
+        return super().read(path)
+
+    def replace(self, path: str, text: str, seen: MemoryFile) -> None:
+        self._texts[path] = text
 
 
 def _encoded(text: str) -> bytes:

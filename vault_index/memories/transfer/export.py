@@ -13,7 +13,7 @@ from vault_index import disk
 from vault_index.errors import NotSetUpError, UsageError, VaultIndexError
 from vault_index.memories.store import home_of_memories
 from vault_index.memories.transfer.json_records import to_record
-from vault_index.memories.transfer.reading import USAGE_FILE
+from vault_index.memories.transfer.reading import USAGE_FILE, one_of_several
 from vault_index.models import Filters
 from vault_index.output import render_json
 from vault_index.results.memories import ExportReport
@@ -24,24 +24,35 @@ _TAKEN = "name another file, or overwrite it with --force"
 
 
 def export_memories(
-    runtime: Runtime, path: str | Path, *, folder: bool, force: bool, sources: Sequence[str]
+    runtime: Runtime, path: str | Path, *, folder: bool, markdown: bool, force: bool, sources: Sequence[str]
 ) -> ExportReport:
-    """Write every memory of one vault to a JSON file, or with `folder` to a folder, with a file of usage counts."""
+    """Write every memory of one vault to a file of JSON or of `markdown`, or with `folder` to a folder of markdown."""
     place = Path(path).expanduser().absolute()
     records = _records(runtime, sources)
     if folder:
-        files = list(_files(runtime, sources))
-        usage = {record["path"]: [record["accesses"], record["accessed"]] for record in records if "accesses" in record}
-        kept = [(USAGE_FILE, render_json(usage) + "\n")] if usage else []
-        size = write_folder(place, [*files, *kept], force=force)
+        size = write_folder(place, _with_usage(runtime, sources, records), force=force)
     else:
-        size = write_file(place, _as_json(records), force=force)
+        size = write_file(place, _as_text(runtime, sources, records, markdown=markdown), force=force)
     return ExportReport(str(place), home_of_memories(runtime, sources), len(records), size)
 
 
-def export_json(runtime: Runtime, sources: Sequence[str]) -> str:
-    """The memories of one vault as a JSON array."""
-    return _as_json(_records(runtime, sources))
+def export_text(runtime: Runtime, sources: Sequence[str], *, markdown: bool) -> str:
+    """The memories of one vault as a JSON array, or as one text of markdown."""
+    return _as_text(runtime, sources, _records(runtime, sources), markdown=markdown)
+
+
+def _as_text(runtime: Runtime, sources: Sequence[str], records: Sequence[Mapping[str, Any]], *, markdown: bool) -> str:
+    if markdown:
+        return "".join(one_of_several(path, text) for path, text in _with_usage(runtime, sources, records))
+    return _as_json(records)
+
+
+def _with_usage(
+    runtime: Runtime, sources: Sequence[str], records: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, str]]:
+    """Path and text of every file of a folder, and of one with the usage counts."""
+    usage = {record["path"]: [record["accesses"], record["accessed"]] for record in records if "accesses" in record}
+    return [*_files(runtime, sources), *([(USAGE_FILE, render_json(usage) + "\n")] if usage else [])]
 
 
 def _as_json(records: Sequence[Mapping[str, Any]]) -> str:

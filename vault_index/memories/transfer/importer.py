@@ -13,7 +13,7 @@ from vault_index.markdown.memory import document_uid, last_moment, memory_identi
 from vault_index.memories.create import refuse_secrets
 from vault_index.memories.file.document import OLD_ID, MemoryFile, is_over, read_text, title_of
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import MemoryStore, writing
+from vault_index.memories.store import MemoryStore, planned, writing
 from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids, in_order
 from vault_index.memories.transfer.json_records import compose, file_of
 from vault_index.memories.transfer.reading import read_path
@@ -40,12 +40,12 @@ def import_memories(
 ) -> MemoryOutcomes:
     """Store the memories of a file or folder; with `embed` their vectors follow."""
     batch = read_path(Path(path).expanduser())
-    with writing(runtime, "import", sources) as memories:
-        importer = Importer(memories=memories, force=force, dry_run=dry_run)
+    with writing(runtime, "import", sources, dry_run=dry_run) as memories:
+        importer = Importer(memories=memories, force=force)
         outcomes = importer.run(batch, progress, cancel)
         memories.flush(progress)
     if dry_run:
-        return outcomes
+        return replace(outcomes, results=tuple(map(planned, outcomes.results)))
     if importer.usage:
         with runtime.pool.lend() as connections:
             connections.state.raise_usage(importer.usage)
@@ -61,7 +61,6 @@ class Importer:
 
     memories: MemoryStore
     force: bool
-    dry_run: bool
     usage: dict[str, tuple[int, float]] = field(default_factory=dict)
     """How often each memory was opened where it came from, and when last (seconds since the epoch)."""
     _new: set[str] = field(default_factory=set)
@@ -150,11 +149,6 @@ class Importer:
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
         weak = self._check(new.text)
         over = is_over(new.front, self.memories.now.timestamp())
-        if self.dry_run:
-            here = None if over else self.memories.duplicate(new)
-            if here is not None:
-                return MemoryOutcome(here.uid, here.path, title, "duplicate", {})
-            return MemoryOutcome(uid, "", title, "would be created", {})
         if over:  # it must not make another one expire
             return MemoryOutcome(uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {})
         stored = self.memories.store(new, self._replaced(memory))
@@ -181,8 +175,6 @@ class Importer:
             return MemoryOutcome(here.uid, here.path, title, "duplicate", {})
         if self.memories.at(new.path) is not None:
             new = replace(new, path="")
-        if self.dry_run:
-            return MemoryOutcome(memory.uid or "", new.path, title, "would be created", {})
         path = self.memories.put(new)
         uid = document_uid(memory.head.get("id"), self.memories.home, path)
         return MemoryOutcome(uid, path, title, "created", {"warnings": weak} if weak else {})

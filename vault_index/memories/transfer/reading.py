@@ -153,6 +153,27 @@ USAGE_FILE = ".vault-index-usage.json"
 """How often the memories of an exported folder were opened: that stands in none of its files."""
 
 
+_MARK = re.compile(rb"<!-- vault-index: (?P<path>\"[^\n]*\"), (?P<size>\d+) bytes -->\n")
+
+
+def one_of_several(path: str, text: str) -> str:
+    """A file in a text of several, after a mark with its path and its length: no text can pose as another file."""
+    size = len(text.encode("utf-8", "surrogateescape"))
+    return f"<!-- vault-index: {json.dumps(path)}, {size} bytes -->\n{text}\n"
+
+
+def _several(text: str) -> dict[str, str] | None:
+    """The files in such a text by their paths; None for any other text. Raises UsageError for one that was edited."""
+    data, at = text.encode("utf-8", "surrogateescape"), 0
+    files: dict[str, str] = {}
+    while mark := _MARK.match(data, at):
+        at = mark.end() + int(mark["size"]) + 1
+        files[json.loads(mark["path"])] = _decoded(data[mark.end() : at - 1])
+    if files and at != len(data):
+        raise UsageError("lines of it were changed or cut off", "export it again, or import a folder, or JSON")
+    return files or None
+
+
 def read_path(path: Path) -> Batch:
     """The memories of a JSON file, of a markdown file, or of a folder of these, hidden ones aside.
 
@@ -168,6 +189,9 @@ def read_path(path: Path) -> Batch:
         raise VaultIndexError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
     except ValueError as error:
         raise UsageError(f"{str(path)!r} is no name of a file", "name a JSON file, or a folder") from error
+    if files := _several(text):
+        usage = files.pop(USAGE_FILE, "")
+        return Batch(tuple(_used([from_file(text, name) for name, text in files.items()], usage)))
     if path.suffix.lower() == ".md":
         return read_files([(path.name, text)], path.resolve().parent.name)
     return read_json(text, path.name)
@@ -196,15 +220,19 @@ def _read_folder(folder: Path) -> Batch:
     if not files and not failed:
         raise UsageError(f"{folder} holds no markdown files", "name a folder of memories, or a JSON file")
     batch = read_files(files, inner.resolve().name)
-    memories = tuple(_used(batch.memories, inner / USAGE_FILE))
-    return Batch(memories, (*batch.failed, *failed))
+    counts = inner / USAGE_FILE
+    try:
+        usage = "" if counts.is_symlink() else _decoded(read_regular(str(counts), sys.maxsize)[0])
+    except (OSError, VaultIndexError):
+        usage = ""
+    return Batch(tuple(_used(batch.memories, usage)), (*batch.failed, *failed))
 
 
-def _used(memories: Sequence[ImportRecord], file: Path) -> Iterator[ImportRecord]:
+def _used(memories: Sequence[ImportRecord], counts: str) -> Iterator[ImportRecord]:
     """With how often each was opened, where our export says so."""
     try:
-        usage = {} if file.is_symlink() else mended(json.loads(_decoded(read_regular(str(file), sys.maxsize)[0])))
-    except (OSError, ValueError, VaultIndexError):
+        usage = mended(json.loads(counts))
+    except ValueError:
         usage = {}
     for memory in memories:
         match usage.get(memory.path) if isinstance(usage, dict) and memory.own else None:
