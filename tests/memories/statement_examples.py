@@ -21,6 +21,8 @@ FOR = (
     "Let's stick with REST, GraphQL is too much for this.",
     "We will use zod for all validation.",
     "Decision: no ORM, plain SQL only.",
+    "Decision we use X for the cache.",
+    "Decision - all dates are stored in UTC",
     "It was decided that releases happen on Tuesdays.",
     "We standardized on ruff, so black is gone.",
     "Fixed in staging; we decided to keep the flag on for a month.",
@@ -90,6 +92,9 @@ FOR = (
 )
 
 AGAINST = (
+    "The decision we made last week was bad.",
+    "Decision we made in March, still not documented.",
+    "decision we need: which queue?",
     # questions
     "Should we always run the tests?",
     "should we always squash merge or only for features",

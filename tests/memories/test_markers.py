@@ -32,9 +32,30 @@ def test_ways_to_mark_a_memory(marker: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("*Remember* the deploy is on Tuesday", "the deploy is on Tuesday"),
+        ("**Remember** that the deploy is on Tuesday.", "the deploy is on Tuesday."),
+        ("Done. *Remember* deploys are on Tuesday.", "deploys are on Tuesday."),
+        ("- [ ] _remember_ `make db` comes first\n- Next", "`make db` comes first"),
+        ("> *Remember* the deploy\n> is on Tuesday\n\nNext.", "the deploy\nis on Tuesday"),
+    ],
+)
+def test_a_marker_needs_no_colon_where_a_sentence_begins(output: str, text: str) -> None:
+    assert texts(output) == [text]
+
+
+@pytest.mark.parametrize(
     "output",
     [
         "",
+        "Do you *remember* the deploy on Tuesday?",
+        "*Remember* the deploy on Tuesday?",
+        "I *remember* the deploy on Tuesday",
+        "*Remember* when we deployed on Tuesday",
+        "**Remember** not to push",
+        "*Remember* me",
+        "| *Remember* | the deploy |",
         "Remember: run the tests",
         "Please remember to run the tests",
         "*Remember* to run the tests",
@@ -158,8 +179,26 @@ def test_words_of_ones_own_add_override_and_switch_off() -> None:
         ("this is a temporary fix", "2027-02-19"),
         ("CI is temporarily pinned to node 20", "2027-02-19"),
         ("temporary: use port 8081 until 2026-12-24", "2026-12-24"),
+        ("the office is closed through Friday", "2026-11-27"),
+        ("the certificate is valid through March 2027.", "2027-03-31"),
+        ("the freeze runs through March 31, 2028, then we deploy", "2028-03-31"),
+        ("valid thru 2027-03-01 only", "2027-03-01"),
+        ("no deploys through the end of the year because of the audit", "2026-12-31"),
+        ("API freeze, Q2 2027", "2027-06-30"),
+        ("Q2 2027: prices are frozen", "2027-06-30"),
+        ("use the old gateway (2027-Q2)", "2027-06-30"),
+        ("use the old gateway Q2 2027", "2027-06-30"),
         ("it was slow until 2024-01-01, and stays on until May 2027", "2027-05-31"),
         # what does not end
+        ("run it through Friday's script", None),
+        ("requests go through Q4 gateways", None),
+        ("data flows through 2 queues", None),
+        ("CI is slow Monday through Thursday", None),
+        ("it was slow through 2024", None),
+        ("we planned the move in Q2 2027", None),
+        ("the launch is planned for Q2 2027.", None),
+        ("the Q2 2027 report is in the wiki", None),
+        ("it was so in Q2 2024", None),
         ("wait until the release is out", None),
         ("tokens expire in 7 days", None),
         ("sessions are valid for 2 weeks", None),

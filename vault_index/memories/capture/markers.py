@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from vault_index.errors import UsageError
 from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
-from vault_index.memories.dates import leading_date
+from vault_index.memories.dates import leading_date, read_date
 from vault_index.memories.file.fields import TYPES
 
 BUILT_IN = {
@@ -102,7 +103,11 @@ TagWords = Mapping[str, tuple[str, ...]]
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(
     r"(?:^|(?<=[\s>(]))(?P<mark>\*{1,3}|_{1,3})remember"
-    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)|:(?=[^\n]{0,300}?[^\s*_](?P<around>(?P=mark))(?![*_\w])))",
+    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)|:(?=[^\n]{0,300}?[^\s*_](?P<around>(?P=mark))(?![*_\w])))"
+    # Without a colon, where a line or a sentence begins with it, and says something: `*Remember* to …` asks for it.
+    r"|(?:^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ x]\]\s+)?)?|(?<=[.!?] ))(?P<bold>\*{1,3}|_{1,3})remember(?P=bold) "
+    r"(?:that )?(?=[^\W_]|`)(?=\S{1,300}\s{1,9}\S)(?![^?]{0,500}\?)"
+    r"(?!(?:to|not|me|us|how|when|what|why|where|who|you|your|and|or|if|is|was|also)\b)",
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"(?:[ \t]*>)*")
@@ -116,6 +121,15 @@ _UNTIL = re.compile(r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?
 _LASTS = re.compile(
     r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
     re.IGNORECASE,
+)
+_THROUGH = re.compile(r"(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )\b(?:through|thru) ", re.IGNORECASE)
+_QUARTER = re.compile(r"\b(?:q[1-4][ /-]?\d{4}|\d{4}[ /-]?q[1-4])\b", re.IGNORECASE)
+_BEGINS = re.compile(r"\b(?:in|since|from|by|after|before|of|for|to|than|at|on|around|early|late|mid|starting) $")
+"""What before a quarter tells that it does not say how long something holds."""
+_CLAUSE = re.compile(
+    r"(?:[^.;:!?()\[\]\n—–,]|,(?= \d{4}\b)){0,40}?"
+    r"(?=$|[.;:!?()\[\]\n—–]|,(?! \d{4}\b)| - "
+    r"| (?:and|or|but|because|since|so|then|while|when|unless|only|as|at|inclusive)\b)"
 )
 _DURATION = re.compile(r"(?:in )?(?:\d+|[a-z]+) (?:day|week|fortnight|month|year)s?\b", re.IGNORECASE)
 _TEMPORARY = re.compile(
@@ -272,6 +286,20 @@ def _expiry(text: str, today: date) -> str | None:
     ends = [match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())]
     ends += [match.end() for match in _LASTS.finditer(plain)]
     said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], today))]
+    alone = [match.end() for match in _THROUGH.finditer(plain)]
+    if not said:
+        quarters = [match.start() for match in _QUARTER.finditer(plain)]
+        alone += [start for start in quarters if not _BEGINS.search(plain[max(start - 10, 0) : start].lower())]
+    said += [day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], today))]
     if said:
         return next((day for day in said if day >= today.isoformat()), None)
     return (today + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None
+
+
+def _clause_date(text: str, today: date) -> str | None:
+    """The day of a clause that is nothing but a date: `through Friday, then …`, not `through Friday's script`."""
+    clause = _CLAUSE.match(text)
+    try:
+        return read_date(clause[0], today, option="") if clause else None
+    except UsageError:
+        return None

@@ -45,7 +45,8 @@ _DECISIONS = (
     rf"we(?:'re| are) (?:going|sticking) with {_NAMED}",
     rf"(?:let'?s|let us) (?:go|stick) (?:with|to) {_NAMED}(?!the (?:first|next|last|flow|plan)\b)",
     rf"we(?:'ll| will) (?:use|go with|stick with|stick to) {_NAMED}",
-    r"(?:the |our |final )*decision(?: is| was)?(?: made)?(?::| to| that) \w",
+    r"(?:the |our |final )*decision(?: is| was)?(?: made)?(?::| [-–—]| to| that) \w",
+    r"decision,? we (?!made|make|took|take|had|have|need|were|are|could|can|should|discussed|reached|came|regret)\w",
     r"it(?:'s| was| is| has been)(?: now)? (?:decided|agreed) (?:to|that|on) ",
 )
 _RULES = (
