@@ -37,6 +37,10 @@ TIDEWATER = {"query": "Tidewater", "limit": 1}
             {"anchorId": "daily/2026-03-10.md", "depth_before": "1", "depth-after": 1},
             {"ref": "daily/2026-03-10.md", "depth_before": 1, "depth_after": 1},
         ),
+        ("memory_get", {"ref": "harbour.md, 7d1c2a90"}, {"ref": ["harbour.md", "7d1c2a90"]}),
+        ("memory_get", {"ref": "['harbour.md:3', '`7d1c2a90…`']"}, {"ref": ["harbour.md:3", "7d1c2a90"]}),
+        ("memory_search", {**TIDEWATER, "kind": ["notes", "memory"], "type": "all", "tags": "null"}, TIDEWATER),
+        ("memory_list", {"kind": "all", "sort": "created_at", "order": "Descending", "limit": 2}, {"limit": 2}),
         ("memory_recall", {"question": "which queue", "max_tokens": "300"}, {"query": "which queue", "budget": 300}),
         ("memory_list", {"path": "daily/*", "limit": "2", "include": None}, {"path": ["daily/*"], "limit": 2}),
     ],
@@ -80,7 +84,18 @@ def test_an_observation_of_opencodekit_is_stored(client: Session, vault: Path) -
     text = (vault / stored["path"]).read_text("utf-8")
     assert "office is slow." in text
     assert "down at night." in text
-    client.call("memory_delete", ids=stored["id"])
+    deleted = client.call("memory_delete", ids=[stored["id"], "no such memory"])
+    assert "look for it with `memory_search 'no such memory'`" in deleted["failed"][0]["error"]
+
+
+def test_lists_as_models_write_them(client: Session, vault: Path) -> None:
+    stored = client.call(
+        "memory_add", content="The lamp.", tags="[red, sea/lamp]", facts="['a is b', 'c']", concepts=[2, "x"]
+    )
+    text = (vault / stored["path"]).read_text("utf-8")
+    for line in ("tags: [red, sea/lamp]", "facts: [a is b, c]", "concepts: ['2', x]"):
+        assert f"\n{line}\n" in text
+    client.call("memory_delete", ref=stored["id"])
 
 
 def test_a_fact_with_a_comma_is_one(client: Session, vault: Path) -> None:
@@ -111,6 +126,8 @@ def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path) -
         ("memory_search", {"quer": "x"}, "did you mean 'query'?"),
         ("memory_list", {"colour": "red"}, "there are sort, limit"),
         ("memory_serch", {}, "did you mean 'memory_search'?"),
+        ("memory_search", {"query": "   "}, "query is missing"),
+        ("memory_search", {"query": "x", "kind": "notebook"}, "one of note, memory, session"),
         ("memory-admin", {"operation": "status"}, "vault-index status"),
         ("memory_search", {"limit": 3}, "give memory_search query"),
     ],

@@ -60,6 +60,8 @@ class Toolbox:
             args["directory"] = list(folders)
         if tool.method == "recall":
             args = {**more, **args}
+        if "ref" in args:
+            args["ref"] = [_bare(ref) for ref in args["ref"]] if isinstance(args["ref"], list) else _bare(args["ref"])
         if self._source is not None:
             args.setdefault("source", self._source)
         for place in _places(tool.method, args):
@@ -128,7 +130,10 @@ class Toolbox:
 
     def _ask(self, method: str, args: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return self._ask_backend(method, args)
+            answer = self._ask_backend(method, args)
+            for failed in answer.get("failed", ()):
+                failed["error"] = in_words_of_tools(failed["error"])
+            return answer
         except NotFoundError as error:
             reason = self._why_not(args.get("ref"))
             if reason is None:
@@ -158,6 +163,11 @@ def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
     client, directory, session = (str(params.get(key) or "") for key in ("entered_by", "directory", "session"))
     more = {"project": directory or None, "session": session or None}
     return Toolbox(TOOLS, ask).call(name, given, client, [directory] if directory else [], **more).text
+
+
+def _bare(ref: str) -> str:
+    """A reference without the quotes it was copied with."""
+    return ref.strip().strip("`'\"…")
 
 
 def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
