@@ -80,6 +80,8 @@ _REMINDERS = (
     r"(?:remember|keep in mind|bear in mind|don'?t forget|do not forget|make a note|take note|note to self)[,:]? that "
     r"(?!(?:one|time|\w+) (?:i|we|you|from|with)\b|one\b|time\b)",
     r"(?:remember|keep in mind)(?: this)?: ",
+    r"(?:remember|keep in mind) (?=(?:the|our|all|every) (?!time\b|day\b|first\b|last\b)(?:[\w-]+ ){1,3}"
+    r"(?:is|are|must|needs?|uses?|runs?|lives?|belongs?|happens?) )",
     r"(?:save|store|add|put|write|commit)(?: this| that| it)? (?:to|in|into) (?:your |the )?memory(?: that|:) ",
     r"for future reference[,:]? ",
 )
