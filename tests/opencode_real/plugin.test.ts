@@ -23,10 +23,7 @@ describe("the command", () => {
       words: ["--any-tag=a,b", "--limit=3", "--", "-rf tags"],
       input: "",
     })
-    expect(commandLine("get", { ref: ["a", "b:1-2"], full: true })).toEqual({
-      words: ["--full", "--", "a", "b:1-2"],
-      input: "",
-    })
+    expect(commandLine("recall", { query: "a b", budget: 5 })).toEqual({ words: ["--budget=5", "--", "a b"], input: "" })
   })
 
   test("takes a text by stdin", () => {
@@ -34,7 +31,6 @@ describe("the command", () => {
       words: ["--facts=one, two", "--facts=three"],
       input: "--title=x\nmore",
     })
-    expect(commandLine("update", { ref: "a", content: "new" })).toEqual({ words: ["--content=-", "--", "a"], input: "new" })
   })
 
   test("takes the call of a tool by stdin", () => {

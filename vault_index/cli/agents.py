@@ -57,7 +57,7 @@ def _call_tool(options: Options) -> int:
 
     try:
         params = json.load(sys.stdin)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"the call is no JSON: {error}", "pipe in an object with name and arguments") from error
     given = params if isinstance(params, dict) else {}
     asked = {"directory": working_directory(), **given}

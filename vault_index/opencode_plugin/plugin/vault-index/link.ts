@@ -202,11 +202,7 @@ export function commandLine(method: string, params: Params): { words: string[]; 
     if (value === undefined || value === null || value === false) continue
     const option = `--${name.replaceAll("_", "-")}`
     if (name === "text" && (method === "add" || method === "capture")) input = String(value)
-    else if (name === "content" && method === "update") {
-      input = String(value)
-      options.push("--content=-")
-    } else if (name === "query" && method !== "timeline") places.push(String(value))
-    else if (name === "ref") places.push(...[value].flat().map(String))
+    else if (name === "query") places.push(String(value))
     else if (value === true) options.push(option)
     else if (name === "facts") options.push(...[value].flat().map((fact) => `${option}=${String(fact)}`))
     else options.push(`${option}=${[value].flat().join(",")}`)
