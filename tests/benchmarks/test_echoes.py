@@ -1,0 +1,137 @@
+"""The month of sessions is read as OpenCode's own are, and its judge can tell an echo from an answer."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from benchmarks.echoes import Bench, Count, Figures, missed, quotations, repeats
+from benchmarks.month import QUESTIONS, SESSIONS, Month, Question, Session, varied
+from vault_index import VaultIndex
+from vault_index.results.search import Hit
+from vault_index.results.texts import Recall
+
+END = 1_795_000_000_000
+DEPLOY = QUESTIONS[0]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("month"), Month(1, END), provider="none")
+
+
+@pytest.fixture(scope="module")
+def index(bench: Bench) -> Iterator[VaultIndex]:
+    with VaultIndex.open(bench.home) as opened:
+        report = opened.sync()
+        assert not report.failed
+        yield opened
+
+
+def session_with(bench: Bench, line: str, label: str) -> Session:
+    return next(one for one in bench.month.sessions if bench.month.label(one.id, line) == label)
+
+
+def hit_on(index: VaultIndex, session: Session, line: str) -> Hit:
+    """A hit that shows this line of a session, made from another."""
+    (some,) = index.search("tests", kind="session", limit=1).results
+    (text,) = index.get(session.id).results
+    numbers = [at for at, one in enumerate(text.content.splitlines(), 1) if line in one]
+    path = f"{session.project}/{session.id}.md"
+    at = numbers[0] + text.lines[0] - 1
+    return replace(some, path=path, snippet=line, digest="", focus=(at, at), lines=(at, at))
+
+
+def test_every_session_is_read_whole(bench: Bench, index: VaultIndex) -> None:
+    listed = index.list(kind="session", limit=2 * SESSIONS)
+    assert listed.total == len(bench.month.sessions) >= SESSIONS
+    texts = {one.id: index.get(one.id).results[0].content for one in bench.month.sessions}
+    for session in bench.month.sessions:
+        for message, parts in session.messages:
+            said = [part["text"] for part in parts if part["type"] == "text" and not part.get("synthetic")]
+            if message["data"]["role"] == "user" and said and "recall token" not in said[0]:
+                assert said[0].splitlines()[0] in texts[session.id]
+    assert all(any(answer in text for text in texts.values()) for answer in DEPLOY.answers[:1])
+
+
+def test_equal_seeds_make_equal_months() -> None:
+    one, other = Month(3, END), Month(3, END)
+    assert [session.messages for session in one.sessions] == [session.messages for session in other.sessions]
+    assert Month(4, END).lines != one.lines
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
+def test_a_wording_repeats_its_question_and_no_other(question: Question) -> None:
+    wordings = [varied(Random(seed), question) for seed in range(40)]
+    assert all(repeats(wording, question) for wording in wordings)
+    assert not any(repeats(wording, other) for wording in wordings for other in QUESTIONS if other is not question)
+    assert not any(repeats(answer, question, whole=False) for answer in question.answers)
+
+
+def test_an_echo_is_counted_and_an_answer_is_not(bench: Bench, index: VaultIndex) -> None:
+    asked = session_with(bench, DEPLOY.wordings[0], "asked")
+    answered = session_with(bench, DEPLOY.answers[0], "said")
+    echo, answer = hit_on(index, asked, DEPLOY.wordings[0]), hit_on(index, answered, DEPLOY.answers[0])
+    count = Count()
+    bench.judge_hits(index, count, DEPLOY, [answer, echo], "ses_other")
+    assert (count.right, dict(count.echoes), count.own) == (1, {"asked": 1}, 0)
+
+    count = Count()
+    bench.judge_hits(index, count, DEPLOY, [echo, answer], asked.id)
+    assert (count.right, dict(count.echoes)) == (0, {"asked": 1})
+    assert count.own == 1 + (asked.id == answered.id)
+
+    other = QUESTIONS[1]  # of which it is noise, but no echo
+    count = Count()
+    bench.judge_hits(index, count, other, [echo], "ses_other")
+    assert not count.echoes
+
+
+def test_what_our_tools_said_and_what_was_injected_are_echoes(bench: Bench) -> None:
+    for label in ("result", "injected"):
+        session, line = next(key for key, found in bench.month.lines.items() if found == label and "deploy" in key[1])
+        assert bench.judge.kind(DEPLOY, f"api/{session}.md", [line]) == label
+        assert bench.judge.kind(DEPLOY, f"api/{session}.md", [DEPLOY.answers[0], line]) == label
+    call = f"- vault_memory_search: `{DEPLOY.wordings[1].upper()}` (ok)"
+    assert bench.judge.kind(DEPLOY, f"api/{session}.md", [call]) == "call"
+    assert bench.judge.kind(DEPLOY, "api/faq.md", [DEPLOY.wordings[0]]) == "said"
+
+
+def test_a_block_is_judged_by_its_quotations(bench: Bench) -> None:
+    asked = session_with(bench, DEPLOY.wordings[0], "asked")
+    text = "\n".join(
+        [
+            '<vault-index-recall token="abcd">',
+            f"`api/{asked.id}.md:9` · session · 2026-11-02",
+            "> **A title**",
+            f"> {DEPLOY.wordings[0]}",
+            f"`api/{asked.id}.md` · session · 2026-11-02",
+            f"> **{DEPLOY.wordings[2]}**",
+            "`api/deploy.md:3-4` · note",
+            "> Tuesday mornings.",
+        ]
+    )
+    path = f"api/{asked.id}.md"
+    assert quotations(text) == [
+        (path, "A title", [DEPLOY.wordings[0]]),
+        (path, DEPLOY.wordings[2], []),
+        ("api/deploy.md", "", ["Tuesday mornings."]),
+    ]
+    count = Count()
+    bench.judge_block(count, DEPLOY, Recall(text, 1, "high", (), ()), "ses_other", "zqown")
+    assert (dict(count.echoes), count.right, count.own) == ({"asked": 1, "title": 1}, 1, 0)
+    bench.judge_block(count, DEPLOY, Recall("`a.md`\n> about zqown", 1, "high", (), ()), "ses_other", "zqown")
+    assert count.own == 1
+
+
+def test_what_is_not_as_wanted_is_said() -> None:
+    good, bad = Figures({"search": Count(answered=10, right=9)}, Counter()), Count(answered=10, right=8, own=1)
+    bad.echoes["asked"] = 2
+    assert not missed({"said": good})
+    told = "\n".join(missed({"said": Figures({"search": bad}, Counter()), "more": good}))
+    assert [bool(re.search(word, told)) for word in ("2 echoes", "quoted 1 times", "8 of 10", "more")] == [
+        True, True, True, False,
+    ]  # fmt: skip
