@@ -298,7 +298,7 @@ def _home(folder: Path, vault: Path, data: Path, provider: str) -> Home:
 
 
 def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> dict[str, Figures]:
-    month = Month(seed, int(time.time() * 1000) - 6 * 3_600_000, echoes=not control)
+    month = Month(seed, int(time.time()) // 86_400 * 86_400_000, echoes=not control)  # equal all day
     bench = Bench(folder, month, provider=provider, held=not control)
     found = {}
     for name, include in INCLUDES.items():

@@ -428,7 +428,7 @@ class Month:
             begins = bool(origins) and number % 2 == 1
             topics = [origins.pop(0)] if begins else self._drawn(asks, origins)
             about = topics[0] if topics else chance.choice(QUESTIONS)
-            title = self._title(topics, begins, created)
+            title = self._title(topics, begins)
             session = self._session(about.project, title, created)
             told = [*topics]
             if topics and title == topics[0].wordings[0]:  # a client names a session by what it begins with
@@ -457,13 +457,13 @@ class Month:
             asks.remove(one)
         return found
 
-    def _title(self, topics: Sequence[Question], begins: bool, created: int) -> str:
+    def _title(self, topics: Sequence[Question], begins: bool) -> str:
         if not topics:
             return self._chance.choice(_TITLES)
         if begins:
             return topics[0].title
         return self._chance.choice(
-            (topics[0].title, topics[0].wordings[0], f"New session - {created}", "Where we were")
+            (topics[0].title, topics[0].wordings[0], f"New session - {len(self.sessions)}", "Where we were")
         )
 
     def _answered(self, session: Session, question: Question) -> None:
