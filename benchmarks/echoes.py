@@ -55,8 +55,10 @@ FIRST = 5
 """Hits that are looked at."""
 INCLUDES: dict[str, tuple[str, ...]] = {"what was said": (), "with outputs and reasoning": ("output", "reasoning")}
 _PLUGIN = Path(__file__).resolve().parent.parent / "vault_index/opencode_plugin/plugin/vault-index"
-_ASKING = ("asking", "asker", "asking_session", "current", "current_session", "in_session", "own_session", "session_id")
-"""What `search` may call the session that asks; its `session` is a filter. `recall` has `session` for it."""
+_ASKING = "exclude_session"
+"""How `search` is told which session asks; its `session` is a filter. `recall` calls it `session`."""
+_UNNAMED = "current"
+"""What those say who do not know their session, as the MCP server: one that was written to of late."""
 _OURS = re.compile(r"(?:^|_)memory_(?:search|get|timeline|recall|store|update|delete|list)$")
 _ITEM = re.compile(r"- ([\w.-]+):(.*)")
 _NO_WORDS = re.compile(r"\s*(?:#+ (?:User|Assistant|Compaction summary)\b.*|`{3,}\w*|>? ?\*Reasoning\*|)\s*")
@@ -142,9 +144,11 @@ class Figures:
 
 def saying(method: Callable[..., Any], session: str) -> dict[str, Any]:
     """How a method is told which session asks; nothing where it cannot be."""
+    if _ASKING not in inspect.signature(VaultIndex.search).parameters and session == _UNNAMED:
+        return {}
     known = inspect.signature(method).parameters
-    named = ("session",) if "budget" in known else _ASKING
-    return {name: session for name in named if name in known}
+    name = "session" if "budget" in known else _ASKING
+    return {name: session} if name in known else {}
 
 
 def said_at_compaction(method: Callable[..., Any], session: str) -> dict[str, Any]:
@@ -200,11 +204,11 @@ class Bench:
         folder = folder_of(question.project)
         find = partial(index.search, wording, limit=FIRST, directory=[folder])
         recall = partial(index.recall, wording, project=folder)
-        for name, said in (("search", saying(index.search, session.id)), ("search, unnamed", {})):
-            self.judge_hits(index, counts[name], question, find(**said).results, session.id)
+        for name, said in (("search", session.id), ("search, unnamed", _UNNAMED)):
+            self.judge_hits(index, counts[name], question, find(**saying(index.search, said)).results, session.id)
         blocks: dict[str, dict[str, Any]] = {
             "recall": saying(index.recall, session.id),
-            "recall, unnamed": {"directory": [folder]},
+            "recall, unnamed": {"directory": [folder], **saying(index.recall, _UNNAMED)},
             "compaction": said_at_compaction(index.recall, session.id),
         }
         for name, given in blocks.items():
