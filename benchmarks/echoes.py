@@ -153,8 +153,9 @@ def saying(method: Callable[..., Any], session: str) -> dict[str, Any]:
 
 def said_at_compaction(method: Callable[..., Any], session: str) -> dict[str, Any]:
     """The same, if the plugin says it when a session is compacted."""
-    asked = re.search(r'ask\(\s*"recall",\s*(\{.*?\})', (_PLUGIN / "recall.ts").read_text("utf-8"), re.DOTALL)
-    return saying(method, session) if asked and "session" in asked[1] else {}
+    asks = re.search(r"function recallText\(.*?\n\}", (_PLUGIN / "recall.ts").read_text("utf-8"), re.DOTALL)
+    assert asks is not None
+    return saying(method, session) if "session" in asks[0] else {}
 
 
 class Bench:
