@@ -131,6 +131,8 @@ class ParsedDocument(NamedTuple):
     faults: tuple[Fault, ...] = ()
     fields: tuple[Block, ...] = ()
     """Texts of the frontmatter, a list item each, in the lines they have there; none that the blocks say."""
+    title_given: bool = True
+    """False for a title that is made of the text, because nobody gave one."""
 
 
 class Chunk(NamedTuple):

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.markdown.parse import parse
+from vault_index.markdown.parse import parse, title_of
 from vault_index.memories.create import new_document
-from vault_index.memories.file.document import appended, body_of, title_of, with_body, with_section
+from vault_index.memories.file.document import appended, body_of, with_body, with_section
 from vault_index.memories.file.fields import changes_of
 
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"

@@ -257,7 +257,7 @@ def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(tmp
         assert head(index, "#13")["supersedes"] == [old.id]
         assert head(index, "#12")["superseded_by"] == new.id
         assert head(index, "#12")["entered_by"] == "build"
-        assert list(head(index, "#14")) == ["id", "type", "title", "created", "updated", "expires", "imported_id"]
+        assert list(head(index, "#14")) == ["id", "type", "created", "updated", "expires", "imported_id"]
         hits = index.search("postgresql staging vpn").results
         assert [hit.id for hit in hits] == [new.id]
         accesses = {record.id: record.accesses for record in index.list(tags=["postgresql"]).results}

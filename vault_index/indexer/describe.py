@@ -5,16 +5,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vault_index.fields import FILTERS
+from vault_index.fields import FIELDS, FILTERS
 from vault_index.markdown.frontmatter import plain_text, string_list
 from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
-from vault_index.markdown.parse import NO_FIELDS
+from vault_index.markdown.parse import NO_FIELDS, SENTENCE
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.writer import ChunkRow, DocumentRow
-from vault_index.terms import index_text
+from vault_index.terms import index_text, index_words
 
 _DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
-_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
+_DAY = len("2027-02-01")
 _DIGEST_CHARACTERS = 200
 _REPEATED = 4_000
 """Characters of a title, of the tags and so on that stand in every chunk, so that the index stays in proportion to the
@@ -29,18 +29,18 @@ def describe(
     chunks: Sequence[Chunk],
     fields: Sequence[Chunk] = (),
     *,
-    memory_dir: str,
     made_with: str,
 ) -> DocumentRow:
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
-    path = raw.ref.path
-    kind = raw.kind or ("memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note")
-    front, said = parsed.frontmatter, parsed
+    path, kind, front = raw.ref.path, raw.kind or "note", parsed.frontmatter
+    memory = kind == "memory"
+    named = not (memory and _is_made(path, front))
+    given = parsed.title_given and (parsed.title_in_text or named)
+    said = parsed._replace(title_given=given)
     if kind == "session":  # model, folder and version are the same in most sessions, and would only be noise
-        said = parsed._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
+        said = said._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
-    memory = kind == "memory"
     return DocumentRow(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
@@ -66,8 +66,12 @@ def describe(
         tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,
-        chunks=tuple(_chunk_rows(path, said, chunks, fields)),
-        identity=memory_identity(raw.text, front, parsed.title if parsed.title_in_text else "") if memory else None,
+        chunks=tuple(_chunk_rows(path if named else _still_said(path, parsed.title), said, chunks, fields)),
+        identity=memory_identity(raw.text, front, said.title if given and said.title_in_text else "")
+        if memory
+        else None,
+        title_given=given,
+        name_given=named,
         # The columns that filters ask for and the frontmatter fills.
         **{
             one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
@@ -75,6 +79,20 @@ def describe(
             if one.column and one.frontmatter
         },
     )
+
+
+def _is_made(path: str, front: Mapping[str, Any]) -> bool:
+    """Whether a memory has the file name that it was stored under: `<type>/<day>-<words of its title>`."""
+    folder, name = path.split("/")[-2:]
+    day = str(front.get("created"))[:_DAY]
+    return folder in (*FIELDS["type"].choices, "inbox") and name.startswith(f"{day}-")
+
+
+def _still_said(path: str, title: str) -> str:
+    """A path that was made so, without words that are no longer in the title: nobody would rename the file."""
+    folder, _, name = path.removesuffix(".md").rpartition("/")
+    words = (word for word in name[_DAY:].split("-") if not word.isdecimal())
+    return path if {*words} <= {"", *index_words(title)} else f"{folder}/{name[:_DAY]}"
 
 
 def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
@@ -88,10 +106,11 @@ def _chunk_rows(
     path: str, parsed: ParsedDocument, chunks: Sequence[Chunk], texts: Sequence[Chunk]
 ) -> Iterator[ChunkRow]:
     """`texts` are those of the frontmatter, which has a column beside every other chunk as well: what is required or
-    excluded may stand partly here, partly there."""
+    excluded may stand partly here, partly there. For the same reason a title that was made of the text is beside all
+    but the first, which says it."""
     both = *texts, *chunks
     room = min(_REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1))
-    title, place = index_text(parsed.title[:room]), index_text(path[:room])
+    given, title, place = parsed.title_given, index_text(parsed.title[:room]), index_text(path[:room])
     aliases, tags = index_text("\n".join(parsed.aliases)[:room]), index_text(" ".join(parsed.tags)[:room])
     searched = [value for key, value in parsed.frontmatter.items() if key not in NO_FIELDS]
     fields = index_text("\n".join(_strings(searched))[:room])
@@ -108,11 +127,11 @@ def _chunk_rows(
             tokens=chunk.tokens,
             embed_key=embed_key(context, chunk.text),
             terms=(
-                title,
+                title if given else "",
                 aliases,
                 index_text("\n".join(headings)),
                 tags,
-                fields,
+                fields if given or number == len(texts) else f"{title}\n{fields}",
                 place,
                 index_text(_KEY.sub("", chunk.text) if of_fields else chunk.text),
             ),
@@ -158,7 +177,7 @@ def _first_sentences(chunks: Sequence[Chunk]) -> str:
     text = next((c.text for c in chunks), "")
     plain = " ".join(line for line in text.split("\n") if line.strip() and not line.startswith("#"))
     digest = ""
-    for sentence in _SENTENCE.findall(plain):
+    for sentence in SENTENCE.findall(plain):
         if digest and len(digest) + len(sentence) > _DIGEST_CHARACTERS:
             break
         digest += sentence

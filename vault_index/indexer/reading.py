@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
@@ -89,12 +90,15 @@ def read_document(
     stamp, made_with = _believed(raw.ref.stamp, began), settings.made_with(source)
     if known is not None and raw.kind is None and _is_same(raw, known, made_with):
         return stamp
-    raw = raw._replace(ref=raw.ref._replace(stamp=stamp))
-    read = parse_canvas if raw.ref.path.endswith(".canvas") else parse_transcript if raw.kind == "session" else parse
-    parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
+    path = ref.path
+    memory = path.startswith(f"{settings.memory_dir}/") and path.endswith(".md")
+    raw = raw._replace(ref=raw.ref._replace(stamp=stamp), kind=raw.kind or ("memory" if memory else "note"))
+    ordinary = partial(parse, memory=raw.kind == "memory")
+    read = parse_canvas if path.endswith(".canvas") else parse_transcript if raw.kind == "session" else ordinary
+    parsed = read(raw.text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
-    row = describe(raw, parsed, chunks, fields, memory_dir=settings.memory_dir, made_with=made_with)
+    row = describe(raw, parsed, chunks, fields, made_with=made_with)
     return Read(row, (*raw.faults, *parsed.faults))
 
 

@@ -1,5 +1,6 @@
 """Parse a markdown text into title, aliases, tags, links, frontmatter, and blocks with their lines."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -9,6 +10,7 @@ from vault_index.markdown.blocks import Structure, read_lines, read_structure
 from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
+from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault, ParsedDocument
 from vault_index.terms import is_word
 
@@ -31,14 +33,19 @@ _OF_MEMORIES = frozenset(
 )  # fmt: skip
 _SENTENCE_WORDS = 3
 _SENTENCE_CJK = 6
+SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
+_TITLE_CHARACTERS = 80
+_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?")
 
 
-def parse(text: str, name: str) -> ParsedDocument:
-    """Read a note. `name` is the file's name without folder and suffix, the title of last resort. Never raises."""
+def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
+    """Read a note or a memory. `name` is the file's name without folder and suffix, the title of last resort. Never
+    raises."""
     lines = split_lines(text.removeprefix("\ufeff"))
     front = read_frontmatter(lines)
     structure, inline = read_body([""] * front.lines + lines[front.lines :])
-    return _document(lines, front, structure, inline, structure.first_h1, name)
+    derived = _first_words(structure, lines[front.lines :]) if memory else ""
+    return _document(lines, front, structure, inline, structure.first_h1, name, derived)
 
 
 def parse_transcript(text: str, name: str) -> ParsedDocument:
@@ -51,9 +58,17 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
 
 
 def _document(
-    lines: list[str], front: Frontmatter, structure: Structure, inline: Inline, heading: str, name: str
+    lines: list[str],
+    front: Frontmatter,
+    structure: Structure,
+    inline: Inline,
+    heading: str,
+    name: str,
+    derived: str = "",
 ) -> ParsedDocument:
-    title = plain_text(front.values.get("title")) or heading
+    said = plain_text(front.values.get("title"))
+    given = (said if said != derived else None) or heading  # earlier versions wrote there what they derived
+    title = given or derived
     tags = normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags))
     kept = tuple(tag for tag in tags if len(tag) <= _LONGEST_TAG)[:_MOST_TAGS]
     message = f"only {_MOST_TAGS:,} tags of at most {_LONGEST_TAG} characters count; the others are text"
@@ -61,6 +76,7 @@ def _document(
     return ParsedDocument(
         title=title or name,
         title_in_text=bool(title),
+        title_given=given == title,
         aliases=tuple(dict.fromkeys(_either(front.values, "aliases", "alias"))),
         tags=kept,
         links=(*wikilinks(lines[: front.lines]), *inline.links),
@@ -70,6 +86,39 @@ def _document(
         faults=(*front.faults, *structure.faults, *too_much),
         fields=tuple(_fields(front.texts)) if structure.blocks else (),
     )
+
+
+def title_of(body: str) -> str:
+    """What to call a memory that was given no title: its first heading or first sentence, without marks.
+
+    At most 80 characters, cut between words; empty where the body says nothing.
+    """
+    lines = split_lines(body)
+    return _first_words(read_body(lines)[0], lines)
+
+
+def _first_words(structure: Structure, body: list[str]) -> str:
+    return _shortened(next(filter(None, map(plain_words, _candidates(structure, body))), ""))
+
+
+def _candidates(structure: Structure, body: list[str]) -> Iterator[str]:
+    blocks = [block for block in structure.blocks if block.start_line not in structure.code_lines]
+    if blocks and blocks[0].is_heading and blocks[0].headings:
+        yield blocks[0].headings[-1]
+    yield structure.first_h1
+    for block in blocks or structure.blocks:
+        if not block.is_heading:
+            prose = "\n".join(_MARKS.sub("", line) for line in split_lines(block.text)).strip()
+            yield from SENTENCE.findall(prose)[:1]
+    yield from (line for line in body if line.strip("`~# \t"))
+
+
+def _shortened(words: str) -> str:
+    if len(words) <= _TITLE_CHARACTERS:
+        return words if words.endswith("..") else words.removesuffix(".")  # a title is no sentence
+    start = words[:_TITLE_CHARACTERS]
+    cut = start.rpartition(" ")[0] or start
+    return f"{cut[: _TITLE_CHARACTERS - 1].rstrip(' ,;:-')}…"
 
 
 def read_body(lines: list[str]) -> tuple[Structure, Inline]:

@@ -9,6 +9,7 @@ from typing import Any
 from vault_index.config.schema import MemoryConfig
 from vault_index.errors import UsageError
 from vault_index.markdown.memory import as_uuid, last_moment
+from vault_index.markdown.parse import title_of
 from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import (
     BOM,
@@ -16,7 +17,6 @@ from vault_index.memories.file.document import (
     MemoryFile,
     ended,
     read_text,
-    title_of,
     with_line_ends,
     without_blank_edges,
 )
@@ -117,11 +117,12 @@ def _from_file(file: MemoryFile, given: Mapping[str, Any], now: datetime) -> tup
 
 
 def _keys(fields: Mapping[str, Any], body: str) -> dict[str, Any]:
-    """The frontmatter of a new memory, without what it supersedes, which is known only once they are found."""
-    title = fields.get("title") or title_of(body)
-    if not body.strip() and not title:
+    """The frontmatter of a new memory, without what it supersedes, which is known only once they are found, and
+    without a title that the text yields."""
+    if not body.strip() and not fields.get("title"):
         raise UsageError("there is nothing to remember: the text is empty", "give a text, or at least a title")
-    return {**changes_of(fields), "type": fields.get("type") or "note", "title": title or None, "supersedes": None}
+    keys = {**changes_of(fields), "type": fields.get("type") or "note", "supersedes": None}
+    return keys if fields.get("title") != title_of(body) else {**keys, "title": None}
 
 
 def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import last_moment
-from vault_index.markdown.parse import normal_tags, parse
+from vault_index.markdown.parse import normal_tags, parse, title_of
 from vault_index.memories.create import check_given, replaced_by, with_near, with_warnings
 from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
@@ -83,8 +83,11 @@ def _apply(
         keys["tags"] = tags or None
     if old:
         keys["supersedes"] = superseding(file, old)
-    text = with_changes(text, keys)
     body = body_of(text)
+    if text != file.text or "title" in keys:  # what nobody gave goes with the text that it was made of
+        derived = (title_of(body), "" if "title" in keys else title_of(file.body))
+        keys |= {"title": None} if keys.get("title", file.front.get("title")) in derived else {}
+    text = with_changes(text, keys)
     if not body.strip() and not read_text(text).front.get("title"):
         raise UsageError(
             f"{file.path} would have neither text nor title",

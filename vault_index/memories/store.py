@@ -12,7 +12,7 @@ from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexE
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import memory_identity
 from vault_index.markdown.parse import normal_tags, parse
-from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text, title_of
+from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.models import Asker, Filters, Progress, no_progress
@@ -197,8 +197,7 @@ class MemoryStore:
             path = files.resolve(new.path)
         else:
             folder = folder or str(front.get("type") or "note")
-            title = str(front.get("title") or title_of(new.body))
-            path = files.free_path(folder, day[0] if day else str(self.now.date()), title)
+            path = files.free_path(folder, day[0] if day else str(self.now.date()), new.title)
         try:
             files.create(path, new.text if text is None else text)
         except FileExistsError as error:
@@ -347,8 +346,5 @@ def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
 
 def identity_of(file: MemoryFile) -> bytes:
     """The hash of what a memory says, by which the index knows duplicates."""
-    front, title = file.front, file.front.get("title")
-    if not (isinstance(title, str) and title.strip()):  # parsing would only find it again
-        parsed = parse(file.text, "")
-        front, title = parsed.frontmatter, parsed.title if parsed.title_in_text else ""
-    return memory_identity(file.text.removeprefix(BOM), front, title.strip())
+    parsed = parse(file.text, "", memory=True)
+    return memory_identity(file.text.removeprefix(BOM), file.front, parsed.title if parsed.title_given else "")

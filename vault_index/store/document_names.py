@@ -47,11 +47,13 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
 
 
 def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]]:
-    """The file name, title, aliases and link texts of each of these documents, one by one, as they are found by."""
+    """The file name, title, aliases and link texts of each of these documents, one by one, as they are found by. What
+    nobody gave is none of them."""
     ids = any_of(document_ids)
     links = "JOIN link ON text <> '' AND target_name ="
     rows = db.execute(
-        f"SELECT id, name FROM document WHERE id {ANY_OF} UNION SELECT id, title FROM document WHERE id {ANY_OF}"
+        f"SELECT id, name FROM document WHERE name_given AND id {ANY_OF}"
+        f" UNION SELECT id, title FROM document WHERE title_given AND id {ANY_OF}"
         f" UNION SELECT document_id, alias FROM alias WHERE document_id {ANY_OF}"
         f" UNION SELECT document.id, text FROM document {links} name WHERE document.id {ANY_OF}"
         f" UNION SELECT alias.document_id, text FROM alias {links} folded WHERE alias.document_id {ANY_OF}",
@@ -105,7 +107,8 @@ def refresh_names(db: Database) -> None:
     """Let documents be found by what others call them now. At the end of a sync."""
     with db.transaction():
         stale = db.execute(
-            "SELECT id, path, name, title FROM document WHERE id IN (SELECT id FROM document"
+            "SELECT id, iif(name_given, path, ''), name, iif(title_given, title, '') FROM document"
+            " WHERE id IN (SELECT id FROM document"
             " WHERE name IN (SELECT name FROM stale_name)"
             " UNION SELECT document_id FROM alias WHERE folded IN (SELECT name FROM stale_name))"
         )

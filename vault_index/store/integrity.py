@@ -16,7 +16,8 @@ from vault_index.store.spaces import MAX_K, read_spaces, serving_space
 _BATCH = 2000
 _ROWS = {
     "document": "SELECT source, path, name, uid, kind, title, made_with, line_count, tokens, type, digest, project,"
-    " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity"
+    " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity, title_given,"
+    " name_given"
     " FROM {db}.document",
     "chunk": "SELECT source, path, ordinal, start_line, end_line, headings, context, text, c.tokens, embed_key,"
     " terms_hash"

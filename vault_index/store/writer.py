@@ -49,6 +49,9 @@ class DocumentRow(DocumentColumns):
     chunks: tuple[ChunkRow, ...]
     identity: bytes | None = None
     """Of a memory: equal for memories that say the same."""
+    title_given: bool = True
+    name_given: bool = True
+    """Whether somebody gave it its title, and its file name. Otherwise they are made of its text, and no names."""
 
 
 class KnownDocument(NamedTuple):

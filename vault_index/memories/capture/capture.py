@@ -91,7 +91,7 @@ def _words(captured: Captured) -> str:
 def _stored(
     memories: MemoryStore, captured: Captured, new: MemoryFile, folder: str | None, weak: Sequence[str]
 ) -> MemoryOutcome:
-    title = str(new.front.get("title", ""))
+    title = new.title
     details = {"type": new.front["type"], "tags": new.front.get("tags", []), "expires": new.front.get("expires")}
     if memories.dry_run:
         details["text"] = captured.text

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -11,7 +11,7 @@ from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.memory import document_uid, last_moment
 from vault_index.markdown.normalize import split_lines
-from vault_index.markdown.parse import read_body
+from vault_index.markdown.parse import parse, read_body
 from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault
 
@@ -50,6 +50,11 @@ class MemoryFile:
     @property
     def text(self) -> str:
         return self.opening + self.inside + self.closing + self.body
+
+    @property
+    def title(self) -> str:
+        """The one it was given, or the one that its text yields."""
+        return parse(self.text, "", memory=True).title
 
     @property
     def uid(self) -> str:
@@ -97,22 +102,9 @@ def without_blank_edges(text: str) -> str:
     return re.sub(r"\A(?:[ \t]*(?:\r\n|\r|\n))+", "", text.removeprefix(BOM)).rstrip()
 
 
-_TITLE_CHARACTERS = 80
-_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?")
-_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
-
-
 def body_of(text: str) -> str:
     """What follows the frontmatter, without blank lines around it; lines end with LF."""
     return without_blank_edges("\n".join(split_lines(read_text(text).body)))
-
-
-def title_of(body: str) -> str:
-    """What to call a memory that was given no title: its first heading or first sentence, without marks.
-
-    At most 80 characters, cut between words; empty where the body says nothing.
-    """
-    return _shortened(next(filter(None, map(plain_words, _candidates(split_lines(body)))), ""))
 
 
 def with_body(text: str, body: str) -> str:
@@ -141,27 +133,6 @@ def appended(text: str, addition: str) -> str:
 def _open_ended(body: str) -> bool:
     """Whether its last line has no end, as some editors leave it."""
     return bool(body.strip()) and not body.endswith(("\n", "\r"))
-
-
-def _candidates(lines: list[str]) -> Iterator[str]:
-    structure, _ = read_body(lines)
-    blocks = [block for block in structure.blocks if block.start_line not in structure.code_lines]
-    if blocks and blocks[0].is_heading and blocks[0].headings:
-        yield blocks[0].headings[-1]
-    yield structure.first_h1
-    for block in blocks or structure.blocks:
-        if not block.is_heading:
-            prose = "\n".join(_MARKS.sub("", line) for line in split_lines(block.text)).strip()
-            yield from _SENTENCE.findall(prose)[:1]
-    yield from (line for line in lines if line.strip("`~# \t"))
-
-
-def _shortened(words: str) -> str:
-    if len(words) <= _TITLE_CHARACTERS:
-        return words if words.endswith("..") else words.removesuffix(".")  # a title is no sentence
-    start = words[:_TITLE_CHARACTERS]
-    cut = start.rpartition(" ")[0] or start
-    return f"{cut[: _TITLE_CHARACTERS - 1].rstrip(' ,;:-')}…"
 
 
 _ATX = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]|$)")

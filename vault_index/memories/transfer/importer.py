@@ -9,13 +9,13 @@ from typing import Any
 from vault_index.cancel import CancelToken
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import document_uid, last_moment, memory_identity
+from vault_index.markdown.memory import document_uid, last_moment
 from vault_index.memories.create import refuse_secrets
-from vault_index.memories.file.document import OLD_ID, MemoryFile, is_over, read_text, title_of
+from vault_index.memories.file.document import OLD_ID, MemoryFile, is_over, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import MemoryStore, planned, writing
+from vault_index.memories.store import MemoryStore, identity_of, planned, writing
 from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids, in_order
-from vault_index.memories.transfer.json_records import compose, file_of
+from vault_index.memories.transfer.json_records import compose, file_of, without_derived
 from vault_index.memories.transfer.reading import read_path
 from vault_index.models import Filters, Progress
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
@@ -99,12 +99,11 @@ class Importer:
         return names
 
     def _complete(self, memory: ImportRecord) -> ImportRecord:
-        """With a title and times, which every memory of ours has."""
+        """With the times that every memory of ours has, and without a title that nobody gave."""
         if memory.own:
             return memory
         now = self.memories.now.isoformat(timespec="seconds")
-        head = dict(memory.head)
-        head["title"] = head.get("title") or title_of(memory.body)
+        head = without_derived(memory.head, memory.body)
         head["created"] = head.get("created") or head.get("updated") or now
         head["updated"] = head.get("updated") or head["created"]
         return replace(memory, head=in_order(head))
@@ -119,7 +118,7 @@ class Importer:
             if memory.own or is_over(memory.head, self.memories.now.timestamp()):
                 continue
             uid = memory.head["id"]
-            key = memory_identity(f"---\n---\n{memory.body}", memory.head, memory.head["title"])
+            key = identity_of(read_text(compose(memory.head, memory.body)))
             target = first.setdefault(key, uid)
             if target == uid and (here := self._duplicate_of(key, uid)):
                 target = first[key] = here
@@ -143,10 +142,11 @@ class Importer:
     # --- one memory --------------------------------------------------------------------------------------------
 
     def _import_foreign(self, memory: ImportRecord) -> MemoryOutcome:
-        uid, title = memory.head["id"], memory.head["title"]
+        uid = memory.head["id"]
         if known := self.memories.known(uid):
             return MemoryOutcome(uid, known.path, known.title, "known", {})
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
+        title = new.title
         weak = self._check(new.text)
         over = is_over(new.front, self.memories.now.timestamp())
         if over:  # it must not make another one expire
@@ -160,10 +160,11 @@ class Importer:
 
     def _import_own(self, memory: ImportRecord) -> MemoryOutcome:
         """As it was: with its id, under its name unless that is taken."""
-        new, title = read_text(file_of(memory), memory.path or ""), str(memory.head.get("title") or memory.path)
+        new = read_text(file_of(memory), memory.path or "")
+        title = new.title or new.path
         here = self.memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
         if here is not None:
-            same = here.text == new.text
+            same = here.text in (new.text, compose(memory.head, memory.body))  # as an earlier version exported it
             why = {} if same else {"reason": "the vault has another text under this id or name, which stays"}
             return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
         weak = self._check(new.text)

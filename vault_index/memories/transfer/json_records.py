@@ -8,6 +8,7 @@ from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.markdown.memory import as_uuid
+from vault_index.markdown.parse import title_of
 from vault_index.memories.file.document import OLD_ID, read_text, without_blank_edges
 from vault_index.memories.file.frontmatter_edit import entry
 from vault_index.memories.transfer.import_record import (
@@ -30,15 +31,17 @@ _RESERVED = frozenset({_PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED})
 
 
 def to_record(path: str, text: str, *, accesses: int = 0, accessed: str | None = None) -> dict[str, Any]:
-    """The record of a memory file: `path` inside the memory folder, `id`, the other keys, `content`.
+    """The record of a memory file: `path` inside the memory folder, `id`, the other keys, `content`. It has a `title`,
+    also where that is made of the content.
 
     `raw` is there where the keys and the content alone would not give the same bytes: comments, quotes of another
     style, other line endings, broken frontmatter. It then counts, and the rest is for readers.
     """
     file = read_text(text)
     head = {key: value for key, value in file.front.items() if key not in _RESERVED}
-    record: dict[str, Any] = {_PATH: path, **head, _CONTENT: file.body}
-    if file.faults or len(head) < len(file.front) or compose(head, file.body) != text:
+    title = {} if "title" in head else {"title": title_of(file.body)}
+    record: dict[str, Any] = {_PATH: path, **head, **title, _CONTENT: file.body}
+    if file.faults or len(head) < len(file.front) or compose(without_derived(head, file.body), file.body) != text:
         record[_RAW] = text
     if accesses:
         record |= {_ACCESSES: accesses, _ACCESSED: accessed}
@@ -75,7 +78,13 @@ def from_file(text: str, path: str) -> ImportRecord:
 
 def file_of(memory: ImportRecord) -> str:
     """The text of the file of a memory that was settled."""
-    return memory.raw if memory.raw is not None else compose(memory.head, memory.body)
+    return memory.raw if memory.raw is not None else compose(without_derived(memory.head, memory.body), memory.body)
+
+
+def without_derived(head: Mapping[str, Any], body: str) -> dict[str, Any]:
+    """The keys without a title that nobody gave: it is made of the text whenever it is read."""
+    derived = title_of(body)
+    return {key: value for key, value in head.items() if key != "title" or value != derived}
 
 
 def compose(head: Mapping[str, Any], body: str) -> str:

@@ -201,7 +201,9 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best
         # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
         id_: _Called(1.0, len(in_full) <= _FEW)
         if id_ in in_full
-        else _Called(max(score, 0.0) / best * max((said.get(name, 0.0) for name in names[id_]), default=0.0), False)
+        else _Called(
+            max(score, 0.0) / best * max((said.get(name, 0.0) for name in names.get(id_, ())), default=0.0), False
+        )
         for id_, score in bm25.items()
     }
     documents = documents_of(reader, sorted(found))

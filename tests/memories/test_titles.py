@@ -1,0 +1,219 @@
+"""What a memory is called: by the title that it was given, else by its text, made anew whenever that is read."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import indexed, opened, paths_found, rows, write
+from vault_index import VaultIndex
+from vault_index.markdown.frontmatter import read_frontmatter
+
+ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
+OTHER = "11111111-1111-4111-8111-111111111111"
+TODAY = date.today().isoformat()
+BEFORE = f"""\
+---
+id: {ID}
+type: note
+title: Deploys run on Tuesday mornings  # as it was
+created: 2026-11-21T10:00:00+00:00
+updated: 2026-11-21T10:00:00+00:00
+---
+Deploys run on Tuesday mornings.
+"""
+PLACE = "80-memory/note/2026-11-21-deploys-run-on-tuesday-mornings.md"
+"""A memory as earlier versions wrote it, and where."""
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as opened_index:
+        yield opened_index
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+def titles(index: VaultIndex) -> list[str]:
+    return [document.title for document in index.list(kind="memory", sort="title").results]
+
+
+def head(file: Path) -> dict[str, object]:
+    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
+
+
+def name_part(index: VaultIndex, query: str, path: str) -> float:
+    """What being called so adds to the score of a document."""
+    hit = next(hit for hit in index.search(query, mode="text", explain=True).results if hit.path == path)
+    assert hit.explain is not None
+    return hit.explain.parts["path"]
+
+
+def test_a_title_that_nobody_gave_follows_the_text(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Deploys run on Tuesday mornings")
+    assert "title" not in head(vault / stored.path)
+    index.update(stored.id, content="Builds use bazel seven")
+    assert titles(index) == ["Builds use bazel seven"]
+    assert index.search("bazel seven", mode="text").results[0].title == "Builds use bazel seven"
+    assert paths_found(index, "tuesday mornings", mode="text") == []
+    assert index.add("Builds use bazel seven").duplicate_of == stored.id
+    assert index.add("Deploys run on Tuesday mornings").created
+
+
+def test_a_text_that_is_changed_by_hand_has_its_title_at_once(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Deploys run on Tuesday mornings")
+    file = vault / stored.path
+    file.write_text(file.read_text("utf-8").replace("Deploys run on Tuesday mornings", "Builds use bazel seven"))
+    index.sync()
+    assert titles(index) == ["Builds use bazel seven"]
+    near = index.add("Builds use bazel 7, seven").near
+    assert [(one.id, one.title) for one in near] == [(stored.id, "Builds use bazel seven")]
+
+
+def test_a_title_that_was_given_stays_until_it_is_taken_away(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Deploys run on Tuesday mornings", title="Release calendar")
+    index.update(stored.id, content="Builds use bazel seven")
+    assert titles(index) == ["Release calendar"]
+    assert name_part(index, "release calendar", stored.path) > 0
+    index.update(stored.id, title="")
+    assert titles(index) == ["Builds use bazel seven"]
+    index.update(stored.id, title="Build tools")
+    assert head(vault / stored.path)["title"] == "Build tools"
+
+
+def test_a_title_that_says_what_the_text_begins_with_is_not_kept_apart(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Deploys run on Tuesday mornings.", title="Deploys run on Tuesday mornings")
+    assert "title" not in head(vault / stored.path)
+    assert index.add("Deploys run on Tuesday mornings.").duplicate_of == stored.id
+    with_head = index.add("---\ntitle: Herons nest\nsort: 7\n---\nHerons nest. In reeds.")
+    assert (head(vault / with_head.path)["sort"], "title" in head(vault / with_head.path)) == (7, False)
+    index.update(with_head.id, title="Where herons nest")
+    index.update(with_head.id, title="Egrets nest", content="Egrets nest. In trees.")
+    assert "title" not in head(vault / with_head.path)
+
+
+def test_what_an_earlier_version_wrote_was_given_by_nobody(index: VaultIndex, vault: Path) -> None:
+    write(
+        vault, {PLACE: BEFORE, "80-memory/note/other.md": BEFORE.replace(ID, OTHER).replace("title: D", "title: Our d")}
+    )
+    index.sync()
+    assert index.add("Deploys run on Tuesday mornings.").duplicate_of == ID
+    index.update(ID, add_tags="release")
+    assert "title: Deploys run on Tuesday mornings  # as it was\n" in (vault / PLACE).read_text("utf-8")
+    index.update(ID, content="Approved by Ann.", append=True)
+    assert titles(index)[-1] in ("Deploys run on Tuesday mornings", "Our deploys run on Tuesday mornings")
+    index.update(ID, content="Builds use bazel seven")
+    assert "title" not in head(vault / PLACE)
+    assert sorted(titles(index)) == ["Builds use bazel seven", "Our deploys run on Tuesday mornings"]
+
+
+def test_what_was_made_of_a_text_is_no_name(tmp_path: Path) -> None:
+    given = BEFORE.replace("title: D", "title: Our d").replace(ID, OTHER).replace("mornings.", "mornings, at nine.")
+    notes = {PLACE: BEFORE, "80-memory/note/by-hand.md": given, "Deploys on Tuesday.md": "They run in the mornings.\n"}
+    with indexed(tmp_path, notes) as index:
+        for query in (
+            "deploys tuesday",
+            "deploys run on tuesday mornings",
+            PLACE.rpartition("/")[2].removesuffix(".md"),
+        ):
+            assert name_part(index, query, PLACE) == 0
+        assert name_part(index, "our deploys", "80-memory/note/by-hand.md") > 0
+        assert name_part(index, "by hand deploys", "80-memory/note/by-hand.md") > 0
+        assert name_part(index, "deploys tuesday", "Deploys on Tuesday.md") > 0
+
+
+def test_half_a_match_in_a_title_that_nobody_gave_is_not_before_the_phrase(tmp_path: Path) -> None:
+    notes = {
+        PLACE: BEFORE.replace("Deploys run on Tuesday mornings", "Staging window"),
+        "log.md": "# Log\n\nAnn asked in May, and nobody objected: "
+        "the staging password rotation is done by two people, by hand, on the first day of a quarter.\n",
+        **{f"{number}.md": f"The rotation of text {number} is a password.\n" for number in range(3)},
+    }
+    with indexed(tmp_path, notes) as index:
+        assert paths_found(index, "staging password rotation", mode="text")[0] == "log.md"
+
+
+def test_a_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("Deploys run on Tuesday mornings")
+    stem = stored.path.rpartition("/")[2].removesuffix(".md")
+    assert stem == f"{TODAY}-deploys-run-on-tuesday-mornings"
+    write(vault, {"links.md": f"See [[{stem}]].\n"})
+    index.update(stored.id, content="Builds use bazel seven")
+    index.sync()
+    for reference in (stem, f"[[{stem}]]", stored.path, f"note/{stem}"):
+        assert [text.id for text in index.get(reference).results] == [stored.id]
+    assert [one.path for one in index.related("links.md").results] == [stored.path]
+    assert [document.id for document in index.list(path="*tuesday*").results] == [stored.id]
+
+
+def test_a_name_that_was_asked_for_is_one(index: VaultIndex) -> None:
+    for name in (f"handoffs/{TODAY}-billing", "note/billing-run"):
+        stored = index.add(f"All is well with {name[:4]}.", path=name)
+        assert name_part(index, "billing", stored.path) > 0
+
+
+def test_all_of_a_long_memory_is_about_what_its_first_sentence_says(index: VaultIndex) -> None:
+    stored = index.add(
+        "The heron report\n\n" + "\n\n".join(f"Egrets stand by pond {number}. " * 4 for number in range(80))
+    )
+    hits = index.search('+heron +"pond 79"', mode="text").results
+    assert [hit.path for hit in hits[:1]] == [stored.path]
+
+
+def test_a_title_that_nobody_gave_is_exported_and_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    with opened(tmp_path / "here") as index:
+        write(tmp_path / "here/vault", {PLACE: BEFORE.replace("  # as it was", "")})
+        index.sync()
+        stored = index.add("Builds use bazel seven")
+        index.export(tmp_path / "out.json")
+        before = rows(index.home.index_db)
+    exported = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert {record["title"] for record in exported} == {"Builds use bazel seven", "Deploys run on Tuesday mornings"}
+    with opened(tmp_path / "there") as index:
+        answer = index.import_(tmp_path / "out.json")
+        assert {result.title for result in answer.results} == {record["title"] for record in exported}
+        assert [result.outcome for result in index.import_(tmp_path / "out.json").results] == ["known"] * 2
+        assert rows(index.home.index_db)["document"] == before["document"]
+    for path in (PLACE, stored.path):
+        here, there = (tmp_path / folder / "vault" / path for folder in ("here", "there"))
+        assert here.read_bytes() == there.read_bytes()
+
+
+def test_an_export_of_an_earlier_version_is_known(tmp_path: Path) -> None:
+    """It says nowhere that nobody gave the title."""
+    text = BEFORE.replace("  # as it was", "")
+    record = {"path": PLACE.removeprefix("80-memory/"), **read_frontmatter(text.split("\n")).values}
+    out = tmp_path / "out.json"
+    out.write_text(json.dumps([{**record, "content": "Deploys run on Tuesday mornings.\n"}]), "utf-8")
+    with indexed(tmp_path, {PLACE: text}) as index:
+        assert [result.outcome for result in index.import_(out).results] == ["known"]
+        index.delete(ID, permanent=True)
+        assert [result.outcome for result in index.import_(out).results] == ["created"]
+        assert titles(index) == ["Deploys run on Tuesday mornings"]
+        assert "title" not in head(tmp_path / "vault" / PLACE)
+
+
+def test_a_title_of_another_program_that_its_text_yields_was_not_given(index: VaultIndex, tmp_path: Path) -> None:
+    texts = [("Readers never wait.", "Readers never wait"), ("Readers never wait!", "WAL"), ("Herons nest.", None)]
+    records = [{"id": number, "content": text, "title": title} for number, (text, title) in enumerate(texts, 1)]
+    (tmp_path / "llmemory.json").write_text(json.dumps(records), "utf-8")
+    answer = index.import_(tmp_path / "llmemory.json")
+    assert [result.title for result in answer.results] == ["Readers never wait", "WAL", "Herons nest"]
+    given = [head(tmp_path / "vault" / result.path).get("title") for result in answer.results]
+    assert given == [None, "WAL", None]
+    again = index.import_(tmp_path / "llmemory.json").results
+    assert [result.outcome for result in again] == ["known"] * 3
+
+
+def test_what_is_captured_is_shown_by_its_text(index: VaultIndex, vault: Path) -> None:
+    captured = index.capture("*Remember*: the heron nests in the reeds by the lake.").results
+    assert [result.title for result in captured] == titles(index)
+    assert titles(index)[0]
+    assert "title" not in head(vault / captured[0].path)
