@@ -7,6 +7,8 @@ import pytest
 
 from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
+from vault_index.config.edit import add_source
+from vault_index.errors import NotFoundError
 from vault_index.results.search import Hit
 
 GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
@@ -169,3 +171,30 @@ def test_a_canvas_answers_with_its_card(tmp_path: Path) -> None:
         hit = best(index, "herons")
         assert "herons" in hit.snippet
         assert hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1]
+
+
+def test_every_place_of_a_text_is_named_across_vaults_and_however_many_hits_there_are(tmp_path: Path) -> None:
+    same = "The heron stands in the water by the old mill.\n"
+    write(tmp_path / "vault", {f"{number}/copy.md": same for number in range(25)})
+    write(tmp_path / "vault", {f"other {number}.md": f"A heron, number {number} of them.\n" for number in range(15)})
+    write(tmp_path / "work", {"0/copy.md": same, "7/copy.md": same, "z/copy alone.md": same})
+    with opened(tmp_path) as index:
+        add_source(index.home, "work", str(tmp_path / "work"), {})
+    with opened(tmp_path) as index:
+        index.sync()
+        first, *others = index.search("heron old mill", limit=3).results
+        assert (first.source, first.path) == ("vault", "0/copy.md")
+        assert set(first.also) == {
+            "work:0/copy.md",
+            "vault:7/copy.md",
+            "work:7/copy.md",
+            "z/copy alone.md",
+            *(f"{number}/copy.md" for number in range(1, 25) if number != 7),
+        }
+        assert [other.also for other in others] == [()] * 2
+        assert index.get("work:0/copy.md").results[0].source == "work"
+        assert index.get("work:7/copy.md:1").results[0].source == "work"
+        with pytest.raises(NotFoundError):
+            index.get("work:0/copy.md", source="vault")
+        (tmp_path / "work/z/copy alone.md").unlink()
+        assert "z/copy alone.md" not in index.search("heron old mill", limit=3).results[0].also

@@ -58,8 +58,6 @@ class SelectedHit(NamedTuple):
     hit: RankedPassage
     changed: bool
     """Whether its file changed since it was indexed."""
-    also: list[str]
-    """Paths of other documents with the same text."""
 
     def same_text(self, other: RankedPassage) -> bool:
         return _said(self.hit) == _said(other)
@@ -73,26 +71,26 @@ class SelectedHit(NamedTuple):
 
 def _said(hit: RankedPassage) -> tuple[str, str, int]:
     """What is shown once. The same field of two documents says two things."""
-    chunk = hit.chunk
-    return chunk.document.title if chunk.ordinal < 0 else "", chunk.text, hit.passage.first
+    return *said_by(hit.chunk), hit.passage.first
+
+
+def said_by(chunk: ChunkRecord) -> tuple[str, str]:
+    """What makes the texts of two chunks the same."""
+    return chunk.document.title if chunk.ordinal < 0 else "", chunk.text
 
 
 def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskState) -> list[SelectedHit]:
     """The hits to show, best first: of files that are there, at most `per_document` of each document, each text and
     each line once, and none that the snippet of a better one shows."""
     selected: list[SelectedHit] = []
-    by_text: dict[tuple[str, str, int], SelectedHit] = {}
+    texts: set[tuple[str, str, int]] = set()
     lines: set[tuple[int, int]] = set()
     of_chunk: dict[int, list[SelectedHit]] = {}
     counts: Counter[int] = Counter()
     for hit in ranked:
         chunk = hit.chunk
         changed = disk.changed(chunk.document)
-        if changed is None:
-            continue
-        same = by_text.get(_said(hit))
-        if same is not None:
-            same.also.append(chunk.document.path)
+        if changed is None or _said(hit) in texts:
             continue
         line = (chunk.document.id, chunk.start_line + hit.passage.first)
         part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
@@ -105,10 +103,10 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
             continue
         lines.add(line)
         counts[chunk.document.id] += 1
-        one = SelectedHit(hit, changed, [])
+        one = SelectedHit(hit, changed)
         selected.append(one)
         others.append(one)
-        by_text[_said(hit)] = one
+        texts.add(_said(hit))
     return selected
 
 
@@ -117,15 +115,18 @@ def to_hit(
     place: Focus,
     *,
     better: Collection[int],
+    also: Collection[StoredDocument],
     tags: tuple[str, ...],
     link: str,
     accesses: int,
     explain: Explanation | None,
     matcher: TermMatcher,
 ) -> Hit:
-    """`better` are the lines of the file that better hits point at: two hits do not show the same."""
+    """`better` are the lines of the file that better hits point at: two hits do not show the same. `also` are the
+    documents with the same text."""
     chunk, document = selected.hit.chunk, selected.hit.chunk.document
     others = {line - chunk.start_line for line in better}
+    paths = Counter([document.path, *(one.path for one in also)])
     shown = snippet(chunk.text, place.first, place.column, others)
     digest = "" if chunk.ordinal < 0 and document.digest in shown else document.digest  # not twice
     return Hit(
@@ -152,7 +153,7 @@ def to_hit(
         confidence=document.confidence,
         accesses=accesses,
         changed_since_index=selected.changed,
-        also=tuple(dict.fromkeys(path for path in selected.also if path != document.path)),
+        also=tuple(sorted(f"{one.source}:{one.path}" if paths[one.path] > 1 else one.path for one in also)),
         link=link,
         spans={"snippet": matcher.spans(shown), "digest": matcher.spans(digest)},
         explain=explain,

@@ -61,8 +61,10 @@ def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Se
 
 
 def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]) -> StoredDocument | None:
-    for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}"):
-        found = documents_by_path(reader, path, sources)
+    places = [(path, sources) for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}")]
+    source, _, inside = name.partition(":")  # as `also` of a hit names the same path in another vault
+    for path, within in (*places, *([(inside, (source,))] if not sources or source in sources else [])):
+        found = documents_by_path(reader, path, within)
         if found:
             return found[0]
     if _ID.match(name.lower()):

@@ -12,7 +12,7 @@ from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import VaultIndexError
 from vault_index.models import Askers, Filters, Vector
-from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, select_hits, to_hit
+from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, said_by, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence
 from vault_index.query.ranking.passages import TermMatcher, focus
@@ -30,7 +30,7 @@ from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import Source
 from vault_index.store.documents import documents_of, tags_of
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import ChunkRecord, SpaceRow
+from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import serving_space
 from vault_index.store.state import State
 from vault_index.store.ties import chunks_in_order
@@ -265,6 +265,10 @@ class Searcher:
         tags = tags_of(self._reader, [record.document.id for record in records])
         accesses = self._state.accesses([record.document.uid for record in records])
         terms, evidence = answer.query.terms, answer.ranking.evidence
+        copies: dict[tuple[str, str], dict[int, StoredDocument]] = {}
+        for copy in self._reader.same_texts(evidence, {record.text for record in records}):
+            if answer.disk.changed(copy.document) is not None:
+                copies.setdefault(said_by(copy), {})[copy.document.id] = copy.document
         matcher = TermMatcher(terms, self._reader.stems)
         focused: dict[int, set[int]] = {}
         hits: list[Hit] = []
@@ -274,6 +278,7 @@ class Searcher:
                 one,
                 focus(record.text, one.hit.passage, matcher),
                 better=lines,
+                also=[other for id_, other in copies.get(said_by(record), {}).items() if id_ != record.document.id],
                 tags=tags.get(record.document.id, ()),
                 link=source.link(record.document.path) if (source := self._sources.get(record.document.source)) else "",
                 accesses=accesses.get(record.document.uid, 0),

@@ -81,7 +81,7 @@ class _Examination:
             return None, None, self._not_found()
         changed = self.answer.disk.changed(own.chunk.document)
         reason = self._not_shown(own) if changed is not None else _GONE
-        return SelectedHit(own, bool(changed), []), None, [reason]
+        return SelectedHit(own, bool(changed)), None, [reason]
 
     def _is_inside(self, hit: RankedPassage) -> bool:
         first, last = in_file(hit.chunk, hit.passage.first, hit.passage.last)

@@ -18,6 +18,7 @@ class Hit(DocumentFields):
     focus: tuple[int, int]
     changed_since_index: bool
     also: tuple[str, ...]
+    """Where else its text was found: paths, with their vault before a colon where several have the same."""
     link: str
     spans: Mapping[Literal["snippet", "digest"], tuple[tuple[int, int], ...]]
     """Where the snippet and the digest say words of the question: start and end of each, in characters from 0."""

@@ -148,6 +148,16 @@ class IndexReader(Database):
         )
         return {chunk.chunk_id: chunk for chunk in chunk_records(rows)}
 
+    def same_texts(self, chunk_ids: Collection[int], texts: Collection[str]) -> list[ChunkRecord]:
+        """Those of the chunks that say one of these texts."""
+        return chunk_records(
+            self.execute(
+                f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
+                f" WHERE chunk.id {ANY_OF} AND chunk.text {ANY_OF}",
+                (any_of(chunk_ids), any_of(texts)),
+            )
+        )
+
     def hidden_chunks(self, now: float, *, expired: bool = True, superseded: bool = True) -> set[int]:
         """Chunks of memories that are over: expired at `now`, or superseded by one that was there by then."""
         # Two look-ups in two small indexes: joined by OR they would be a scan of all documents, at every search.
