@@ -39,7 +39,7 @@ def to_record(path: str, text: str, *, accesses: int = 0, accessed: str | None =
     """
     file = read_text(text)
     head = {key: value for key, value in file.front.items() if key not in _RESERVED}
-    title = {} if "title" in head else {"title": title_of(file.body)}
+    title = {"title": derived} if "title" not in head and (derived := title_of(file.body)) else {}
     record: dict[str, Any] = {_PATH: path, **head, **title, _CONTENT: file.body}
     if file.faults or len(head) < len(file.front) or compose(without_derived(head, file.body), file.body) != text:
         record[_RAW] = text
