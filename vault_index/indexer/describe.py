@@ -82,10 +82,11 @@ def describe(
 
 
 def _is_made(path: str, front: Mapping[str, Any]) -> bool:
-    """Whether a memory has the file name that it was stored under: `<type>/<day>-<words of its title>`."""
+    """Whether a memory has the file name that it was stored under: `<type>/<day>-<words of its title>`. What was
+    written by hand has no id, and the name that somebody chose."""
     folder, name = path.split("/")[-2:]
     day = str(front.get("created"))[:_DAY]
-    return folder in (*FIELDS["type"].choices, "inbox") and name.startswith(f"{day}-")
+    return "id" in front and folder in (*FIELDS["type"].choices, "inbox") and name.startswith(f"{day}-")
 
 
 def _still_said(path: str, title: str) -> str:
