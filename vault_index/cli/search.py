@@ -18,6 +18,7 @@ from vault_index.cli.arguments import (
     takes,
 )
 from vault_index.cli.client import ask
+from vault_index.cli.present import remark
 from vault_index.config.home import working_directory
 
 _RANKING = (
@@ -62,7 +63,10 @@ _RANKING = (
     FILTER_OPTIONS,
 )
 def run_search(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "search", {**args, "query": " ".join(args["query"]), "directory": working_directory()})
+    query = " ".join(args["query"])
+    ask(options, "search", {**args, "query": query, "directory": working_directory()})
+    if query.strip() and all(word.startswith("-") for word in query.split()):
+        remark(options, "vault-index: that only leaves out; say what to look for as well: search compose -docker")
 
 
 @takes(
