@@ -238,3 +238,12 @@ def test_a_file_that_is_gone_says_so(index: VaultIndex, tmp_path: Path) -> None:
     (tmp_path / "vault" / "named.md").unlink()
     with pytest.raises(NotFoundError, match="gone"):
         index.get("named.md")
+
+
+def test_the_most_opened_comes_first_whenever_that_was(index: VaultIndex) -> None:
+    for ref in ("long.md", "long.md", "named.md"):
+        index.get(ref)
+    assert [one.path for one in index.list(sort="access", limit=2).results] == ["long.md", "named.md"]
+    assert [one.path for one in index.list(sort="access", order="asc").results][-2:] == ["named.md", "long.md"]
+    index.get("named.md")
+    assert [one.path for one in index.list(sort="access", limit=2).results] == ["named.md", "long.md"]
