@@ -131,6 +131,8 @@ class ParsedDocument(NamedTuple):
     faults: tuple[Fault, ...] = ()
     fields: tuple[Block, ...] = ()
     """Texts of the frontmatter, a list item each, in the lines they have there; none that the blocks say."""
+    inline: Mapping[str, Sequence[str]] = {}
+    """The fields that stand in the text, as `key:: value`."""
 
 
 class Chunk(NamedTuple):

@@ -27,7 +27,7 @@ _LOGS = (
 )
 
 
-_PAIR = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)')
+_PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
 @takes(*_LOGS, description="Print the daemon's log: the journal where it is a service, else its own file.")

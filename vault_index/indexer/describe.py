@@ -62,7 +62,7 @@ def describe(
         expires=last_moment(front.get("expires")) if memory else None,
         valid_until=last_moment(front.get("valid_until")) if memory else None,
         superseded_by=plain_text(front.get("superseded_by")) if memory else None,
-        frontmatter=front,
+        frontmatter={**front, **{f"{key}::": list(said) for key, said in parsed.inline.items()}},
         tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,
