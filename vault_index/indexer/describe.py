@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.fields import FILTERS
@@ -31,8 +31,10 @@ def describe(
     *,
     memory_dir: str,
     made_with: str,
+    born: Callable[[str], float | None] = lambda path: None,
 ) -> DocumentRow:
-    """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
+    """The rows of one document. Nothing here looks at the clock: equal files give equal rows. `born` is asked where the
+    document does not say when it was created."""
     path = raw.ref.path
     kind = raw.kind or ("memory" if path.startswith(f"{memory_dir}/") and path.endswith(".md") else "note")
     front, said = parsed.frontmatter, parsed
@@ -41,6 +43,7 @@ def describe(
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
     memory = kind == "memory"
+    created = first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1])
     return DocumentRow(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
@@ -55,7 +58,7 @@ def describe(
         inode=raw.ref.stamp.inode,
         made_with=made_with,
         line_count=parsed.line_count,
-        created=first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,
+        created=created or min(modified, born(path) or modified),
         updated=first_time(front.get("updated"), front.get("modified")) or modified,
         type=plain_text(front.get("type")) or ("note" if memory else None),
         digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),

@@ -94,7 +94,7 @@ def read_document(
     parsed = read(raw.text, raw.ref.path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
-    row = describe(raw, parsed, chunks, fields, memory_dir=settings.memory_dir, made_with=made_with)
+    row = describe(raw, parsed, chunks, fields, memory_dir=settings.memory_dir, made_with=made_with, born=source.born)
     return Read(row, (*raw.faults, *parsed.faults))
 
 
