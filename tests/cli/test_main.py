@@ -101,6 +101,25 @@ def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: 
         assert "nothing is called 'nope'" in told
 
 
+def test_nothing_but_json_comes_before_an_error_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "-docker", "--json"]) == 4
+    assert main(["prune", "--dry-run", "--json"]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    told = [json.loads(line) for line in err.splitlines()]
+    assert [list(line) for line in told] == [["error"], ["remark"], ["error"]]
+
+
+def test_a_query_that_only_leaves_out_says_what_to_do(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = answering(answers.search())
+    assert main(["search", "-docker", "--toon"]) == 0
+    assert calls[0][1]["query"] == "-docker"
+    assert "say what to look for as well" in capsys.readouterr().err
+    assert main(["search", "compose", "-docker", "--toon"]) == 0
+    assert main(["search", "-docker", "--toon", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_relative_paths_become_absolute(answering: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.chdir(tmp_path)
     calls = answering({"scanned": 0})
