@@ -179,6 +179,8 @@ def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
         ("March 2027 at the latest", "2027-03-31"),
         ("March 15, 2027, when it ends", "2027-03-15"),
         ("2027-02-01.", "2027-02-01"),
+        ("2027-02-01 15:00, when it ends", "2027-02-01"),
+        ("in 2 hours", None),
         ("Q2 2027) because", "2027-06-30"),
         ("the release in May", None),
         ("we know more", None),

@@ -54,7 +54,7 @@ def read_date(text: str, now: datetime, *, option: str) -> str:
     `option`."""
     found = _read(text, now)
     if found:
-        return _iso(found)
+        return found.isoformat(timespec="seconds") if isinstance(found, datetime) else found.isoformat()
     if _NUMERIC.fullmatch(text.strip()):
         raise UsageError(
             f"{option}: {text.strip()!r} may be read in two ways, day or month first",
@@ -74,18 +74,14 @@ def read_start(text: str, now: datetime) -> datetime | None:
 
 
 def leading_date(text: str, today: date) -> str | None:
-    """The longest date that the text begins with, as `read_date` gives it: `next friday, then …` is a friday."""
-    words = re.findall(r"[^\s,;:!?()\"*_`]+(?::\d\d)?[,;:!?()\"*_`]*", text[:80])[:8]
+    """The day of the longest date that the text begins with: `next friday, then …` is a friday."""
+    words = re.findall(r"[^\s,;:!?()\"*_`]+[,;:!?()\"*_`]*", text[:80])[:8]
     midnight = datetime.combine(today, time())
     for count in range(len(words), 0, -1):
         found = _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), midnight)
         if found:
-            return _iso(found)
+            return found.isoformat()[: len("2027-02-01")]
     return None
-
-
-def _iso(found: date) -> str:
-    return found.isoformat(timespec="seconds") if isinstance(found, datetime) else found.isoformat()
 
 
 def _read(text: str, now: datetime, *, first: bool = False) -> date | None:

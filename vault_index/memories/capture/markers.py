@@ -300,6 +300,6 @@ def _clause_date(text: str, today: date) -> str | None:
     """The day of a clause that is nothing but a date: `through Friday, then …`, not `through Friday's script`."""
     clause = _CLAUSE.match(text)
     try:
-        return read_date(clause[0], datetime.combine(today, time()), option="") if clause else None
+        return read_date(clause[0], datetime.combine(today, time()), option="")[:10] if clause else None
     except UsageError:
         return None
