@@ -133,6 +133,8 @@ class ParsedDocument(NamedTuple):
     """Texts of the frontmatter, a list item each, in the lines they have there; none that the blocks say."""
     title_given: bool = True
     """False for a title that is made of the text, because nobody gave one."""
+    inline: Mapping[str, Sequence[str]] = {}
+    """The fields that stand in the text, as `key:: value`."""
 
 
 class Chunk(NamedTuple):

@@ -14,7 +14,7 @@ from vault_index.errors import UsageError
 NOTES = {
     "Heron.md": "---\nstatus: done\ntags: birds\n---\n# Heron\n\nA heron stands in the water.\n",
     "pond/Pond plan.md": "---\nstatus: [open]\n---\n# Pond plan\n\nDig, so that a heron finds shallow water.\n",
-    "pond/Water bill.md": "The water bill is due.\n",
+    "pond/Water bill.md": "The water bill is due. [paid:: no]\n\n- owner:: [[Jane Doe]]\n\n`paid:: code`\n",
     "80-memory/a.md": "---\ntype: decision\nconfidence: high\nconcepts: [water]\nbead_id: bd-7\nsession_id: ses_9\n"
     "---\nFill the pond with rain water.\n",
     "80-memory/b.md": "---\ntype: note\nvalid_until: 2020-01-01\n---\nTap water is fine.\n",
@@ -45,6 +45,8 @@ def found(index: VaultIndex, query: str, **options: object) -> set[str]:
         ("water AND (her* OR bil*) -path:pond", {"Heron.md"}),
         ("water [status:open]", {"pond/Pond plan.md"}),
         ("water [status]", {"Heron.md", "pond/Pond plan.md"}),
+        ("water [Paid:no]", {"pond/Water bill.md"}),
+        ("water [owner:Jane Doe] [paid] -[paid:code]", {"pond/Water bill.md"}),
         ("water title:plan OR title:heron", {"Heron.md", "pond/Pond plan.md"}),
         ("water file:bill", {"pond/Water bill.md"}),
         ("water concept:water bead:bd-7 session:ses confidence:high", {"80-memory/a.md"}),

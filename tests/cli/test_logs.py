@@ -1,10 +1,13 @@
 """`logs`: the daemon's own file where it is no service."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from vault_index.cli import main
+from vault_index.cli.service import _entry
+from vault_index.times import iso_time
 
 
 def test_the_last_lines_of_its_own_file(
@@ -16,3 +19,26 @@ def test_the_last_lines_of_its_own_file(
     (home / "daemon.log").write_text("event=one\nevent=two\nevent=three\n", "utf-8")
     assert main(["logs", "-n", "2"]) == 0
     assert capfd.readouterr().out == "event=two\nevent=three\n"
+
+
+def test_json_is_an_object_a_line_however_it_was_written(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    lines = [
+        'time=2026-11-22T10:00:00.123 level=info event="a \\"b\\" c" count=3 path=a=b',
+        '{"level": "info", "event": "ready"}',
+        "Traceback (most recent call last):",
+    ]
+    (home / "daemon.log").write_text("\n".join(lines) + "\n", "utf-8")
+    assert main(["logs", "--json"]) == 0
+    first, *others = map(json.loads, capfd.readouterr().out.splitlines())
+    assert first == {
+        "time": "2026-11-22T10:00:00.123", "level": "info", "event": 'a "b" c', "count": 3, "path": "a=b",
+    }  # fmt: skip
+    assert others == [{"level": "info", "event": "ready"}, {"event": "Traceback (most recent call last):"}]
+
+
+def test_what_the_journal_says_is_read_from_its_message() -> None:
+    line = {"MESSAGE": "level=info event=ready", "__REALTIME_TIMESTAMP": "1795341600000000", "_PID": "7"}
+    assert _entry(json.dumps(line)) == {"time": iso_time(1795341600), "level": "info", "event": "ready"}

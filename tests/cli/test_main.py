@@ -15,6 +15,7 @@ from tests.cli.process import vx
 from tests.output import answers
 from vault_index import errors
 from vault_index.cli import main
+from vault_index.results.texts import DocumentText
 
 
 @pytest.fixture
@@ -87,6 +88,36 @@ def test_options_are_the_parameters_of_the_python_interface(
     here = {"directory": os.getcwd()} if method == "search" else {}
     assert calls == [(method, {**params, **here})]
     assert json.loads(capsys.readouterr().out) == answer
+
+
+def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    failed = {"position": "nope", "error": "nothing is called 'nope'; look for it"}
+    text = DocumentText("5f0c3f0e", "note", "vault", "a.md", "A", (1, 1), 3, "Alpha.", None)
+    answering({**answers.texts(text), "failed": [failed]})
+    for form in ("toon", "json", "jsonl", "markdown", "human"):
+        assert main(["get", "a.md", "nope", "--format", form]) == 1
+        told = capsys.readouterr().out
+        assert "Alpha." in told
+        assert "nothing is called 'nope'" in told
+
+
+def test_nothing_but_json_comes_before_an_error_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "-docker", "--json"]) == 4
+    assert main(["prune", "--dry-run", "--json"]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    told = [json.loads(line) for line in err.splitlines()]
+    assert [list(line) for line in told] == [["error"], ["remark"], ["error"]]
+
+
+def test_a_query_that_only_leaves_out_says_what_to_do(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = answering(answers.search())
+    assert main(["search", "-docker", "--toon"]) == 0
+    assert calls[0][1]["query"] == "-docker"
+    assert "say what to look for as well" in capsys.readouterr().err
+    assert main(["search", "compose", "-docker", "--toon"]) == 0
+    assert main(["search", "-docker", "--toon", "-q"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_relative_paths_become_absolute(answering: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

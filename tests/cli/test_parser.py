@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from vault_index.cli.arguments import Options
-from vault_index.cli.commands import COMMANDS
+from vault_index.cli.commands import COMMANDS, WITHOUT_SOURCE
 from vault_index.cli.parser import build_parser, find_command, overview, parse, unknown_command
 from vault_index.errors import UsageError
 
@@ -79,11 +79,38 @@ def test_a_quoted_query_may_begin_with_a_dash() -> None:
     assert parsed("search", "-compose docker")[2]["query"] == ["-compose docker"]
 
 
+def test_a_word_of_a_query_may_begin_with_a_dash() -> None:
+    assert parsed("search", "-docker")[2]["query"] == ["-docker"]
+    assert parsed("search", "compose", "-docker", "--limit", "3")[2] == {"query": ["compose", "-docker"], "limit": 3}
+
+
+def test_q_is_quiet_with_every_command() -> None:
+    for command in COMMANDS:
+        parser, _ = build_parser(command)
+        assert parser._option_string_actions["-q"] is parser._option_string_actions["--quiet"]
+    assert parsed("-q", "list") == parsed("list", "-q") == ("list", Options(quiet=True), {})
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one.name in WITHOUT_SOURCE], ids=lambda one: one.name)
+def test_commands_that_take_no_source_do_not_say_they_do(command: Any) -> None:
+    parser, _ = build_parser(command)
+    assert "--source" not in parser.format_help()
+    with pytest.raises(UsageError) as caught:
+        parse(
+            parser,
+            ["bash", "--source=work"] if command.name in ("completions", "source remove") else ["--source=work"],
+        )
+    assert "leave it out" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("argv", "message", "hint"),
     [
+        (["list", "--bogus"], "--bogus", "see: vault-index list --help"),
+        (["list", "--verb"], "--verb", "--verbose"),
+        (["search", "x", "-limit", "3"], "-limit", "--limit"),
         (["search", "x", "--limt", "3"], "--limt", "--limit"),
-        (["search", "x", "-foo"], "-foo", "quotes"),
+        (["add", "x", "-foo"], "-foo", "quotes"),
         (["search"], "QUERY", "vault-index search --help"),
         (["search", "x", "--limit", "0"], "must be a whole number of 1 or more", "--help"),
         (["search", "x", "--offset", "many"], "must be a whole number of 0 or more", "--help"),

@@ -95,3 +95,25 @@ def test_properties_hold_links() -> None:
         Link("Other", "x", "", 4),
         Link("Body", "", "", 6),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("status:: done", {"status": ["done"]}),
+        ("- due date:: 2026-12-01\n- [ ] **owner**:: [[Jo]]", {"due date": ["2026-12-01"], "owner": ["[[Jo]]"]}),
+        ("Text [priority:: high] and (rating::5), too.", {"priority": ["high"], "rating": ["5"]}),
+        ("[by:: [[Ann]], [[Bob]]]", {"by": ["[[Ann]], [[Bob]]", "[[Ann]]", "[[Bob]]"]}),
+        ("> mood:: good\n\nmood:: better", {"mood": ["good", "better"]}),
+        ("Größe:: drei", {"Größe": ["drei"]}),
+        ("use std::vector and a::b, `x:: y`, [[a::b]]", {}),
+        ("status::\n\n:: no key", {}),
+        ("```\nstatus:: done\n[a:: b]\n```", {}),
+        ("    status:: indented code", {}),
+        ("%%status:: hidden%%", {}),
+        ("---\nstatus: done\n---\nText", {}),
+        ("long:: " + "x" * 501, {}),
+    ],
+)  # fmt: skip
+def test_fields_of_dataview(text: str, fields: dict[str, list[str]]) -> None:
+    assert parse(text, "note").inline == fields

@@ -142,6 +142,16 @@ def test_an_error_says_what_is_wrong(client: Session, tool: str, arguments: dict
     assert told in client.error(tool, **arguments)
 
 
+def test_of_several_references_the_bad_ones_are_named_beside_the_good_one(client: Session) -> None:
+    answer = client.call("memory_get", ref=["no such note", "harbour.md", "../x.md"])
+    assert [text["path"] for text in answer["results"]] == ["harbour.md"]
+    assert [item["position"] for item in answer["failed"]] == ["no such note", "../x.md"]
+    assert "nothing is called 'no such note'" in answer["shown"]
+    assert "leads out of the vault" in answer["shown"]
+    assert "nothing is called" in client.error("memory_get", ref=["no such note", "nor this"])
+    assert "empty" in client.error("memory_get", ref=[" "])
+
+
 @pytest.mark.parametrize("tool", ["memory_list", "memory_search"])
 def test_a_number_that_no_database_has_means_all(client: Session, tool: str) -> None:
     query = {"query": "barometer"} if tool == "memory_search" else {}

@@ -1,4 +1,4 @@
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import pytest
@@ -6,11 +6,11 @@ import pytest
 from vault_index.errors import UsageError
 from vault_index.memories.file.fields import CONFIDENCES, TYPES, changes_of, read_fields
 
-TODAY = date(2026, 11, 21)
+NOW = datetime(2026, 11, 21, 13, 5).astimezone()
 
 
 def read(**given: Any) -> dict[str, Any]:
-    return read_fields(given, today=TODAY)
+    return read_fields(given, now=NOW)
 
 
 def test_what_is_not_given_is_none() -> None:

@@ -1,7 +1,7 @@
 """Memories through the Python interface: what is stored, what is the same, what is refused, what is found then."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -263,6 +263,45 @@ def test_pruning_takes_what_has_expired_and_nothing_else(index: VaultIndex, vaul
     (outcome,) = index.prune().results
     assert (outcome.path, outcome.outcome) == (f"80-memory/{yesterday}.md", "trashed")
     assert files(vault) == ["80-memory/2020-05-01.md", f"80-memory/{today}.md"]
+
+
+def test_pruning_what_is_older_takes_what_has_not_expired_as_well(index: VaultIndex, vault: Path) -> None:
+    text = "---\ncreated: {}\n{}---\nOf {}.\n"
+    write(vault, {
+        "80-memory/old.md": text.format("2020-05-01", "", "old"),
+        "80-memory/later.md": text.format("2020-05-01", "expires: 2040-01-01\n", "later"),
+        "80-memory/over.md": text.format("2024-05-01", "expires: 2024-06-01\n", "over"),
+        "80-memory/new.md": text.format("2025-05-01", "", "new"),
+    })  # fmt: skip
+    index.sync()
+    assert index.prune(before="2020-05-01").results == ()
+    planned = index.prune(before="2021", dry_run=True).results
+    assert {(gone.path, gone.details["created"]) for gone in planned} == {
+        ("80-memory/later.md", "2020-05-01"), ("80-memory/old.md", "2020-05-01"),
+    }  # fmt: skip
+    assert len(files(vault)) == 4
+    index.prune(before="2021")
+    assert files(vault) == ["80-memory/new.md", "80-memory/over.md"]
+    assert [gone.path for gone in index.prune(before="2 weeks ago").results] == [
+        "80-memory/over.md",
+        "80-memory/new.md",
+    ]
+
+
+def test_a_memory_expires_at_the_hour_that_was_said(index: VaultIndex, vault: Path) -> None:
+    before = datetime.now().astimezone().replace(microsecond=0)
+    stored = index.add("The freeze holds until the evening.", expires="in 2 hours")
+    lines = (vault / stored.path).read_text("utf-8").splitlines()
+    expires = datetime.fromisoformat(str(read_frontmatter(lines).values["expires"]))
+    assert before <= expires - timedelta(hours=2) <= datetime.now().astimezone()
+    assert index.search("freeze evening").results
+    past = (datetime.now().astimezone() - timedelta(minutes=1)).isoformat(timespec="seconds")
+    with pytest.raises(UsageError, match="past"):
+        index.update(stored.id, expires=past)
+    (vault / stored.path).write_text(f"---\nexpires: {past}\n---\nThe freeze holds until the evening.\n", "utf-8")
+    index.sync()
+    assert index.search("freeze evening").results == ()
+    assert len(index.list(state="expired").results) == 1
 
 
 def test_remembered_lines_become_memories_once(index: VaultIndex) -> None:

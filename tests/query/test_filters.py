@@ -106,6 +106,10 @@ def test_an_option_that_cannot_be_read_says_how_to_write_it(key: str, value: str
         ("2026-11-21t14:30:00z", datetime.fromisoformat("2026-11-21T14:30:00+00:00")),
         ("today", datetime(2026, 11, 21)),
         ("yesterday", datetime(2026, 11, 20)),
+        ("tomorrow", datetime(2026, 11, 22)),
+        ("last week", datetime(2026, 11, 14)),
+        ("3 days ago", datetime(2026, 11, 18)),
+        ("March 2025", datetime(2025, 3, 1)),
     ],
 )
 def test_times(text: str, expected: datetime) -> None:

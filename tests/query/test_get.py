@@ -20,11 +20,52 @@ project: my-api
 ---
 WAL lets readers run while the daemon writes. ^why
 """
+BLOCKS = """---
+aliases: [Second Name]
+---
+# Blocks
+
+First line of it,
+and the last. ^para
+
+- one ^one
+  - below one
+
+  and more of one
+- two
+  goes on ^two
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+^table
+
+## Log: a
+
+Not ^para this one.
+
+### Deep
+
+Deep in a.
+
+## Other
+
+### Deep
+
+Deep in other.
+
+## Log: a
+
+Again.
+"""
 NOTES = {
     "long.md": LONG,
     "sub/Long.md": "Another one.\n",
     "80-memory/decision/wal.md": MEMORY,
     "80-memory/handoffs/2026-01-01.md": "Done for today.\n",
+    "blocks.md": BLOCKS,
+    "80-memory/old.md": "---\nimported_id: 7\n---\nFrom another program.\n",
     "named.md": "---\naliases: [Nick Name]\n---\nSomething else, see [[Long#Part 2|there]].\n",
 }
 
@@ -55,6 +96,16 @@ def index(tmp_path: Path) -> Iterator[VaultIndex]:
         ("[[sub/Long]]", "sub/Long.md", (1, 1)),
         ("[[Long#Part 2|there]]", "long.md", (7, 9)),
         ("![[wal#^why]]", "80-memory/decision/wal.md", (10, 10)),
+        ("[[blocks#^para]]", "blocks.md", (6, 7)),
+        ("[[Second Name#^one]]", "blocks.md", (9, 12)),
+        ("[[blocks.md#^TWO|there]]", "blocks.md", (13, 14)),
+        ("[[blocks#^table]]", "blocks.md", (16, 20)),
+        ("[[blocks#Deep]]", "blocks.md", (26, 28)),
+        ("[[blocks#Other#Deep]]", "blocks.md", (32, 34)),
+        ("[[Second Name#Blocks#Deep]]", "blocks.md", (26, 28)),
+        ("[[blocks#Log a]]", "blocks.md", (22, 28)),
+        ("7", "80-memory/old.md", (1, 4)),
+        ("#7", "80-memory/old.md", (1, 4)),
     ],
 )
 def test_a_reference_opens_its_place(index: VaultIndex, reference: str, path: str, lines: tuple[int, int]) -> None:
@@ -65,12 +116,40 @@ def test_a_reference_opens_its_place(index: VaultIndex, reference: str, path: st
 
 
 @pytest.mark.parametrize(
-    "reference", ["nothing", "[[nothing]]", "[[long#nothing]]", "dead-beef", "long.md:x", "../x", "/etc/passwd"]
+    "reference",
+    [
+        "nothing",
+        "[[nothing]]",
+        "[[long#nothing]]",
+        "[[blocks#^par]]",
+        "[[blocks#Deep#Other]]",
+        "8",
+        "dead-beef",
+        "long.md:x",
+        "../x",
+        "/etc/passwd",
+    ],
 )
 def test_what_does_not_exist_is_not_found(index: VaultIndex, reference: str) -> None:
     with pytest.raises(NotFoundError) as caught:
         index.get(reference)
     assert caught.value.hint
+
+
+def test_of_several_the_bad_ones_are_named_beside_the_good_ones(index: VaultIndex) -> None:
+    texts = index.get(["nothing", "long.md:5", "", "long.md:5-3"])
+    assert [text.content for text in texts.results] == ["Words of part 1, and more of them."]
+    assert [failed.position for failed in texts.failed] == ["nothing", "", "long.md:5-3"]
+    assert "vault-index search" in texts.failed[0].error
+    with pytest.raises(NotFoundError, match="'nothing'; no note is called 'nobody'"):
+        index.get(["nothing", "[[nobody]]"])
+
+
+@pytest.mark.parametrize("nothing", ["", " ", []])
+def test_no_reference_is_an_error(index: VaultIndex, nothing: str | list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        index.get(nothing)
+    assert "id" in caught.value.hint
 
 
 def test_lines_that_end_before_they_begin_are_refused(index: VaultIndex) -> None:
@@ -159,3 +238,12 @@ def test_a_file_that_is_gone_says_so(index: VaultIndex, tmp_path: Path) -> None:
     (tmp_path / "vault" / "named.md").unlink()
     with pytest.raises(NotFoundError, match="gone"):
         index.get("named.md")
+
+
+def test_the_most_opened_comes_first_whenever_that_was(index: VaultIndex) -> None:
+    for ref in ("long.md", "long.md", "named.md"):
+        index.get(ref)
+    assert [one.path for one in index.list(sort="access", limit=2).results] == ["long.md", "named.md"]
+    assert [one.path for one in index.list(sort="access", order="asc").results][-2:] == ["named.md", "long.md"]
+    index.get("named.md")
+    assert [one.path for one in index.list(sort="access", limit=2).results] == ["named.md", "long.md"]

@@ -41,6 +41,35 @@ def test_terms_become_a_quoted_expression_to_rank_by(text: str, expression: str)
 
 
 @pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("docker | podman", "docker OR podman"),
+        ("docker|podman", "docker OR podman"),
+        ("docker || podman", "docker OR podman"),
+        ("docker network | podman -swarm", "docker network OR podman -swarm"),
+        ('"core dump" | coredump', '"core dump" OR coredump'),
+        ("tag:a | tag:b wal", "tag:a OR tag:b wal"),
+        ("log (docker | podman)", "log (docker OR podman)"),
+        ("| docker |", "docker"),
+        ("|", ""),
+    ],
+)
+def test_a_bar_is_or(text: str, same: str) -> None:
+    bar, plain = parse_query(text), parse_query(same)
+    assert [term.text for term in bar.terms] == [term.text for term in plain.terms]
+    assert (bar.required, bar.excluded, bar.filters) == (plain.required, plain.excluded, plain.filters)
+
+
+@pytest.mark.parametrize("text", ["what does | mean in bash", '"a | b"', "how is int | None written"])
+def test_a_bar_in_a_sentence_or_a_phrase_is_no_operator(text: str) -> None:
+    assert " OR " not in parse_query(text).required
+
+
+def test_what_stands_between_brackets_keeps_its_bar() -> None:
+    assert [term.text for term in parse_query("[[Note|alias]] tag:a|b").terms] == ["[[Note|alias]]"]
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ('an "unbalanced quote', ["an", "unbalanced", "quote"]),
@@ -48,6 +77,8 @@ def test_terms_become_a_quoted_expression_to_rank_by(text: str, expression: str)
         ("what (if anything) helps :)", ["what", "if", "anything", "helps"]),
         ("f(x) and (g(x))", ["f(x)", "and", "g(x)"]),
         ("error: foo", ["error:", "foo"]),
+        ("opencode/build agents?", ["opencode", "build", "agents?"]),
+        ("src/app/main.py I/O a/b v1/users main/app.py", ["src/app/main.py", "I/O", "a/b", "v1/users", "main/app.py"]),
         ("title: a page", ["title:", "a", "page"]),
         ("see http://x.y at 10:30", ["see", "http://x.y", "at", "10:30"]),
         ("file:///tmp/x type::decision", ["file:///tmp/x", "type::decision"]),

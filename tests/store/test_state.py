@@ -160,7 +160,7 @@ def test_one_that_was_lost_does_not_begin_anew(tmp_path: Path, remembered_by: st
         (tmp_path / "state.db").touch()
     for _ in range(2):
         with closing(State(tmp_path / "state.db")) as state:
-            for ask in (state.check, state.sent, state.mirrored, state.all_accessed):
+            for ask in (state.check, state.sent, state.mirrored, state.usage):
                 with pytest.raises(StateDamagedError, match="missing or empty") as caught:
                     ask()
             assert "doctor --fix" in caught.value.hint

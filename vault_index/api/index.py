@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -129,15 +130,14 @@ class VaultIndex:
         """The text of each reference: an id or its beginning, a path, `path:10-42`, `[[Note#Heading]]`.
 
         A text is cut at a line after `max_tokens` (of cl100k_base, from 1); of a place, `neighbors` passages on both
-        sides come along. `full` adds all metadata. Raises NotFoundError, and UsageError for an ambiguous id.
+        sides come along. `full` adds all metadata. Of several, `failed` names those without one. Raises NotFoundError.
         """
         from vault_index.query.texts import get_texts
 
         most = max_tokens if max_tokens is None else at_least(1, "max_tokens", max_tokens, 1)
-        known, sources = self._runtime.by_name, self._sources(source)
+        known, find = self._runtime.by_name, partial(self._runtime.resolve, sources=self._sources(source))
         with self._runtime.pool.lend() as connections:
-            places = (self._runtime.resolve(connections, one, sources) for one in whole(ref))
-            return get_texts(connections, known, places, full=full, max_tokens=most, neighbors=neighbors)
+            return get_texts(connections, known, ref, find, full=full, max_tokens=most, neighbors=neighbors)
 
     def list(
         self, *, sort: Sort = "created", order: Literal["asc", "desc"] | None = None, limit: int = 20, offset: int = 0,

@@ -157,6 +157,8 @@ LIMIT_AND_OFFSET = (
 
 NO_EMBED = argument("--no-embed", dest="embed", action="store_false", help="stop when the text is searchable")
 
+SOURCE = argument("--source", metavar="NAME", help="only this source")
+
 GLOBAL_OPTIONS = Group(
     "global options, before or after the command",
     argument("--home", metavar="DIR", help="keep configuration, databases and socket in this folder"),
@@ -170,8 +172,8 @@ GLOBAL_OPTIONS = Group(
         argument(f"--{name}", dest="format", action="store_const", const=name, help=f"short for --format {name}")
         for name in ("toon", "json", "markdown", "human")
     ),
-    argument("--source", metavar="NAME", help="only this source"),
-    flag("--quiet", "print no progress and no remarks"),
+    SOURCE,
+    argument("--quiet", "-q", action="store_true", help="print no progress and no remarks"),
     flag("--verbose", "say more, and show tracebacks"),
     flag("--version", "print the version"),
     argument("--help", "-h", action="store_true", help="print this help"),

@@ -28,7 +28,7 @@ def ask_of_several(options: Options, method: str, params: dict[str, Any]) -> int
     """The same for a method that reports on each of several; 1 where it failed for one of them."""
     answer = call(options, method, with_source(options, params))
     show(options, method, answer)
-    return VaultIndexError.exit_code if answer["failed"] else 0
+    return VaultIndexError.exit_code if answer.get("failed") else 0
 
 
 def call(

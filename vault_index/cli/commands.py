@@ -91,6 +91,15 @@ OTHER_OPTIONS = {
 }
 """What to say to those who use options of these programs."""
 
+WITHOUT_SOURCE = frozenset(
+    {
+        "config path", "opencode install", "opencode uninstall", "opencode status", "opencode wake", "agent-context",
+        "completions", "stats", "status", "doctor", "logs", "service install", "service uninstall", "service status",
+        "service restart", "service logs", "watch", "embed", "rebuild", "source remove",
+    }
+)  # fmt: skip
+"""Commands that concern all sources, or none: they do not take `--source`."""
+
 GROUPS = {
     "config": "read and change settings",
     "source": "list, add and remove vaults",

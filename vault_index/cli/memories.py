@@ -98,9 +98,9 @@ def run_delete(options: Options, args: dict[str, Any]) -> int:
 
 
 @takes(
-    argument("--before", metavar="DATE", help="only those that expired before this day, as '30 days ago'"),
+    argument("--before", metavar="DATE", help="those older than this day instead, expired or not, as '90 days ago'"),
     flag("--dry-run", "show them, and move none"),
-    flag("--force", "do not ask"),
+    argument("--force", "--yes", action="store_true", help="do not ask"),
     description="Move memories that have expired to the .trash/ of their vault. On a terminal it shows them and asks "
     "first.",
 )
@@ -115,16 +115,17 @@ def run_prune(options: Options, args: dict[str, Any]) -> int:
 
 def _confirmed(options: Options, args: dict[str, Any]) -> bool:
     """Show the plan and ask. False if there is nothing to move, or the answer is no."""
+    plan = call(options, "prune", with_source(options, {**args, "dry_run": True}))
+    count = len(plan["results"])
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
-            "prune asks before it moves memories, and here is nobody to ask",
-            "look first with --dry-run, then add --force",
+            f"prune asks before it moves memories ({count} here), and here is nobody to ask",
+            "look first with --dry-run, then add --yes",
         )
-    plan = call(options, "prune", with_source(options, {**args, "dry_run": True}))
     show(options, "prune", plan)
-    if not plan["results"]:
+    if not count:
         return False
-    print(f"Move {len(plan['results'])} to .trash/? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"Move {count} to .trash/? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return True
     remark(options, "vault-index: nothing was moved")

@@ -2,15 +2,26 @@
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
-from vault_index.cli.arguments import GLOBAL_OPTIONS, WITH_VALUE, Options, Run, Runner, add_arguments
-from vault_index.cli.commands import ALIASES, COMMANDS, GROUPS, OTHER_NAMES, OTHER_OPTIONS, SECTIONS, Command
+from vault_index.cli.arguments import GLOBAL_OPTIONS, SOURCE, WITH_VALUE, Group, Options, Run, Runner, add_arguments
+from vault_index.cli.commands import (
+    ALIASES,
+    COMMANDS,
+    GROUPS,
+    OTHER_NAMES,
+    OTHER_OPTIONS,
+    SECTIONS,
+    WITHOUT_SOURCE,
+    Command,
+)
 from vault_index.errors import UsageError, nearest
 
 PROGRAM = "vault-index"
+_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
 # argparse asks gettext for its words, which imports locale and looks for files: a millisecond for translations that
 # nobody has made.
 argparse._ = str  # type: ignore[attr-defined]
@@ -57,7 +68,10 @@ class Parser(argparse.ArgumentParser):
             formatter_class=_HelpFormatter,
         )
         self._command = command
-        add_arguments(self, (*runner.arguments, GLOBAL_OPTIONS))
+        self.is_search = command.name == "search"
+        left_out = SOURCE if command.name in WITHOUT_SOURCE else None
+        shared = (one for one in GLOBAL_OPTIONS.arguments if one != left_out)
+        add_arguments(self, (*runner.arguments, Group(GLOBAL_OPTIONS.title, *shared)))
 
     def format_help(self) -> str:
         places = [action for action in self._actions if not action.option_strings]
@@ -73,12 +87,16 @@ class Parser(argparse.ArgumentParser):
         unknown = message.removeprefix("unrecognized arguments: ")
         if unknown != message:
             word = unknown.split()[0].split("=")[0].replace("_", "-")
+            if word == "--source":
+                return f"{self._command.name} is not about one source: leave it out"
             if word in OTHER_OPTIONS:
                 return OTHER_OPTIONS[word]
-            near = nearest(word, self._option_string_actions)
-            if near and word.startswith("--"):
-                return f"did you mean {near}?"
-            if self._command.name in ("search", "add") and word.startswith("-"):
+            # Without the dashes, which all of them have in common.
+            names = [name.removeprefix("--") for name in self._option_string_actions if name.startswith("--")]
+            near = nearest(word.strip("-"), names)
+            if near and (word.startswith("--") or near == word[1:]):
+                return f"did you mean --{near}?"
+            if self._command.name == "add" and word.startswith("-"):
                 return "put the text in quotes, or after --, when a word of it begins with a dash"
         return f"see: {self.prog} --help"
 
@@ -116,9 +134,14 @@ def build_parser(command: Command) -> tuple[Parser, Run]:
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:
+    if parser.is_search:  # `-word` is part of a query; argparse takes what does not begin with a dash for a word
+        known_options = parser._option_string_actions
+        argv = [f" {word}" if _LEFT_OUT.match(word) and f"-{word}" not in known_options else word for word in argv]
     # Intermixed: `search docker --limit 3 compose` is one query of two words. It cannot cope with `--`.
     known = parser.parse_args(argv) if "--" in argv else parser.parse_intermixed_args(argv)
     args = vars(known)
+    if parser.is_search:
+        args["query"] = [word.removeprefix(" ") for word in args["query"]]
     options = Options(**{name: args.pop(name) for name in Options._fields if name in args})
     return options, args
 
@@ -148,7 +171,7 @@ def overview() -> str:
         f"  {PROGRAM} service install      keep the index up to date\n\n"
         f"{sections}\n\n`{PROGRAM} COMMAND --help` explains one; vx is short for {PROGRAM}.\n"
         "Every command takes --home DIR, --config PATH, --format FORMAT (or --json, --toon, --markdown, --human),\n"
-        "--source NAME, --quiet, --verbose, --version and --help."
+        "--quiet (-q), --verbose, --version and --help; those that ask or write, --source NAME."
     )
 
 

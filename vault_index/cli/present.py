@@ -52,20 +52,23 @@ def write(text: str) -> None:
 
 
 def remark(options: Options, text: str) -> None:
-    """Print a remark to stderr, unless `--quiet`."""
+    """Print a remark to stderr, unless `--quiet`; as JSON where an error would be, which may follow."""
     if not options.quiet:
-        print(_safe(text), file=sys.stderr)
+        print(_told({"remark": text}) if options.format in ("json", "jsonl") else _safe(text), file=sys.stderr)
 
 
 def print_error(error: VaultIndexError, *, as_json: bool) -> None:
     if as_json:
-        from vault_index.output import render_json
-
-        parts = {"code": error.code, "message": error.message, "hint": error.hint}
-        print(render_json({"error": parts}), file=sys.stderr)
+        print(_told({"error": {"code": error.code, "message": error.message, "hint": error.hint}}), file=sys.stderr)
         return
     hint = f"\n  hint: {_safe(error.hint)}" if error.hint else ""
     print(f"vault-index: error: {_safe(error.message)}{hint}", file=sys.stderr)
+
+
+def _told(value: dict[str, Any]) -> str:
+    from vault_index.output import render_json
+
+    return render_json(value)
 
 
 def _safe(text: str) -> str:

@@ -90,7 +90,7 @@ def _versions() -> str:
 
 
 def _no_command(rest: Sequence[str]) -> UsageError:
-    known = {*WITH_VALUE, "--quiet", "--verbose", *(f"--{name}" for name in FORMATS)}
+    known = {*WITH_VALUE, "--quiet", "-q", "--verbose", *(f"--{name}" for name in FORMATS)}
     stray = next((word for word in rest if word.startswith("-") and word.split("=")[0] not in known), "")
     if stray:
         return UsageError(f"no option {stray} before a command", f"see: {PROGRAM} --help")

@@ -17,7 +17,8 @@ from vault_index.cli.arguments import (
     positive,
     takes,
 )
-from vault_index.cli.client import ask
+from vault_index.cli.client import ask, ask_of_several
+from vault_index.cli.present import remark
 from vault_index.config.home import working_directory
 
 _RANKING = (
@@ -62,7 +63,10 @@ _RANKING = (
     FILTER_OPTIONS,
 )
 def run_search(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "search", {**args, "query": " ".join(args["query"]), "directory": working_directory()})
+    query = " ".join(args["query"])
+    ask(options, "search", {**args, "query": query, "directory": working_directory()})
+    if query.strip() and all(word.startswith("-") for word in query.split()):
+        remark(options, "vault-index: that only leaves out; say what to look for as well: search compose -docker")
 
 
 @takes(
@@ -91,8 +95,11 @@ def run_why(options: Options, args: dict[str, Any]) -> None:
     description="Print documents or parts of them. In a pipe each text stands as it is between two comment lines, "
     "`<!-- id path:lines (tokens); … -->` and `<!-- end … -->`; --toon and --json wrap it.",
 )
-def run_get(options: Options, args: dict[str, Any]) -> None:
+def run_get(options: Options, args: dict[str, Any]) -> int:
+    if len(args["ref"]) > 1:
+        return ask_of_several(options, "get", args)
     ask(options, "get", args)
+    return 0
 
 
 @takes(

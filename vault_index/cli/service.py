@@ -1,6 +1,8 @@
 """`service`, `logs`: the daemon as a service, and what it wrote."""
 
+import json
 import os
+import re
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +16,7 @@ from vault_index.config.home import Home, private_folder
 from vault_index.errors import BusyError, NotFoundError, VaultIndexError
 from vault_index.service.definition import Definition, daemon_command, environment
 from vault_index.service.detect import service_here
+from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Config
@@ -24,6 +27,9 @@ _LOGS = (
 )
 
 
+_PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+
+
 @takes(*_LOGS, description="Print the daemon's log: the journal where it is a service, else its own file.")
 def run_logs(options: Options, args: dict[str, Any]) -> int:
     home = home_of(options)
@@ -32,7 +38,40 @@ def run_logs(options: Options, args: dict[str, Any]) -> int:
     if command is None and not home.daemon_log.exists():
         raise NotFoundError("no daemon of this home has written a log yet", "start one: vault-index watch")
     tail = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(home.daemon_log)]
-    return subprocess.run(command or tail, check=False).returncode
+    return _print_log(options, command or tail)
+
+
+def _print_log(options: Options, command: list[str]) -> int:
+    """Run the command that prints the log; of JSON an object a line."""
+    if options.format not in ("json", "jsonl"):
+        return subprocess.run(command, check=False).returncode
+    from vault_index.output import render_json
+
+    if command[0] == "journalctl":
+        command = [*command, "--output", "json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        for line in process.stdout or ():
+            print(render_json(_entry(line.rstrip("\n"))), flush=True)
+    return process.returncode
+
+
+def _entry(line: str) -> dict[str, Any]:
+    """A line of the log, in whatever form it was written; one that has none is an event."""
+    if line.startswith("{"):
+        entry = _json_or_text(line)
+        if isinstance(entry, dict) and "MESSAGE" in entry:  # of the journal
+            said = iso_time(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)
+            return {"time": said, **_entry(str(entry["MESSAGE"]))}
+        return entry if isinstance(entry, dict) else {"event": line}
+    pairs = _PAIR.findall(line) if _PAIR.match(line) else [("event", line)]
+    return {key: _json_or_text(value) for key, value in pairs}
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=str)
+    except ValueError:
+        return text
 
 
 def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
@@ -104,7 +143,7 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
 @takes(*_LOGS)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
     command = service_here().logs_command(args.get("lines", 50), follow="follow" in args)
-    return subprocess.run(command, check=False).returncode
+    return _print_log(options, command)
 
 
 def definition_of(options: Options, *, sandbox: bool) -> Definition:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.fields import FIELDS, FILTERS
@@ -30,8 +30,10 @@ def describe(
     fields: Sequence[Chunk] = (),
     *,
     made_with: str,
+    born: Callable[[str], float | None] = lambda path: None,
 ) -> DocumentRow:
-    """The rows of one document. Nothing here looks at the clock: equal files give equal rows."""
+    """The rows of one document. Nothing here looks at the clock: equal files give equal rows. `born` is asked where the
+    document does not say when it was created."""
     path, kind, front = raw.ref.path, raw.kind or "note", parsed.frontmatter
     memory = kind == "memory"
     named = not (memory and _is_made(path, front))
@@ -41,6 +43,7 @@ def describe(
         said = said._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
+    created = first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1])
     return DocumentRow(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
@@ -55,14 +58,14 @@ def describe(
         inode=raw.ref.stamp.inode,
         made_with=made_with,
         line_count=parsed.line_count,
-        created=first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1]) or modified,
+        created=created or min(modified, born(path) or modified),
         updated=first_time(front.get("updated"), front.get("modified")) or modified,
         type=plain_text(front.get("type")) or ("note" if memory else None),
         digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
         expires=last_moment(front.get("expires")) if memory else None,
         valid_until=last_moment(front.get("valid_until")) if memory else None,
         superseded_by=plain_text(front.get("superseded_by")) if memory else None,
-        frontmatter=front,
+        frontmatter={**front, **{f"{key}::": list(said) for key, said in parsed.inline.items()}},
         tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,

@@ -9,7 +9,7 @@ from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocu
 from vault_index.sources.source import Source
 from vault_index.store.writer import DocumentRow, KnownDocument
 
-ROWS_VERSION = 7
+ROWS_VERSION = 8
 """Raise it when the same file would give other rows than before: every document is read again."""
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
@@ -98,7 +98,7 @@ def read_document(
     parsed = read(raw.text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
-    row = describe(raw, parsed, chunks, fields, made_with=made_with)
+    row = describe(raw, parsed, chunks, fields, made_with=made_with, born=source.born)
     return Read(row, (*raw.faults, *parsed.faults))
 
 

@@ -1,11 +1,11 @@
-"""What Obsidian, and markdown, write inside a text: comments, tags and links."""
+"""What Obsidian, and markdown, write inside a text: comments, tags, links and the fields of Dataview."""
 
 import re
 from bisect import bisect
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from urllib.parse import unquote
 
 from vault_index.markdown.code import BREAK, Span, code_spans, masked
@@ -33,6 +33,18 @@ _TAG = re.compile(
     r"(?<!\S)#([^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
     r"'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
+# The fields of Dataview: on a line or an item of their own, `key:: value`, or in brackets, `[key:: value]`.
+_KEY = r"(?P<key>[^\W\d_][\w \t./-]{0,60}?)"
+_FIELDS = (
+    re.compile(
+        r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?[*_]{0,2}"
+        rf"{_KEY}[*_]{{0,2}}::[*_]{{0,2}}[ \t]+(?P<value>\S.*)",
+        re.MULTILINE,
+    ),
+    re.compile(rf"(?<!\[)\[{_KEY}::(?P<value>(?:[^\[\]\n]|\[\[[^\[\]\n]*\]\])+)\]"),
+    re.compile(rf"\({_KEY}::(?P<value>[^()\n]+)\)"),
+)
+_LONGEST_VALUE = 500
 _COMMENT = "%%"
 _A_WORD = re.compile(r"[^\d]")
 _NOT_A_RULE = re.compile(r"[^/\-_]")
@@ -40,17 +52,19 @@ _NOT_A_RULE = re.compile(r"[^/\-_]")
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """Tags as written, without `#`; links in the order they end."""
+    """Tags as written, without `#`; links in the order they end; fields with what is said of each."""
 
     tags: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
-    """Tags and links of lines that are prose (code blanked out), numbered from 1; without `tags` the links alone."""
+    """Tags, links and fields of lines that are prose (code blanked out), numbered from 1; without `tags` the links
+    alone."""
     text = "\n".join(lines)
-    brackets, hashes = "[" in text, tags and "#" in text
-    if not brackets and not hashes:
+    brackets, hashes, colons = "[" in text, tags and "#" in text, tags and "::" in text
+    if not brackets and not hashes and not colons:
         return Inline()
     plain = masked(text, code_spans(text))
     spans: list[Span] = []
@@ -61,7 +75,18 @@ def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
             spans.append(span)
             if link:
                 links.append(link._replace(line=bisect(ends, span[0]) + 1))
-    return Inline(tuple(_tags(plain, spans)) if hashes else (), tuple(links))
+    return Inline(tuple(_tags(plain, spans)) if hashes else (), tuple(links), _fields(plain, text) if colons else {})
+
+
+def _fields(plain: str, text: str) -> dict[str, list[str]]:
+    """The values of each field; of several between commas each, and all of them as they stand."""
+    fields: dict[str, list[str]] = {}
+    for match in chain.from_iterable(pattern.finditer(plain) for pattern in _FIELDS):
+        value = text[slice(*match.span("value"))].strip()
+        if value and len(value) <= _LONGEST_VALUE:
+            said = fields.setdefault(match["key"].strip(), [])
+            said += [one for one in dict.fromkeys((value, *map(str.strip, value.split(",")))) if one not in said]
+    return fields
 
 
 def wikilinks(lines: Sequence[str]) -> Iterator[Link]:

@@ -85,6 +85,7 @@ def _document(
         blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
         faults=(*front.faults, *structure.faults, *too_much),
         fields=tuple(_fields(front.texts)) if structure.blocks else (),
+        inline=inline.fields,
     )
 
 

@@ -64,7 +64,7 @@ class Toolbox:
             args["ref"] = [_bare(ref) for ref in args["ref"]] if isinstance(args["ref"], list) else _bare(args["ref"])
         if self._source is not None:
             args.setdefault("source", self._source)
-        for place in _places(tool.method, args):
+        for place in _places(tool.method, args) if tool.method != "get" else ():  # that tells of each by itself
             _refuse_outside(place)
         if isinstance(args.get("facts"), str) and not given.keys().isdisjoint(_OBSERVATION):
             args["facts"] = [fact.strip() for fact in args["facts"].split(",")]
@@ -106,27 +106,34 @@ class Toolbox:
         if cursor is not None:
             args.pop("neighbors", None)  # the cursor names them already
         texts: list[Answer] = []
+        failed: list[Answer] = []
         for number, place in enumerate(places):
             ref, skip = place_of(place)
-            if not ref.strip():
-                raise UsageError("a reference is empty", "leave it out, or begin again without the cursor")
-            _refuse_outside(ref)
-            [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
+            try:
+                if not ref.strip():
+                    raise UsageError("a reference is empty", "leave it out, or begin again without the cursor")
+                _refuse_outside(ref)
+                [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
+            except VaultIndexError as error:
+                failed.append({"position": ref, "error": in_words_of_tools(error.in_one_line)})
+                if len(failed) == len(places):  # nothing is left to be shown
+                    raise
+                continue
 
             def build(part: Answer, rest: str | None, later: Sequence[str] = places[number + 1 :]) -> Page:
                 left = [rest, *later] if rest else later
-                return page(method, {"results": [*texts, part]}, _BETWEEN.join(left) or None)
+                return page(method, {"results": [*texts, part], "failed": failed}, _BETWEEN.join(left) or None)
 
             try:
                 shown = cut_text(text, skip=skip, build=build, budget=budget)
             except UsageError:
                 if not texts:
                     raise
-                return page(method, {"results": texts}, _BETWEEN.join(places[number:]))
+                return page(method, {"results": texts, "failed": failed}, _BETWEEN.join(places[number:]))
             texts.append({**text, "content": text["content"][skip:]})
             if shown.structured.get("cursor", "") != _BETWEEN.join(places[number + 1 :]):
                 return shown
-        return shown
+        return page(method, {"results": texts, "failed": failed})
 
     def _ask(self, method: str, args: Mapping[str, Any]) -> dict[str, Any]:
         try:

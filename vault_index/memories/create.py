@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from vault_index.config.schema import MemoryConfig
+from vault_index.dates import read_date
 from vault_index.errors import UsageError
 from vault_index.markdown.memory import as_uuid, last_moment
 from vault_index.markdown.parse import title_of
-from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import (
     BOM,
     OLD_ID,
@@ -78,7 +78,7 @@ def with_near(runtime: Runtime, stored: StoredMemory, source: str, replaced: Seq
 def new_memory(text: str, given: Mapping[str, Any], now: datetime) -> tuple[MemoryFile, tuple[str, ...]]:
     """A memory of this text and these fields, and the references to those it supersedes, whose ids only the index
     knows. Raises UsageError for fields that cannot be read, and for neither a text nor a title."""
-    fields = read_fields(given, today=now.date())
+    fields = read_fields(given, now=now)
     created = now.isoformat(timespec="seconds")
     keys = {**_keys(fields, text), "id": str(uuid.uuid4()), "created": created, "updated": created}
     return read_text(new_document(keys, text)), fields.get("supersedes") or ()
@@ -98,11 +98,10 @@ def _from_file(file: MemoryFile, given: Mapping[str, Any], now: datetime) -> tup
             f"line {file.faults[0].line}: {file.faults[0].message}: nothing was stored",
             "mend that line; a text that begins with a rule and has no frontmatter needs a blank line before it",
         )
-    today = now.date()
     named = {name: value for name, value in given.items() if value is not None}
-    read_fields(named, today=today)  # any other error is one of the frontmatter
+    read_fields(named, now=now)  # any other error is one of the frontmatter
     try:
-        fields = read_fields({**said_in(file.front), **named}, today=today)
+        fields = read_fields({**said_in(file.front), **named}, now=now)
         times = _times(file.front, now)
     except UsageError as error:
         hint = f"{error.hint}; mend it there, or give the option, which counts instead"
@@ -131,7 +130,7 @@ def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
     for name, other in (("created", "date"), ("updated", "modified")):
         if front.get(name):
             iso = last_moment(front[name]) is not None
-            said[name] = front[name] if iso else read_date(str(front[name]), now.date(), option=name)
+            said[name] = front[name] if iso else read_date(str(front[name]), now, option=name)
         elif last_moment(front.get(other)) is not None:
             said[name] = front[other]
     created = said.get("created") or said.get("updated") or now.isoformat(timespec="seconds")

@@ -7,18 +7,19 @@ from typing import Any
 
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import last_moment
+from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
 from vault_index.memories.create import check_given, replaced_by, with_near, with_warnings
-from vault_index.memories.dates import read_date
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
+from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import embed_keys
 from vault_index.store.records import StoredDocument
+from vault_index.times import local_day
 
 
 def update_memory(
@@ -45,11 +46,9 @@ def update_memory(
             "leave the frontmatter out, and name what changes of it as options",
         )
     weak = check_given(content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force)
-    keys = changes_of(read_fields(given, today=now.date()))
+    keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
-    more, fewer = (
-        read_fields({"tags": tags or None}, today=now.date()).get("tags", ()) for tags in (add_tags, remove_tags)
-    )
+    more, fewer = (read_fields({"tags": tags or None}, now=now).get("tags", ()) for tags in (add_tags, remove_tags))
     with writing(runtime, "update", sources, now) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
@@ -138,20 +137,21 @@ def delete_memories(
 
 
 def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sources: Sequence[str]) -> MemoryOutcomes:
-    """Move what expired before now, and before that day, to the trash. The file decides, not the index."""
+    """Move what has expired to the trash; with `before` what is older than that, expired or not. The file decides, not
+    the index."""
     now = datetime.now().astimezone()
-    until = now.timestamp()
-    if before is not None:
-        day = datetime.fromisoformat(read_date(before, now.date(), option="before"))
-        until = min(until, day.timestamp() - 0.001)
+    until, day = now.timestamp(), None if before is None else parse_time(before, now=now)
     done, failed = [], []
     with writing(runtime, "prune", sources, now) as memories:
-        for document in memories.expired(until, sources):
+        for document in memories.expired(until, sources) if day is None else memories.older(day, sources):
             try:
-                expires = memories.read(document).front.get("expires")
-                if (last_moment(expires) or until + 1) <= until:
+                front = memories.read(document).front
+                expired = (last_moment(front.get("expires")) or until + 1) <= until
+                created = first_time(front.get("created"), front.get("date")) or document.created
+                if expired if day is None else created < day:
                     outcome = _removed(memories, document, dry_run=dry_run)
-                    done.append(replace(outcome, details={**outcome.details, "expires": str(expires)}))
+                    said = {"expires": str(front["expires"])} if expired else {"created": local_day(created)}
+                    done.append(replace(outcome, details={**outcome.details, **said}))
             except VaultIndexError as error:
                 failed.append(FailedItem(document.path, error.message))
     return MemoryOutcomes(tuple(done), tuple(failed))

@@ -29,8 +29,8 @@ def render(
     """
     if format == "json":
         return render_json(result, indent=terminal)
-    if format == "jsonl":  # a record of `results` a line; an answer that is no list is one line
-        return "\n".join(map(render_json, result.get("results", [result])))
+    if format == "jsonl":  # a record of `results` a line, then of those that failed; what is no list is one line
+        return "\n".join(map(render_json, [*result.get("results", [result]), *result.get("failed", ())]))
     if format == "human":
         from vault_index.output.human import render_human
 

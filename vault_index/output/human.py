@@ -113,7 +113,8 @@ def _marked(text: str, spans: Spans) -> list[Part]:
 
 
 def _get(result: Record, width: int) -> Blocks:
-    return [block for text in with_short_ids(result["results"]) for block in (GAP, *_text(text))][1:]
+    texts = [block for text in with_short_ids(result["results"]) for block in (GAP, *_text(text))][1:]
+    return [*texts, *shown_if(result.get("failed"), GAP, *_failed(result))]
 
 
 def _text(text: Record) -> Blocks:
@@ -243,10 +244,12 @@ def _each(answer: Record) -> Blocks:
         for short in [f"{one['id']} · " if one["id"] else ""]
         for details in [_details(one["details"])]
     ]
-    failed = [
-        line(("! ", "yellow"), (f"{item['position']}: ", "bold"), item["error"], hang=2) for item in answer["failed"]
-    ]
-    return [*chain(*groups), *failed]
+    return [*chain(*groups), *_failed(answer)]
+
+
+def _failed(answer: Record) -> Blocks:
+    failed = answer.get("failed", ())
+    return [line(("! ", "yellow"), (f"{item['position']}: ", "bold"), item["error"], hang=2) for item in failed]
 
 
 def _details(details: Record) -> str:

@@ -150,7 +150,7 @@ def _get(result: Record) -> Shape:
         }
         for text in with_short_ids(result["results"])
     )
-    return {"results": _table(rows)}
+    return {"results": _table(rows), **_filled({"failed": _table(result.get("failed", ()))})}
 
 
 def _recall(result: Record) -> Shape:

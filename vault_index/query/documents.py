@@ -96,8 +96,8 @@ def list_documents(
         if column:
             documents, total = documents_page(reader, filters, Order(column, descending), limit, offset)
         else:  # usage lies in the other database
-            accessed = state.all_accessed()
+            usage = state.usage()
             documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
-            documents.sort(key=lambda document: accessed.get(document.uid, 0.0), reverse=descending)
+            documents.sort(key=lambda document: usage.get(document.uid, (0, 0.0)), reverse=descending)
             documents = documents[offset : offset + limit]
         return DocumentList(records.of(documents), total)

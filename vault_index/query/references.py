@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.store.documents import (
@@ -13,12 +14,14 @@ from vault_index.store.documents import (
     memories_by_old_id,
 )
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import StoredDocument
+from vault_index.store.records import ChunkRecord, StoredDocument
 
 _LINES = re.compile(r"^(?P<ref>.+?):(?P<first>\d+)(?P<dash>-(?P<last>\d+)?)?$", re.DOTALL)
 _WIKILINK = re.compile(r"^!?\[\[(?P<target>[^\]|#]*)(?:#(?P<heading>[^\]|]*))?(?:\|[^\]]*)?\]\]$")
 _ID = re.compile(r"^[0-9a-f][0-9a-f-]{3,35}$")
 _SHOWN_CANDIDATES = 5
+_NOT_IN_LINKS = re.compile(r"[#|:\[\]\\]|%%|(?<!^)\^")
+_ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,15 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
             raise _ambiguous(name, found)
         if found:
             return found[0]
-    if name.startswith("#"):  # the id of a memory where it was imported from: `#12`
-        old_id = name.removeprefix("#")
-        found = memories_by_old_id(reader, old_id, sources)
-        if len(found) > 1:
-            message = f"{len(found)} memories were called {old_id!r} where they came from"
-            raise UsageError(message, f"name one by its id: {_ids(found)}")
-        return found[0] if found else None
-    return next((d for d in documents_by_name(reader, name) if not sources or d.source in sources), None)
+    named = next((d for d in documents_by_name(reader, name) if not sources or d.source in sources), None)
+    old_id = name.removeprefix("#")  # of a memory where it was imported from: `#12`, or 12
+    if named or not (name.startswith("#") or old_id.isdigit()):
+        return named
+    found = memories_by_old_id(reader, old_id, sources)
+    if len(found) > 1:
+        message = f"{len(found)} memories were called {old_id!r} where they came from"
+        raise UsageError(message, f"name one by its id: {_ids(found)}")
+    return found[0] if found else None
 
 
 def _ids(found: Sequence[StoredDocument]) -> str:
@@ -105,14 +109,47 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
 
 
 def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Place:
-    wanted = heading.rpartition("#")[2].strip().casefold()
-    chunks = chunks_of(reader, document.id)
-    if wanted.startswith("^"):
-        chunks = [
-            one for one in chunks if any(line.rstrip().endswith(wanted) for line in one.text.casefold().split("\n"))
-        ]
-    else:
-        chunks = [one for one in chunks if wanted in map(str.casefold, one.headings)]
-    if not chunks:
-        raise NotFoundError(f"{document.path} has no heading or block {heading!r}", f"open it with get {document.path}")
-    return Place(document, chunks[0].start_line, chunks[-1].end_line)
+    """What stands under a heading, the first of that name, or the block that a `^mark` names."""
+    chunks = chunks_of(reader, document.id, fields=False)
+    path = [_heading(part) for part in heading.split("#")]
+    for number, chunk in enumerate(chunks):
+        if path[-1].startswith("^"):
+            if block := _block(chunk.text.split("\n"), path[-1]):
+                return Place(document, chunk.start_line + block[0], chunk.start_line + block[1])
+            continue
+        names = [_heading(name) for name in chunk.headings]
+        for depth in (depth for depth, name in enumerate(names, start=1) if name == path[-1]):
+            above = iter(names[:depth])
+            if all(part in above for part in path):  # in this order, though headings between them may be left out
+                return Place(document, chunk.start_line, _last_line(chunks[number:], depth))
+    raise NotFoundError(f"{document.path} has no heading or block {heading!r}", f"open it with get {document.path}")
+
+
+def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
+    """Of the section that the first of these chunks begins."""
+    headings = chunks[0].headings[:depth]
+    return max(one.end_line for one in takewhile(lambda one: one.headings[:depth] == headings, chunks))
+
+
+def _heading(text: str) -> str:
+    """A heading as links are compared with it: Obsidian leaves out of a link what would end it."""
+    return " ".join(_NOT_IN_LINKS.sub(" ", text).casefold().split())
+
+
+def _block(lines: Sequence[str], mark: str) -> tuple[int, int] | None:
+    """The first and the last line of the block with this mark, from 0: a paragraph, an item with what is below it, or,
+    where the mark stands alone, what is above it."""
+    last = next((number for number, line in enumerate(lines) if line.casefold().split()[-1:] == [mark]), None)
+    if last is None:
+        return None
+    first, alone = last, lines[last].strip().casefold() == mark
+    while first and alone and not lines[first - 1].strip():
+        first -= 1
+    while first and lines[first - 1].strip() and (alone or not _ITEM.match(lines[first])):
+        if lines[first - 1].lstrip().startswith("#"):
+            break
+        first -= 1
+    if not alone and (item := _ITEM.match(lines[first])):
+        deeper = takewhile(lambda line: line[: item.end(1) + 1].isspace() or not line, lines[last + 1 :])
+        last += max((number for number, line in enumerate(deeper, start=1) if line.strip()), default=0)
+    return first, last

@@ -1,13 +1,14 @@
 """The texts of places, as `get` answers: read from their files, and cut to a budget of tokens."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.normalize import split_lines
 from vault_index.query.references import Place
+from vault_index.results.base import FailedItem
 from vault_index.results.texts import DocumentText, Texts
 from vault_index.sources.source import Source
 from vault_index.store.documents import aliases_of, chunks_of, links_of
@@ -18,31 +19,53 @@ from vault_index.store.records import StoredDocument
 def get_texts(
     connections: Connections,
     sources: Mapping[str, Source],
-    places: Iterable[Place],
+    refs: str | Sequence[str] | None,
+    resolve: Callable[[Connections, str], Place],
     *,
     full: bool,
     max_tokens: int | None,
     neighbors: int,
 ) -> Texts:
-    """The texts of places as their files are now; each counts as opened. Raises NotFoundError for a missing file."""
-    texts = []
-    for place in places:
-        place = with_neighbors(connections.reader, place, neighbors)
-        document, source = place.document, sources[place.document.source]
-        found = source.look(document.path)
-        if found is None:
-            raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
-        raw = source.read(found)
-        now, then = raw.ref.stamp, document.stamp
-        # The whole stamp of a file just written is not believed, but what was counted of it is right.
-        counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
-        text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
-        if full:
-            text = replace(text, metadata=full_metadata(connections, document, source))
-        with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
-            connections.state.record_access(document.uid, time.time())
-        texts.append(text)
-    return Texts(tuple(texts))
+    """The texts of references as their files are now; each counts as opened. One that gives none is named beside the
+    others. Raises where none gives one: NotFoundError, or UsageError."""
+    wanted = [refs] if isinstance(refs, str) else refs
+    if not wanted:
+        raise UsageError("which document?", "name it by its id or its path, or as [[Note#Heading]]")
+    texts, errors = [], []
+    for ref in wanted:
+        try:
+            texts.append(_text_of(connections, sources, resolve(connections, ref), full, max_tokens, neighbors))
+        except VaultIndexError as error:
+            errors.append((ref, error))
+    if not texts:
+        first = errors[0][1]
+        raise type(first)("; ".join(error.message for _, error in errors), first.hint) from first
+    return Texts(tuple(texts), tuple(FailedItem(ref, error.in_one_line) for ref, error in errors))
+
+
+def _text_of(
+    connections: Connections,
+    sources: Mapping[str, Source],
+    place: Place,
+    full: bool,
+    max_tokens: int | None,
+    neighbors: int,
+) -> DocumentText:
+    place = with_neighbors(connections.reader, place, neighbors)
+    document, source = place.document, sources[place.document.source]
+    found = source.look(document.path)
+    if found is None:
+        raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+    raw = source.read(found)
+    now, then = raw.ref.stamp, document.stamp
+    # The whole stamp of a file just written is not believed, but what was counted of it is right.
+    counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
+    text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
+    if full:
+        text = replace(text, metadata=full_metadata(connections, document, source))
+    with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
+        connections.state.record_access(document.uid, time.time())
+    return text
 
 
 def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:

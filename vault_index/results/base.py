@@ -21,6 +21,15 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedItem:
+    """One of several that could not be dealt with; the others were."""
+
+    position: str
+    """Which one: a reference, `record 3`, `line 12`."""
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentName:
     """What every record of a document, or of a part of one, begins with."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from vault_index.results.base import WHEN_ASKED
+from vault_index.results.base import WHEN_ASKED, FailedItem as FailedItem
 
 Outcome = Literal["created", "duplicate", "known", "kept", "trashed", "deleted", "would be created", "would be trashed"]
 
@@ -31,15 +31,6 @@ class StoredMemory:
     """The id of the memory that said the same already; nothing new was stored then."""
     near: tuple[NearMemory, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FailedItem:
-    """One of several that could not be dealt with; the others were."""
-
-    position: str
-    """Which one: a reference, `record 3`, `line 12`."""
-    error: str
 
 
 @dataclass(frozen=True, slots=True)

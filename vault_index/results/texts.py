@@ -1,10 +1,10 @@
 """Texts of documents, and what a session should know: the answers of `get` and `recall`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from vault_index.results.base import DocumentName
+from vault_index.results.base import WHEN_ASKED, DocumentName, FailedItem
 
 Cause = Literal["project", "query", "session"]
 """Why something is recalled: it holds for the project, it answers the query, or it is a recent session."""
@@ -26,6 +26,8 @@ class DocumentText(DocumentName):
 @dataclass(frozen=True, slots=True)
 class Texts:
     results: tuple[DocumentText, ...]
+    failed: tuple[FailedItem, ...] = field(default=(), metadata={WHEN_ASKED: True})
+    """The references that gave no text, where others did."""
 
 
 @dataclass(frozen=True, slots=True)

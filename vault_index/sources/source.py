@@ -57,6 +57,9 @@ class Source(Protocol):
     def stamp(self, path: str) -> FileStamp | None:
         """The present stamp of a document, without reading it; None where it is gone."""
 
+    def born(self, path: str) -> float | None:
+        """When a document came to be, where its source knows better than the time of its file."""
+
     def relative(self, absolute_path: str) -> str | None:
         """An absolute path as a path of the source; None for one outside of it."""
 

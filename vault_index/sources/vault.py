@@ -13,6 +13,7 @@ from vault_index.config import SourceConfig
 from vault_index.disk import is_under, os_errors_as, real_path
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.sources.git import GitDates
 from vault_index.sources.names import (
     is_document_name,
     is_folder_name,
@@ -36,6 +37,7 @@ class VaultSource:
         self.config = config
         self.root = os.path.abspath(config.path)
         self._rules = RuleBook(config, self.root)
+        self._dates = GitDates(self.root)
         local = config.local_only
         self._local = configured_rules(local, f"sources.{config.name}.local_only") if isinstance(local, tuple) else None
 
@@ -185,6 +187,10 @@ class VaultSource:
             return stamp_of(os.stat(f"{self.root}/{path}"))
         except (OSError, ValueError):  # no file's name holds a NUL, or half a character
             return None
+
+    def born(self, path: str) -> float | None:
+        """When a file was first committed to the git repository that the vault lies in."""
+        return self._dates.of(path)
 
     def link(self, path: str) -> str:
         """The address that opens a document in Obsidian, which knows a vault by the name of its folder."""

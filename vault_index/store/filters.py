@@ -121,14 +121,20 @@ def _property(wanted: tuple[str, str | None]) -> _Condition:
     key, value = wanted
     if value is not None:
         return _has_value((key,), (value,))
-    has_key = _is_one("property.key", [key])
-    return f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})", [key]
+    keys = _with_inline([key])
+    has_key = _is_one("property.key", keys)
+    return f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})", keys
 
 
 def _has_value(keys: Sequence[str], values: Sequence[str]) -> _Condition:
-    wanted = [value.strip("[]") for value in values]
+    wanted, keys = [value.strip("[]") for value in values], _with_inline(keys)
     is_key, is_value = _is_one("property.key", keys), _is_one("trim(item.atom, '[]')", wanted)
     return _HAS_VALUE.format(key=is_key, value=is_value), [*keys, *wanted]
+
+
+def _with_inline(keys: Sequence[str]) -> list[str]:
+    """The keys, and as they are kept where they stand in the text, as `key:: value`."""
+    return [spelled for key in keys for spelled in (key, f"{key}::")]
 
 
 def _is_one(column: str, wanted: Sequence[str]) -> str:

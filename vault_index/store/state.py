@@ -91,10 +91,6 @@ class State:
             return dict(self._opened().execute(f"SELECT uid, accesses FROM usage WHERE uid {ANY_OF}", [any_of(uids)]))
         return {}
 
-    def all_accessed(self) -> dict[str, float]:
-        """When each document was last opened."""
-        return dict(self._opened().execute("SELECT uid, accessed FROM usage"))
-
     def usage(self) -> dict[str, tuple[int, float]]:
         """How often each document was opened, and when last."""
         rows = self._opened().execute("SELECT uid, accesses, accessed FROM usage")

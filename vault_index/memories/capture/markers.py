@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 
+from vault_index.dates import leading_date, read_date
 from vault_index.errors import UsageError
 from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
-from vault_index.memories.dates import leading_date, read_date
 from vault_index.memories.file.fields import TYPES
 
 BUILT_IN = {
@@ -300,6 +300,6 @@ def _clause_date(text: str, today: date) -> str | None:
     """The day of a clause that is nothing but a date: `through Friday, then …`, not `through Friday's script`."""
     clause = _CLAUSE.match(text)
     try:
-        return read_date(clause[0], today, option="") if clause else None
+        return read_date(clause[0], datetime.combine(today, time()), option="")[:10] if clause else None
     except UsageError:
         return None

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
+from vault_index.dates import read_date
 from vault_index.errors import UsageError
 from vault_index.fields import (
     CONFIDENCES as CONFIDENCES,
@@ -13,20 +14,20 @@ from vault_index.fields import (
     Field,
 )
 from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.memory import last_moment
 from vault_index.markdown.normalize import normalize_tag, split_lines
-from vault_index.memories.dates import read_date
 
 _OTHER_NAMES = {"by": "entered_by", "bead": "bead_id"}
 _BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
-def read_fields(given: Mapping[str, Any], *, today: date) -> dict[str, Any]:
+def read_fields(given: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     """The fields that a caller gave, checked and normalised. Raises UsageError for unknown names and wrong values.
 
     What is None was not given; an empty string or tuple takes the key away in a change. Dates become ISO 8601
-    (`2027-02-01`), tags as they are searched (no `#`, `project/x`). A list may be a string with commas; facts contain
-    commas, so theirs has a line for each. What `supersedes` names is kept as given: only the index knows whose ids
-    those are.
+    (`2027-02-01`, or with the time that was said), tags as they are searched (no `#`, `project/x`). A list may be a
+    string with commas; facts contain commas, so theirs has a line for each. What `supersedes` names is kept as given:
+    only the index knows whose ids those are.
     """
     read: dict[str, Any] = {}
     for option, value in given.items():
@@ -34,9 +35,9 @@ def read_fields(given: Mapping[str, Any], *, today: date) -> dict[str, Any]:
         if name not in FIELDS:
             raise UsageError(f"a memory has no field {option!r}", f"there are: {', '.join(FIELDS)}")
         if value is not None:
-            read[name] = _read(FIELDS[name], value, today)
+            read[name] = _read(FIELDS[name], value, now)
     expires = read.get("expires")
-    if expires and date.fromisoformat(expires[:10]) < today:
+    if expires and (last_moment(expires) or 0.0) < now.timestamp():
         raise UsageError(
             f"expires: {expires} is past", "give a day to come, or leave it out: most memories never expire"
         )
@@ -55,14 +56,14 @@ def changes_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: (list(value) if isinstance(value, tuple) else value) or None for name, value in fields.items()}
 
 
-def _read(field: Field, value: Any, today: date) -> Any:
+def _read(field: Field, value: Any, now: datetime) -> Any:
     name = field.name
     match field.kind:
         case "text":
             return _line(name, value)
         case "date":
             text = value.isoformat() if isinstance(value, date) else _line(name, value)
-            return read_date(text, today, option=name) if text else ""
+            return read_date(text, now, option=name) if text else ""
         case "choice":
             return _choice(field, value)
         case "tags":

@@ -21,6 +21,8 @@ _PHRASE = re.compile(r'"([^"]*)"')
 _FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\](?=[\s)]|$)")
 _PROPERTY = re.compile(r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?!\s)(?:"([^"]+)"|([^"]*[^"\s])))?')
+# `opencode/build` is two words; `I/O`, `src/app/main.py` and `v1/users` are names.
+_PAIR = re.compile(r"[^\W\d_]{3,}/[^\W\d_]{3,}[?!.,;:]*")
 _PREFIX = re.compile(r"[^*]*[^\W_]\*")
 
 
@@ -40,8 +42,8 @@ class Token:
 def tokenize(query: str) -> Iterator[Token]:
     """The tokens of `query`; marks without a word (`?!`, `*`, a quote without its partner) are left out.
 
-    `-x` comes as NOT and x. Operators are told from words by their capitals alone; whether they have operands
-    is for the grammar to see.
+    `-x` comes as NOT and x, `|` as OR. Operators are told from words by their capitals alone; whether they have
+    operands is for the grammar to see.
     """
     query = query.translate(_CURLY_QUOTES)
     at = 0
@@ -53,6 +55,10 @@ def tokenize(query: str) -> Iterator[Token]:
         token, at = _operand(query, at + bool(minus))
         if token and minus:
             yield Token("NOT", "-", minus.start())
+        elif token and token.kind == "word" and _PAIR.fullmatch(token.text):
+            left, _, right = token.text.partition("/")
+            yield Token("word", left, token.start)
+            token = Token("word", right, token.start + len(left) + 1)
         elif token and token.kind == "word":
             token = replace(token, kind=_OPERATORS.get(token.text, "word"))
         if token:
@@ -63,6 +69,8 @@ def _operand(query: str, start: int) -> tuple[Token | None, int]:
     """The word, phrase, filter or parenthesis at `start`, if there is one, and where the rest begins."""
     if query[start] in "()":
         return Token("(" if query[start] == "(" else ")", query[start], start), start + 1
+    if query[start] == "|":
+        return Token("OR", "|", start), start + 1
     if query[start] == '"':
         phrase = _PHRASE.match(query, start)
         if phrase is None:
@@ -79,7 +87,7 @@ def _operand(query: str, start: int) -> tuple[Token | None, int]:
         value = named[2] if named[2] is not None else query[named.end() : end].rstrip(",;")
         if value.strip():
             return Token("filter", value, start, named[1].lower(), query[start:end]), end
-    end = _word_end(query, start)
+    end = _word_end(query, start, "" if query.startswith("[[", start) else "|")
     word = query[start:end]
     if _PREFIX.fullmatch(word):
         return Token("prefix", word[:-1], start), end
@@ -90,12 +98,13 @@ def _term(kind: TokenKind, text: str, start: int) -> Token | None:
     return Token(kind, text, start) if _ALPHANUMERIC.search(text) else None
 
 
-def _word_end(query: str, start: int) -> int:
-    """The end of a word: a space, or a closing parenthesis that the word did not open (`f(x)` is one word)."""
+def _word_end(query: str, start: int, marks: str = "") -> int:
+    """The end of a word: a space, one of `marks`, or a closing parenthesis that the word did not open (`f(x)` is one
+    word)."""
     depth = 0
     for at in range(start, len(query)):
         depth += (query[at] == "(") - (query[at] == ")")
-        if depth < 0 or query[at].isspace():
+        if depth < 0 or query[at].isspace() or query[at] in marks:
             return at
     return len(query)
 
@@ -154,6 +163,10 @@ Node = Term | FilterTerm | Not | Group
 def read_tree(tokens: Iterable[Token]) -> Node | None:
     """The tree of a query; None for an empty one. A query of nothing but operators asks for these words."""
     found = list(tokens)
+    if any(
+        token.kind == "word" and is_stopword(token.text) for token in found
+    ):  # in a sentence `|` is quoted from code
+        found = [token for token in found if token.text != "|"]
     tree = _Grammar(_balanced(found)).query()
     if tree is None:
         words = [replace(token, kind="word") for token in found if token.text in ("AND", "OR", "NOT")]

@@ -136,6 +136,10 @@ class OpenCodeSource:
             faults.append(Fault("redacted", f"{secrets} left out", ref.path))
         return RawDocument(seen, done.text, hashlib.sha256(done.text.encode()).digest(), tuple(faults), "session")
 
+    def born(self, path: str) -> float | None:
+        """Sessions say when they began."""
+        return None
+
     def stamp(self, path: str) -> FileStamp | None:
         try:
             found = self.look(path)

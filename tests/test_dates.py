@@ -1,15 +1,20 @@
 import subprocess
 import sys
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 
 import pytest
 from hypothesis import given, strategies as st
 
+from vault_index.dates import leading_date, read_date, read_start
 from vault_index.errors import UsageError
-from vault_index.memories.dates import leading_date, read_date
 
 TODAY = date(2026, 11, 21)  # a Saturday
+NOW = datetime(2026, 11, 21, 13, 5, 30).astimezone()
+
+
+def local(*parts: int) -> str:
+    return datetime(*parts).astimezone().isoformat(timespec="seconds")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -19,10 +24,16 @@ TODAY = date(2026, 11, 21)  # a Saturday
         (" 2027-02-01 ", "2027-02-01"),
         ("20270201", "2027-02-01"),
         ("2027/2/1", "2027-02-01"),
-        ("2027-02-01T10:00:00", "2027-02-01"),
-        ("2027-02-01T23:30:00-08:00", "2027-02-01"),
-        ("2027-02-01t10:00z", "2027-02-01"),
-        ("2027-02-01 10:00", "2027-02-01"),
+        ("2027-02-01T10:00:00", local(2027, 2, 1, 10)),
+        ("2027-02-01T23:30:00-08:00", "2027-02-01T23:30:00-08:00"),
+        ("2027-02-01t10:00z", "2027-02-01T10:00:00+00:00"),
+        ("2027-02-01 10:00", local(2027, 2, 1, 10)),
+        ("tomorrow at 9:30", local(2026, 11, 22, 9, 30)),
+        ("next friday 17:00", local(2026, 11, 27, 17)),
+        ("15 March 2027 08:00", local(2027, 3, 15, 8)),
+        ("in 2 hours", local(2026, 11, 21, 15, 5, 30)),
+        ("90 minutes", local(2026, 11, 21, 14, 35, 30)),
+        ("in a day and 12 hours", local(2026, 11, 23, 1, 5, 30)),
         ("2027-02", "2027-02-28"),
         ("2027", "2027-12-31"),
         ("today", "2026-11-21"),
@@ -76,7 +87,45 @@ TODAY = date(2026, 11, 21)  # a Saturday
     ],
 )
 def test_dates_as_people_write_them(text: str, day: str) -> None:
-    assert read_date(text, TODAY, option="--expires") == day
+    assert read_date(text, NOW, option="--expires") == day
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-01", (2026, 11, 1)),
+        ("2026-11-01 15:00", (2026, 11, 1, 15)),
+        ("2026", (2026, 1, 1)),
+        ("2026-03", (2026, 3, 1)),
+        ("last week", (2026, 11, 14)),
+        ("last month", (2026, 10, 21)),
+        ("3 days ago", (2026, 11, 18)),
+        ("3 days", (2026, 11, 18)),
+        ("two weeks ago", (2026, 11, 7)),
+        ("2 hours ago", (2026, 11, 21, 11, 5, 30)),
+        ("yesterday", (2026, 11, 20)),
+        ("today", (2026, 11, 21)),
+        ("tomorrow", (2026, 11, 22)),
+        ("in 3 days", (2026, 11, 24)),
+        ("this week", (2026, 11, 16)),
+        ("this year", (2026, 1, 1)),
+        ("monday", (2026, 11, 16)),
+        ("saturday", (2026, 11, 21)),
+        ("last saturday", (2026, 11, 14)),
+        ("next friday", (2026, 11, 27)),
+        ("March", (2026, 3, 1)),
+        ("December", (2025, 12, 1)),
+        ("march 2025", (2025, 3, 1)),
+        ("Q4", (2026, 10, 1)),
+        ("Q1 2027", (2027, 1, 1)),
+        ("24 December", (2025, 12, 24)),
+        ("banana", None),
+        ("2026-13", None),
+    ],
+)
+def test_what_begins_does_so_on_the_first_day_and_most_likely_did(text: str, moment: tuple[int, ...] | None) -> None:
+    found = read_start(text, NOW)
+    assert (found and local(*found.timetuple()[:6])) == (moment and local(*moment))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +140,7 @@ def test_dates_as_people_write_them(text: str, day: str) -> None:
 )  # fmt: skip
 def test_what_is_no_date_is_refused_with_examples(text: str) -> None:
     with pytest.raises(UsageError) as raised:
-        read_date(text, TODAY, option="--expires")
+        read_date(text, NOW, option="--expires")
     assert raised.value.message.startswith("--expires: not a date")
     assert "2027-02-01" in raised.value.hint
     assert "in 3 months" in raised.value.hint
@@ -100,14 +149,15 @@ def test_what_is_no_date_is_refused_with_examples(text: str) -> None:
 @pytest.mark.parametrize("text", ["01/02/2027", "1.2.2027", "1-2-27", "13/02/2027"])
 def test_a_date_that_may_begin_with_day_or_month_is_not_guessed(text: str) -> None:
     with pytest.raises(UsageError) as raised:
-        read_date(text, TODAY, option="valid_until")
+        read_date(text, NOW, option="valid_until")
     assert raised.value.message.startswith(f"valid_until: {text!r} may be read in two ways")
     assert "2027-02-01" in raised.value.hint
 
 
 @given(st.dates(date(1970, 1, 1), date(2200, 1, 1)), st.integers(1, 400))
 def test_words_count_from_today_whatever_the_clock_says(today: date, days: int) -> None:
-    assert read_date(f"in {days} days", today, option="x") == (today + timedelta(days=days)).isoformat()
+    now = datetime.combine(today, time(23, 59))
+    assert read_date(f"in {days} days", now, option="x") == (today + timedelta(days=days)).isoformat()
 
 
 WORDS = st.sampled_from(
@@ -119,7 +169,7 @@ WORDS = st.sampled_from(
 @given(st.text(max_size=40) | st.lists(WORDS, max_size=5).map(" ".join))
 def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
     with suppress(UsageError):
-        assert date.fromisoformat(read_date(text, TODAY, option="x"))
+        assert datetime.fromisoformat(read_date(text, NOW, option="x"))
 
 
 @pytest.mark.parametrize(
@@ -129,6 +179,8 @@ def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
         ("March 2027 at the latest", "2027-03-31"),
         ("March 15, 2027, when it ends", "2027-03-15"),
         ("2027-02-01.", "2027-02-01"),
+        ("2027-02-01 15:00, when it ends", "2027-02-01"),
+        ("in 2 hours", None),
         ("Q2 2027) because", "2027-06-30"),
         ("the release in May", None),
         ("we know more", None),
@@ -141,8 +193,9 @@ def test_a_text_may_begin_with_a_date(text: str, day: str | None) -> None:
 
 def test_iso_dates_periods_and_nonsense_do_not_import_the_library() -> None:
     code = (
-        "import sys; from datetime import date; from vault_index.memories.dates import _read\n"
-        "for text in ('2027-02-01', 'Q1 2027', 'end of year', 'friday', 'banana'): _read(text, date(2026, 11, 21))\n"
+        "import sys; from datetime import datetime; from vault_index.dates import _read\n"
+        "for text in ('2027-02-01', 'Q1 2027', 'last week', '3 days ago', 'end of year', 'friday', 'banana'):\n"
+        "    _read(text, datetime(2026, 11, 21))\n"
         "sys.exit('dateparser' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

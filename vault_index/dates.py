@@ -1,0 +1,199 @@
+"""Dates as people write them: ISO, plain words, quarters. What ends lasts through the last day of a period, what begins
+does so on its first."""
+
+import re
+from calendar import monthrange
+from datetime import date, datetime, time, timedelta
+
+from vault_index.errors import UsageError
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+_LENGTHS = {
+    "minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(1), "week": timedelta(7),
+    "fortnight": timedelta(14),
+}  # fmt: skip
+_IN_MONTHS = {"month": 1, "year": 12}
+_UNIT = rf"(?:{'|'.join((*_LENGTHS, *_IN_MONTHS))})s?"
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = {"a": 1, "an": 1, "next": 1, "last": 1, "thirty": 30, "sixty": 60, "ninety": 90} | {
+    word: number for number, word in enumerate(_WORDS, start=1)
+}
+_NUMBER = rf"(?:\d{{1,4}}|an?|{'|'.join(_WORDS)}|thirty|sixty|ninety)"
+_DAY_OF_MONTH = r"(?:the )?\d{1,2}(?:st|nd|rd|th)?"
+
+_END = r"(?:(?:the )?end of )?"
+_MONTH_ONLY = re.compile(rf"{_END}({_MONTH})(?: (?:of )?(\d{{4}}))?")
+_YEAR_OR_ISO_MONTH = re.compile(rf"{_END}(\d{{4}})(?:-(\d\d))?")
+_QUARTER = re.compile(rf"{_END}(?:q([1-4])[ /-]?(\d{{4}})?|(\d{{4}})[ /-]?q([1-4]))")
+_END_OF = re.compile(r"(?:the )?end of (?:the )?(this |current |next )?(week|month|quarter|year)|(next |this )quarter")
+_THIS = re.compile(r"this (week|month|quarter|year)")
+_WEEKDAY = re.compile(rf"(?:on )?(?:the )?(this |next |coming |last )?({_DAY})")
+_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2, "the day after tomorrow": 2}
+_RELATIVE = re.compile(
+    rf"(?:next|last) (?:week|month|year)|(?:in )?{_NUMBER} {_UNIT}(?:(?: and)? {_NUMBER} {_UNIT})*"
+    r"(?: from (?:now|today)| ago)?"
+)
+_COUNT = re.compile(rf"({_NUMBER}|next|last) ({_UNIT})")
+_TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)")
+_WRITTEN = re.compile(
+    rf"(?:on )?(?:{_DAY} )?(?:{_DAY_OF_MONTH} (?:of )?{_MONTH}|{_MONTH} {_DAY_OF_MONTH})(?: (?:of )?\d{{4}})?"
+)
+"""What is given to dateparser, which reads `5` and `may be` as dates too when it is let."""
+_NUMERIC = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
+
+
+def read_date(text: str, now: datetime, *, option: str) -> str:
+    """The day of an ISO date, of words (`in 3 months`, `next friday`, `end of year`), or the last day of a period (`Q1
+    2027`, `March 2027`), as `2027-03-31`; where it says a time (`in 2 hours`), with that. Raises UsageError that names
+    `option`."""
+    found = _read(text, now)
+    if found:
+        return found.isoformat(timespec="seconds") if isinstance(found, datetime) else found.isoformat()
+    if _NUMERIC.fullmatch(text.strip()):
+        raise UsageError(
+            f"{option}: {text.strip()!r} may be read in two ways, day or month first",
+            "write the year first: 2027-02-01",
+        )
+    raise UsageError(
+        f"{option}: not a date: {text!r}",
+        "write it like 2027-02-01, Q1 2027, March 2027, in 3 months, 90 days, next friday or end of year",
+    )
+
+
+def read_start(text: str, now: datetime) -> datetime | None:
+    """The moment that something begins at, which most likely was already: `last week`, `3 days ago`, `monday`, `March`.
+    None for what is no date."""
+    found = _read(text, now, first=True)
+    return found if found is None or isinstance(found, datetime) else datetime.combine(found, time())
+
+
+def leading_date(text: str, today: date) -> str | None:
+    """The day of the longest date that the text begins with: `next friday, then …` is a friday."""
+    words = re.findall(r"[^\s,;:!?()\"*_`]+[,;:!?()\"*_`]*", text[:80])[:8]
+    midnight = datetime.combine(today, time())
+    for count in range(len(words), 0, -1):
+        found = _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), midnight)
+        if found:
+            return found.isoformat()[: len("2027-02-01")]
+    return None
+
+
+def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
+    """A day, or a moment where the text says a time."""
+    text, today = text.strip(), now.date()
+    try:
+        moment = datetime.fromisoformat(text.upper())
+        # Of a naive one the local zone; `20270201` and `2027-W05-1` are days.
+        return (moment if moment.tzinfo else moment.astimezone()) if len(text) > len("2027-W05-1") else moment.date()
+    except (ValueError, OverflowError):
+        pass
+    words = " ".join(re.sub(r"(?<=[a-z\d])[,.](?=\s|$)", " ", text.lower()).split())
+    try:
+        if at := _TIME.fullmatch(words):
+            day = _read(at[1], now, first=first)
+            plain = None if day is None or isinstance(day, datetime) else day
+            return plain and datetime.combine(plain, time(int(at[2]), int(at[3]))).astimezone()
+        return (
+            _period(words, today, first=first)
+            or _weekday(words, today, first=first)
+            or _relative(words, now, back=first)
+            or _written(words, today, first=first)
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def _period(words: str, today: date, *, first: bool) -> date | None:
+    """The last day of a month, a quarter, a year, or the first. Without its year it is the one that ends next, or that
+    began last."""
+    first = first and "end of" not in words
+    if match := re.fullmatch(r"(\d{4})/(\d{1,2})/(\d{1,2})", words):
+        return date(*map(int, match.groups()))
+    if match := _YEAR_OR_ISO_MONTH.fullmatch(words):
+        month = int(match[2] or 0)
+        return _edge(int(match[1]), month or 1, 1 if match[2] else 12, first=first)
+    if match := _QUARTER.fullmatch(words):
+        return _in_year(int(match[1] or match[4]) * 3 - 2, 3, match[2] or match[3], today, first=first)
+    if match := _MONTH_ONLY.fullmatch(words):
+        return _in_year(_MONTHS.index(match[1][:3]) + 1, 1, match[2], today, first=first)
+    if first and (match := _THIS.fullmatch(words)):
+        return _this(match[1], today, following=False, first=True)
+    if match := _END_OF.fullmatch(words):
+        following = (match[1] or match[3]) == "next "
+        return _this(match[2] or "quarter", today, following=following, first=first)
+    return None
+
+
+def _in_year(month: int, months: int, year: str | None, today: date, *, first: bool) -> date:
+    if year is None:
+        passed = today.month > month + months - 1
+        return _edge(today.year - (month > today.month) if first else today.year + passed, month, months, first=first)
+    return _edge(int(year), month, months, first=first)
+
+
+def _this(unit: str, today: date, *, following: bool, first: bool) -> date:
+    """The last day of this week, month, quarter or year, or of the following one; or the first."""
+    if unit == "week":
+        return today + timedelta(days=6 * (not first) - today.weekday() + 7 * following)
+    months = {"month": 1, "quarter": 3, "year": 12}[unit]
+    begins = (today.month - 1) // months * months + months * following
+    return _edge(today.year + begins // 12, begins % 12 + 1, months, first=first)
+
+
+def _edge(year: int, month: int, months: int, *, first: bool) -> date:
+    """The first or the last day of so many months from this one on."""
+    last = month + months - 1
+    return date(year, month, 1) if first else date(year, last, monthrange(year, last)[1])
+
+
+def _weekday(words: str, today: date, *, first: bool) -> date | None:
+    """The next day of that name, never today; with `last` the one before. Of what began, the last one, or today."""
+    match = _WEEKDAY.fullmatch(words)
+    if not match:
+        return None
+    ahead = (_DAYS.index(match[2][:3]) - today.weekday() - 1) % 7 + 1
+    before = match[1] == "last " or (first and match[1] is None)
+    return today + timedelta(days=ahead - 7 - 7 * (ahead == 7 and match[1] == "last ") if before else ahead)
+
+
+def _relative(words: str, now: datetime, *, back: bool) -> date | None:
+    """So many days, weeks, months from now on, or ago; a moment where hours are counted."""
+    if words in _NEAR:
+        return now.date() + timedelta(days=_NEAR[words])
+    if not _RELATIVE.fullmatch(words):
+        return None
+    ahead = words.startswith(("in ", "next ")) or words.endswith((" now", " today"))
+    sign = -1 if words.startswith("last ") or words.endswith(" ago") or (back and not ahead) else 1
+    months, rest, exact = 0, timedelta(), False
+    for number, name in _COUNT.findall(words):
+        unit, count = name.removesuffix("s"), sign * (_NUMBERS.get(number) or int(number))
+        months += count * _IN_MONTHS.get(unit, 0)
+        rest += count * _LENGTHS.get(unit, timedelta())
+        exact = exact or unit in ("hour", "minute")
+    year, month = divmod(now.year * 12 + now.month - 1 + months, 12)
+    day = min(now.day, monthrange(year, month + 1)[1])
+    moment = now.replace(year=year, month=month + 1, day=day, microsecond=0) + rest
+    if exact:  # counted from a day there is no such moment
+        return moment.astimezone() if now.tzinfo else None
+    return moment.date()
+
+
+def _written(words: str, today: date, *, first: bool) -> date | None:
+    if not _WRITTEN.fullmatch(words):
+        return None
+    from dateparser.date import DateDataParser  # a quarter of a second until its first date
+
+    settings = {
+        "RELATIVE_BASE": datetime(today.year, today.month, today.day),
+        "PREFER_DATES_FROM": "past" if first else "future",
+        "PARSERS": ["absolute-time"],
+        "REQUIRE_PARTS": ["day", "month"],
+    }
+    found = DateDataParser(languages=["en"], settings=settings).get_date_data(words).date_obj
+    return found.date() if found else None

@@ -1,0 +1,107 @@
+"""When files were first committed, where a vault lies in a git repository: a clone gives each of them its own day."""
+
+import os
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_FRESH_SECONDS = 10.0
+"""How long the last commit is believed to be that: the files of one sync are asked for one by one."""
+_MOST_SECONDS = 60.0
+
+
+class GitDates:
+    """The history is read once, and from then on what is new of it. Without git or a repository there are no dates."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._looked = float("-inf")
+        self._head = ""
+        self._born: dict[str, float] = {}
+
+    def of(self, path: str) -> float | None:
+        """When a file of the folder was first committed, under any name it had, as its author's clock said."""
+        if time.monotonic() > self._looked + _FRESH_SECONDS:
+            self._looked = time.monotonic()
+            with suppress(OSError, ValueError):
+                self._read_on()
+        return self._born.get(path)
+
+    def _read_on(self) -> None:
+        found = _repository(Path(os.path.realpath(self._root)))
+        if found is None:
+            return
+        place, objects, inside = found
+        head = _head(place, objects.parent)
+        if head and head != self._head:
+            before, self._head = self._head, head
+            self._take(_log(objects, inside, [head, *([f"^{before}"] if before else [])]))
+
+    def _take(self, log: bytes) -> None:
+        """The output of `git log`, the oldest commit first: a time, then letters with a name each, of a move two."""
+        when, parts = 0.0, iter(os.fsdecode(log).split("\0"))
+        for part in parts:
+            if part.startswith("\1"):
+                when = float(part[1:])
+            elif kind := part.strip():
+                old = next(parts, "")
+                new = next(parts, "") if kind.startswith("R") else old
+                self._born.setdefault(new, self._born.get(old, when))
+
+
+def _repository(folder: Path) -> tuple[Path, Path, str] | None:
+    """The folder of a repository, that of its objects, and where in its work tree `folder` is."""
+    for tree in (folder, *folder.parents):
+        place = tree / ".git"
+        if place.is_file():  # of a work tree beside another, or of a submodule
+            place = tree / _text(place).removeprefix("gitdir:").strip()
+        if (place / "HEAD").is_file():
+            objects = place / _text(place / "commondir") / "objects"
+            return place, objects, folder.relative_to(tree).as_posix()
+    return None
+
+
+def _head(place: Path, common: Path) -> str:
+    """The commit that is checked out; empty before the first one."""
+    head = _text(place / "HEAD")
+    if head.startswith("ref:"):
+        name = head.removeprefix("ref:").strip()
+        packed = _text(common / "packed-refs").splitlines()
+        listed = (line.split()[0] for line in packed if line.endswith(f" {name}"))
+        head = _text(common / name) or next(listed, "")
+    return head if _COMMIT.fullmatch(head) else ""  # it becomes an argument of git, and any other might be an option
+
+
+def _text(file: Path) -> str:
+    return file.read_text("utf-8").strip() if file.is_file() else ""
+
+
+def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
+    """The files that were added and moved, read in a repository of our own that has the objects of the other one: its
+    configuration, which may name programs to be run, is not read."""
+    import subprocess
+    from shutil import copyfile
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="vault-index-") as own:
+        for folder in ("objects", "refs"):
+            os.mkdir(f"{own}/{folder}")
+        Path(own, "HEAD").write_text("ref: refs/heads/none\n", "utf-8")
+        with suppress(FileNotFoundError):
+            copyfile(objects.parent / "shallow", f"{own}/shallow")
+        relative = [] if inside == "." else [f"--relative={inside}/", "--", f":(literal){inside}"]
+        command = [
+            "git", "log", "-z", "--reverse", "--no-show-signature", "-M100%", "--diff-filter=AR", "--name-status",
+            "--format=%x01%at", *commits, *relative,
+        ]  # fmt: skip
+        env = {
+            "PATH": os.environ.get("PATH", os.defpath), "HOME": own, "GIT_DIR": own,
+            "GIT_OBJECT_DIRECTORY": str(objects),
+            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C",
+        }  # fmt: skip
+        with suppress(subprocess.TimeoutExpired):
+            ended = subprocess.run(command, cwd=own, env=env, capture_output=True, timeout=_MOST_SECONDS, check=False)
+            return ended.stdout
+    return b""
