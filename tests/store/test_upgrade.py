@@ -77,27 +77,3 @@ def test_an_earlier_index_may_be_deleted_and_costs_no_embedding(tmp_path: Path) 
     with opened(tmp_path, provider="local") as index:
         report = index.sync()
         assert (report.embedded, report.cached) == (0, report.chunks)
-
-
-@pytest.mark.parametrize(
-    ("local_only", "made_with"),
-    [
-        ("", "7/400/80/80-memory/()"),
-        ('local_only = ["private/"]', "7/400/80/80-memory/('private/',)"),
-        ("local_only = true", "7/400/80/80-memory/True"),
-    ],
-)
-def test_rows_that_an_earlier_version_made_with_the_same_settings_are_not_read_again(
-    tmp_path: Path, local_only: str, made_with: str
-) -> None:
-    with opened(tmp_path) as index:
-        config = index.home.config_file
-    config.write_text(config.read_text("utf-8").replace("[sources.vault]", f"[sources.vault]\n{local_only}"), "utf-8")
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-    connection = apsw.Connection(str(index.home.index_db))
-    connection.execute("UPDATE document SET made_with = ?", (made_with,))
-    connection.close()
-    with opened(tmp_path) as index:
-        assert index.sync().unchanged == len(NOTES)

@@ -26,13 +26,8 @@ class RowSettings(NamedTuple):
     memory_dir: str
 
     def made_with(self, source: Source) -> str:
-        """A fingerprint: rows made with another one are made again.
-
-        `local_only` shapes no row. It is here because earlier versions had it here, whose rows need not be read again.
-        """
-        home = source.config.local_only
-        made = f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{home!r}"
-        return f"{made}/{source.shape}" if source.shape else made
+        """A fingerprint: rows made with another one are made again."""
+        return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{source.shape}"
 
 
 class Plan(NamedTuple):

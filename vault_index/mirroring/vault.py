@@ -14,7 +14,7 @@ class VaultWithSessions(VaultSource):
     def __init__(self, config: SourceConfig, opencode: OpencodeConfig) -> None:
         super().__init__(config)
         self._folder = opencode.mirror.strip("/")
-        self.shape = f"{self._folder}/{opencode.local_only!r}"  # the second part as earlier versions had it
+        self.shape = self._folder
 
     def read(self, ref: DocumentRef) -> RawDocument:
         raw = super().read(ref)
