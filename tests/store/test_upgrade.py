@@ -82,9 +82,9 @@ def test_an_earlier_index_may_be_deleted_and_costs_no_embedding(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("local_only", "made_with"),
     [
-        ("", "7/400/80/80-memory/()"),
-        ('local_only = ["private/"]', "7/400/80/80-memory/('private/',)"),
-        ("local_only = true", "7/400/80/80-memory/True"),
+        ("", "8/400/80/80-memory/()"),
+        ('local_only = ["private/"]', "8/400/80/80-memory/('private/',)"),
+        ("local_only = true", "8/400/80/80-memory/True"),
     ],
 )
 def test_rows_that_an_earlier_version_made_with_the_same_settings_are_not_read_again(

@@ -148,18 +148,18 @@ def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[Block]:
     """What a frontmatter says. A word or two in one of a note, as in `status: done`, are found beside every chunk, and
     are no text: as many as there are notes, they would be in the way."""
     before = ""
-    said = (one for one in texts if one.key not in NOT_SEARCHED | NO_PASSAGE and (every or _says_something(one)))
-    for first, same in groupby(said, key=lambda one: one.first):
+    for first, same in groupby((one for one in texts if _says_something(one, every)), key=lambda one: one.first):
         here = list(same)
         key = f"{here[0].key}: " if here[0].key != before else ""
         before = here[-1].key
         yield Block(first, here[-1].last, f"- {key}{'; '.join(one.text for one in here)}", ())
 
 
-def _says_something(one: FieldText) -> bool:
-    words = not one.text.startswith("[[") and len(one.text.split()) >= _SENTENCE_WORDS
-    said = one.key in _OF_MEMORIES or words or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
-    return said and any(map(str.isalpha, one.text))
+def _says_something(one: FieldText, every: bool) -> bool:
+    if one.key in _OF_MEMORIES or one.key in NOT_SEARCHED | NO_PASSAGE or one.text.startswith("[["):
+        return one.key in _OF_MEMORIES
+    words = len(one.text.split()) >= _SENTENCE_WORDS or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
+    return every or (words and any(map(str.isalpha, one.text)))
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
