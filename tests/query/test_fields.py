@@ -19,6 +19,8 @@ FILES = {
     "done.md": "---\nstatus: done\nrating: 5\nup: '[[The first of many boats]]'\n---\nVarnish the boom.\n",
     "page.md": "---\nstatus: draft\ndescription: >-\n  How sails are mended,\n  and with which twine.\n---\n"
     "# Sewing\n\nBy hand.\n",
+    "80-memory/long.md": "---\nfacts:\n  - Dories are flat\n  - Dinghies are round\n"
+    f"digest: {'A word. ' * 40}\n---\nWood.\n",
     "bare.md": "---\ndescription: A page without any text\n---\n",
     "80-memory/rig.md": "---\nfacts: [Stays are of steel]\nowner: Kestrel\nport: 9944\nready: yes\nseen: 2026-03-04\n"
     "imported_id: 77123\n---\nWires.\n",
@@ -72,6 +74,8 @@ def test_a_digest_is_not_shown_twice(index: VaultIndex) -> None:
 
 def test_fields_that_were_asked_for_together_are_shown_together(index: VaultIndex) -> None:
     assert index.search("keel mast").results[0].snippet == "- facts: The keel is oak - The mast came from Riga"
+    hits = [hit.focus for hit in index.search("dories dinghies").results if hit.focus[0] < 6]
+    assert hits == [(3, 3)]  # shown there, however long the rest is
     first, second = index.search("keel sloop").results[:2]  # with a line between
     assert {first.focus, second.focus} == {(5, 5), (7, 7)}
     assert "mast" not in first.snippet + second.snippet

@@ -67,8 +67,11 @@ class SelectedHit(NamedTuple):
         """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
         chunk, passage = self.hit.chunk, self.hit.passage
         gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
-        near = gap <= (1 if chunk.ordinal < 0 else _GAP) and len(chunk.text) <= SNIPPET_CHARACTERS
-        return other.chunk.chunk_id == chunk.chunk_id and near
+        near, text = _GAP, chunk.text
+        if chunk.ordinal < 0:  # of the fields around one only those beside it are shown
+            lines = slice(min(passage.first, other.passage.first), max(passage.last, other.passage.last) + 1)
+            near, text = 1, "\n".join(text.split("\n")[lines])
+        return other.chunk.chunk_id == chunk.chunk_id and gap <= near and len(text) <= SNIPPET_CHARACTERS
 
     def stands_for(self, other: RankedPassage) -> bool:
         """Whether `other` is a field of the same document that says nothing of what was asked: such fields stand beside
