@@ -1,5 +1,6 @@
 """Vectors of an index, with the embeddings of a real server on 127.0.0.1 or the local model."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -340,18 +341,25 @@ def test_vectors_stay_while_tags_and_titles_change(index: VaultIndex, server: Em
 def test_what_waits_is_counted_before_there_is_a_vector(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync(embed=False)
     assert index.status().index.pending == index.stats().pending == index.embed_status().pending == 5
+    assert index.file_status("00.md").pending == 1
     set_value(index.home, "sources.vault.local_only", "true")
     index._runtime.reload()
     assert index.status().index.pending == index.stats().pending == 0
     assert server.texts == []
 
 
-def test_what_stays_home_waits_for_nothing(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_what_stays_home_waits_for_nothing(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     set_value(index.home, "sources.vault.local_only", '["private/", "80-memory/"]')
     index._runtime.reload()
     assert index.sync().embedded == 4
     assert index.search("elm").degraded == ()
     assert index.add("Herons nest in the reeds.").degraded == ()
+    shutil.rmtree(tmp_path / "vault/private")
+    write(tmp_path / "vault", {"new.md": "Owls hunt at night.\n"})
+    server.fail_always(unauthorized)
+    assert (index.sync().pending, index.file_status("new.md").pending) == (1, 1)
+    server.fail_always(None)
+    assert index.search("elm").degraded == ("vector: pending for 1 of 6 passages",)
 
 
 def test_few_that_wait_are_told_where_the_answer_is_not_sure(

@@ -100,7 +100,7 @@ def file_status(runtime: Runtime, ref: str) -> FileStatus:
             lines=document.line_count,
             chunks=chunks,
             vectors=chunks - lacking,
-            pending=lacking if space else 0,
+            pending=runtime.pending(reader, document.id),
             problems=(*problems, *faults),
         )
 

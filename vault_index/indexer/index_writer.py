@@ -26,7 +26,7 @@ from vault_index.store.counts import EMBED_PROBLEM, KEPT_HOME, SYNCED_AT, read_m
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
-from vault_index.store.spaces import count_pending, drop_all_spaces, pending_of_document, put_vectors, read_spaces
+from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
 from vault_index.store.writer import IndexWriter
 
@@ -244,7 +244,7 @@ class WriteSide:
         from vault_index.indexer.vectors import VectorBuilder, open_space
 
         started = time.monotonic()
-        embedded = cached = pending = 0
+        embedded = cached = 0
         finished = True
         problems: list[Problem] = []
         try:
@@ -264,17 +264,15 @@ class WriteSide:
                     now=self._now,
                     after=self._cursors.pop(space.id, 0) if resume else 0,
                 )
-                pending = total = builder.remaining()
+                total = builder.remaining()
                 while finished and not (step := builder.step()).finished:
                     embedded, cached = embedded + step.embedded, cached + step.cached
                     progress("embed", embedded + cached, total)
                     finished = not cancel.cancelled
                 self._cursors[space.id] = builder.cursor
-                pending = builder.remaining()
-                self._remember(KEPT_HOME, str(count_pending(self._open_writer(), space.id) - pending))
         except (EmbedderError, StateDamagedError) as error:
             problems.append(Problem(error.code, error.message, error.hint))
-            pending = self._count_pending()
+        pending = self._count_pending()
         self._remember_problem(problems)
         return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems), finished)
 
@@ -284,7 +282,9 @@ class WriteSide:
         writer = self._open_writer()
         spaces = read_spaces(writer)
         target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
-        return waiting(writer, target, self._config.embedding.provider, self._now)[0]
+        pending, kept = waiting(writer, target, self._config.embedding.provider, self._now)
+        self._remember(KEPT_HOME, str(kept))
+        return pending
 
     def _remember_problem(self, problems: Sequence[Problem]) -> None:
         """`status` of any process tells why vectors are missing."""
