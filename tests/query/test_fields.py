@@ -8,7 +8,9 @@ import pytest
 from tests.api.vaults import indexed, opened, paths_found, write
 from tests.query.judged_fields import memories, questions
 from vault_index import VaultIndex
+from vault_index.api import to_json
 from vault_index.markdown.normalize import split_lines
+from vault_index.output import render
 
 FILES = {
     "80-memory/boat.md": "---\ntitle: Boat\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\nfacts:\n  - The keel is oak\n"
@@ -67,8 +69,9 @@ def test_a_field_is_quoted_with_its_line(
     assert index.why(query, f"{path}:{focus[0]}").found
 
 
-def test_a_digest_is_not_shown_twice(index: VaultIndex) -> None:
-    assert index.search("sloop").results[0].digest == ""
+def test_a_digest_stands_for_the_text_and_for_no_field(index: VaultIndex) -> None:
+    assert index.search("sloop").results[0].digest == index.search("mast").results[0].digest == ""
+    assert "- facts: The mast came from Riga" in render("search", to_json(index.search("mast")), "toon")
     assert index.search("harbour").results[0].digest == "All about the sloop"
 
 

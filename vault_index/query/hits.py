@@ -139,7 +139,7 @@ def to_hit(
     shown = snippet(chunk.text, place.first, place.column, others)
     if chunk.ordinal < 0:
         shown = _with_key(chunk, place.first, shown)
-    digest = "" if chunk.ordinal < 0 and document.digest in shown else document.digest  # not twice
+    digest = "" if chunk.ordinal < 0 else document.digest  # in a short table it stands for the text, a field does not
     return Hit(
         id=document.uid,
         kind=document.kind,
