@@ -5,7 +5,8 @@ plugin, the conditions in SQL and the generated reference are made from what sta
 that it has neither dataclasses nor more than one named tuple: they take long to make.
 """
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["note", "memory", "session"]
 State = Literal["expired", "superseded", "outdated"]
@@ -14,6 +15,17 @@ KINDS = ("note", "memory", "session")
 TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
 CONFIDENCES = ("high", "medium", "low")
 STATES = ("expired", "superseded", "outdated")
+
+NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
+"""Keys of a frontmatter whose values are not part of the text: the title stands at its head, ids and times have filters
+of their own."""
+NOT_SEARCHED = NO_TEXT | {
+    "type", "tags", "tag", "aliases", "alias", "date", "modified", "confidence", "cssclasses", "cssclass", "publish",
+    "permalink",
+}  # fmt: skip
+"""What is known otherwise, or says nothing that anybody would search for."""
+NO_PASSAGE = frozenset({"project", "entered_by", "session", "imported_id"})
+"""What is shown beside every hit, and what only programs read, is searched for, but is no passage."""
 
 LIST = "A,B"
 """The placeholder of an option that takes several values with commas between them."""
@@ -226,3 +238,12 @@ _FIELDS = (
 
 FIELDS = {declared.name: declared for declared in _FIELDS}
 """Every field of a memory beside its text by its name, in the order of the help."""
+
+
+def scalars(value: Any) -> Iterator[str]:
+    """The texts and numbers in a value of a frontmatter."""
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from scalars(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value).strip()

@@ -16,9 +16,10 @@ from vault_index.config import find_home, load_config
 from vault_index.config.home import check_folder
 from vault_index.disk import must_be_own
 from vault_index.errors import NotFoundError
-from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of
+from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of, waiting
 from vault_index.indexer.embedders import Embedders
 from vault_index.store.reader import Connections, ReadPool
+from vault_index.store.spaces import read_spaces
 
 if TYPE_CHECKING:  # a question is not to import what writes, and `list` not what searches
     from collections.abc import Iterable, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # a question is not to import what writes, and `list` not wha
     from vault_index.query.search import Searcher
     from vault_index.results.changes import EmbedReport
     from vault_index.sources.source import Source
+    from vault_index.store.reader import IndexReader
 
 
 class Runtime:
@@ -137,6 +139,11 @@ class Runtime:
 
         links = {name: source.link for name, source in self.by_name.items()}
         return Records(connections.reader, connections.state, links)
+
+    def pending(self, reader: IndexReader, document_id: int | None = None) -> int:
+        """Chunks that will get a vector, of all documents or of one: in the space being built where there is one."""
+        row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
+        return waiting(reader, row, self.config.embedding.provider, self.moments, document_id)[0]
 
     def searcher(self, connections: Connections) -> Searcher:
         from vault_index.query.search import Searcher

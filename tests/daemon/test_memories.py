@@ -10,6 +10,8 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.daemon.fake_index import FakeIndex, until
 from tests.daemon.test_run import Place, place as place
+from tests.embeddings.replies import Reply, Request
+from tests.embeddings.server import EmbeddingServer
 from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
@@ -46,6 +48,38 @@ def test_the_daemon_prunes_where_that_is_asked_for(place: Place) -> None:
     until(lambda: (place.vault / ".trash/80-memory/old.md").exists())
     assert (place.vault / "80-memory/lasting.md").exists()
     until(lambda: place.ask("list", kind="memory")["total"] == 1)
+
+
+def test_vectors_of_a_server_follow_a_memory_in_the_background(place: Place) -> None:
+    arrived = threading.Event()
+
+    def hold(request: Request, reply: Reply) -> Reply:
+        if any("likes mud" in text for text in request.texts):
+            arrived.wait(20)
+        return reply
+
+    with EmbeddingServer(dimensions=64) as server:
+        chosen = f'"openai"\nbase_url = "{server.base_url}"\nmodel = "toy"\ndimensions = 64'
+        settings = place.home.config_file.read_text("utf-8").replace('"none"', chosen)
+        place.home.config_file.write_text(settings, "utf-8")
+        place.started(NO_PROXY="127.0.0.1", OPENAI_API_KEY="sk-test")
+        until(lambda: server.texts != [] and place.ask("status")["index"]["pending"] == 0)
+        server.fail_always(hold)
+        stored = place.ask("add", text="The buffalo likes mud.")  # nobody waits for a server
+        assert stored["degraded"] == ["vector: pending for 1 of its passages"]
+        assert place.ask("status")["index"]["pending"] == 1
+        found = place.ask("search", query="buffalo")
+        assert (found["results"][0]["path"], found["degraded"]) == (
+            stored["path"],
+            ["vector: pending for 1 of 2 passages"],
+        )
+        arrived.set()
+        until(lambda: place.ask("status")["index"]["pending"] == 0)
+        path = place.vault / stored["path"]
+        path.write_text(path.read_text("utf-8").replace("type: note", "type: note\ntags: [animals]"), "utf-8")
+        until(lambda: any("[animals]" in text for text in server.texts))
+        until(lambda: place.ask("file_status", ref=stored["path"])["pending"] == 0)
+        assert place.ask("search", query="buffalo")["degraded"] == []
 
 
 @pytest.fixture

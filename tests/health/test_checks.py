@@ -35,7 +35,7 @@ def words_do_not_fit_the_rows(index: VaultIndex, patch: Patch) -> None:
 
 
 def vectors_are_not_counted_right(index: VaultIndex, patch: Patch) -> None:
-    run(index, "INSERT INTO pending SELECT min(id), 1 FROM chunk")
+    run(index, "INSERT INTO pending SELECT 1, max(id) + 1 FROM chunk")
 
 
 def cache_is_damaged(index: VaultIndex, patch: Patch) -> None:

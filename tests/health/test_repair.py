@@ -58,7 +58,7 @@ def test_a_healthy_index_has_no_problems_however_deep_one_looks(tmp_path: Path, 
         ("terms", ["DELETE FROM chunk_fts WHERE rowid = 1"]),
         ("terms", ["DELETE FROM document WHERE path = 'b.md'"]),
         ("vectors", ["DELETE FROM vector_1 WHERE rowid = 2"]),
-        ("vectors", ["INSERT INTO pending VALUES (1, 2)"]),
+        ("vectors", ["INSERT INTO pending VALUES (1, 99)"]),
         ("index_damaged", ["DELETE FROM chunk_fts_data WHERE id = (SELECT max(id) FROM chunk_fts_data)"]),
     ],
 )

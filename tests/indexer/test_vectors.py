@@ -1,5 +1,6 @@
 """Vectors of an index, with the embeddings of a real server on 127.0.0.1 or the local model."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -312,3 +313,75 @@ def test_what_waits_for_a_sync_holds_it_up(index: VaultIndex, server: EmbeddingS
     assert index.status().embedder.model == "toy"
     index.sync()
     assert index.status().embedder.model == "other"
+
+
+def test_vectors_stay_while_tags_and_titles_change(index: VaultIndex, server: EmbeddingServer) -> None:
+    """The text is the same: what it was answers until it has another."""
+    stored = index.add("Herons nest in the reeds.", title="Where herons nest")
+    index.sync()
+    for field, waiting in {"tags": 1, "title": 1, "facts": 2}.items():
+        answer = index.update(stored.id, **{field: "Nests"})  # type: ignore[arg-type]
+        found = index.search("herons nest in the reeds", mode="vector")
+        assert (found.results[0].id, answer.degraded) == (
+            stored.id,
+            (f"vector: pending for {waiting} of its passages",),
+        )
+        assert found.degraded == (f"vector: pending for {waiting} of {index.stats().chunks} passages",)
+    report = index.sync()
+    assert (report.embedded, report.pending, index.search("herons").degraded) == (2, 0, ())
+    before = rows(index.home.index_db)
+    index.rebuild()
+    assert rows(index.home.index_db) == before
+    sent = len(server.texts)
+    index.update(stored.id, tags="Birds")
+    assert index.update(stored.id, tags="Nests").degraded == ()  # known, so nothing is sent for it
+    assert (index.sync().pending, len(server.texts)) == (0, sent)
+
+
+def test_what_waits_is_counted_before_there_is_a_vector(index: VaultIndex, server: EmbeddingServer) -> None:
+    index.sync(embed=False)
+    assert index.status().index.pending == index.stats().pending == index.embed_status().pending == 5
+    assert index.file_status("00.md").pending == 1
+    set_value(index.home, "sources.vault.local_only", "true")
+    index._runtime.reload()
+    assert index.status().index.pending == index.stats().pending == 0
+    assert server.texts == []
+
+
+def test_what_stays_home_waits_for_nothing(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+    set_value(index.home, "sources.vault.local_only", '["private/", "80-memory/"]')
+    index._runtime.reload()
+    assert index.sync().embedded == 4
+    assert index.search("elm").degraded == ()
+    assert index.add("Herons nest in the reeds.").degraded == ()
+    shutil.rmtree(tmp_path / "vault/private")
+    write(tmp_path / "vault", {"new.md": "Owls hunt at night.\n"})
+    server.fail_always(unauthorized)
+    assert (index.sync().pending, index.file_status("new.md").pending) == (1, 1)
+    server.fail_always(None)
+    assert index.search("elm").degraded == ("vector: pending for 1 of 6 passages",)
+
+
+def test_few_that_wait_are_told_where_the_answer_is_not_sure(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    write(tmp_path / "vault", {f"n{number}.md": f"The lamp of room {number} is lit.\n" for number in range(120)})
+    index.sync()
+    index.add("Herons nest in the reeds.")
+    assert (index.search("elm described here").confidence, index.search("elm described here").degraded) == ("high", ())
+    answer = index.search("zeppelin over the sea")
+    assert answer.confidence != "high"
+    assert answer.degraded == ("vector: pending for 1 of 126 passages",)
+
+
+def test_a_long_memory_has_its_vectors_at_once_where_nothing_is_sent(tmp_path: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        body = "\n\n".join(f"## Part {part}\n\nThe heron of part {part} fishes alone." for part in range(40))
+        stored = index.add(body, title="Herons")
+        assert (stored.degraded, index.file_status(stored.path).vectors) == ((), 40)
+        for change in ({"tags": ["birds"]}, {"facts": ["They are grey"]}, {"content": "Owls.\n"}):
+            assert index.update(stored.id, **change).degraded == ()
+            assert index.file_status(stored.path).pending == 0
+        again = index.add("Owls.", title="Herons", facts=["They are grey"], tags=["night"])  # its tags are taken over
+        assert (again.duplicate_of, index.file_status(stored.path).pending) == (stored.id, 0)
+        assert index.search("owls").degraded == ()

@@ -8,7 +8,9 @@ import pytest
 from tests.api.vaults import indexed, opened, paths_found, write
 from tests.query.judged_fields import memories, questions
 from vault_index import VaultIndex
+from vault_index.api import to_json
 from vault_index.markdown.normalize import split_lines
+from vault_index.output import render
 
 FILES = {
     "80-memory/boat.md": "---\ntitle: Boat\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\nfacts:\n  - The keel is oak\n"
@@ -19,7 +21,11 @@ FILES = {
     "done.md": "---\nstatus: done\nrating: 5\nup: '[[The first of many boats]]'\n---\nVarnish the boom.\n",
     "page.md": "---\nstatus: draft\ndescription: >-\n  How sails are mended,\n  and with which twine.\n---\n"
     "# Sewing\n\nBy hand.\n",
+    "80-memory/long.md": "---\nfacts:\n  - Dories are flat\n  - Dinghies are round\n"
+    f"digest: {'A word. ' * 40}\n---\nWood.\n",
     "bare.md": "---\ndescription: A page without any text\n---\n",
+    "80-memory/rig.md": "---\nfacts: [Stays are of steel]\nowner: Kestrel\nport: 9944\nready: yes\nseen: 2026-03-04\n"
+    "imported_id: 77123\n---\nWires.\n",
 }
 
 
@@ -44,7 +50,9 @@ def test_hybrid_search_finds_what_fields_say_at_least_as_well_as_each_channel(tm
 @pytest.mark.parametrize(
     ("query", "path", "focus", "shown"),
     [
-        ("mast", "80-memory/boat.md", (6, 6), "- The mast came from Riga"),
+        ("mast", "80-memory/boat.md", (6, 6), "- facts: The mast came from Riga"),
+        ("kestrel", "80-memory/rig.md", (3, 3), "- owner: Kestrel"),
+        ("9944", "80-memory/rig.md", (4, 4), "- port: 9944"),
         ("sloop", "80-memory/boat.md", (7, 7), "- digest: All about the sloop"),
         ("terns", "80-memory/flow.md", (2, 2), "- facts: Gulls nest on the pier; Terns: they do not"),
         ("twine", "page.md", (3, 5), "and with which twine."),
@@ -56,13 +64,47 @@ def test_a_field_is_quoted_with_its_line(
     hit = index.search(query).results[0]
     assert (hit.path, hit.focus) == (path, focus)
     assert shown in hit.snippet
+    assert not [other for other in ("Stays", "keel", "digest", "seen") if other in hit.snippet and other not in shown]
     assert query in "\n".join(split_lines(FILES[path])[focus[0] - 1 : focus[1]]).casefold()
     assert index.why(query, f"{path}:{focus[0]}").found
 
 
-def test_a_digest_is_not_shown_twice(index: VaultIndex) -> None:
-    assert index.search("sloop").results[0].digest == ""
+def test_a_digest_stands_for_the_text_and_for_no_field(index: VaultIndex) -> None:
+    assert index.search("sloop").results[0].digest == index.search("mast").results[0].digest == ""
+    assert "- facts: The mast came from Riga" in render("search", to_json(index.search("mast")), "toon")
     assert index.search("harbour").results[0].digest == "All about the sloop"
+
+
+def test_fields_that_were_asked_for_together_are_shown_together(index: VaultIndex) -> None:
+    assert index.search("keel mast").results[0].snippet == "- facts: The keel is oak - The mast came from Riga"
+    hits = [hit.focus for hit in index.search("dories dinghies").results if hit.focus[0] < 6]
+    assert hits == [(3, 3)]  # shown there, however long the rest is
+    first, second = index.search("keel sloop").results[:2]  # with a line between
+    assert {first.focus, second.focus} == {(5, 5), (7, 7)}
+    assert "mast" not in first.snippet + second.snippet
+
+
+def test_a_field_that_says_nothing_of_the_question_is_told_as_that(index: VaultIndex) -> None:
+    (hit,) = (hit for hit in index.search("harbour boat").results if hit.path == "80-memory/boat.md")
+    reason = index.why("harbour boat", "80-memory/boat.md:7").reasons[0]
+    assert (hit.focus, reason.code) == ((10, 10), "field")
+    assert "Hit 1 (80-memory/boat.md:10)" in reason.message
+
+
+def test_a_fact_may_begin_with_a_word_and_a_colon(index: VaultIndex) -> None:
+    with index._runtime.pool.lend() as connections:
+        assert connections.reader.count_matches("{body}:terns") == 1
+
+
+def test_hybrid_search_puts_first_what_only_a_word_of_a_frontmatter_says(tmp_path: Path) -> None:
+    files = {f"n{number}.md": f"---\nauthor: Ann\n---\nA lamp of the {number}th room.\n" for number in range(60)}
+    files["n30.md"] = "---\nauthor: Quetzal\n---\nA walk along the canal.\n"
+    files["80-memory/m.md"] = "---\ntitle: Ropes\nvendor: Obsidiana\n---\nHemp is heavier when it is wet.\n"
+    with indexed(tmp_path, files, provider="local") as index:
+        for query in ("Quetzal", "what is Quetzal doing"):
+            assert paths_found(index, query)[:1] == ["n30.md"]
+        assert paths_found(index, "Obsidiana")[:1] == ["80-memory/m.md"]
+        assert "- vendor: Obsidiana" in index.recall("who is Obsidiana").text
 
 
 def test_a_word_or_two_are_found_and_make_no_passage(index: VaultIndex) -> None:

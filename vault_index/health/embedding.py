@@ -70,7 +70,7 @@ def embed_status(runtime: Runtime) -> EmbedStatus:
         serving = next((row for row in rows if row.serving), None)
         building = next((row for row in rows if not row.serving), None)
         chunks = count_rows(reader, "chunk")
-        lacking, kept = waiting(reader, serving, runtime.moments) if serving is not None else (0, 0)
+        lacking, kept = waiting(reader, serving, runtime.config.embedding.provider, runtime.moments)
         spent = connections.state.tokens_sent(local_day(time.time()))
     space = serving.space if serving else None
     return EmbedStatus(

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_index.store.spaces import count_pending, read_spaces
-
 if TYPE_CHECKING:  # `stats` is not to import what reads files
     from vault_index.config import Config, Home
     from vault_index.results.status import SpentDay
-    from vault_index.runtime import Runtime
-    from vault_index.store.reader import IndexReader
     from vault_index.store.state import State
 
 _SPENT_DAYS = 7
-
-
-def pending(runtime: Runtime, reader: IndexReader) -> int:
-    """Chunks that will get a vector: of the space being built where there is one."""
-    row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
-    if row is None:
-        return 0
-    if row.space.provider == "local":
-        return count_pending(reader, row.id)
-    from vault_index.indexer.current_sources import waiting
-
-    return waiting(reader, row, runtime.moments)[0]
 
 
 def bytes_of(home: Home) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_index.health.figures import bytes_of, pending
+from vault_index.health.figures import bytes_of
 from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
 from vault_index.store.counts import SYNCED_AT, author_counts, count_rows, kind_counts, read_meta, tag_counts
 from vault_index.store.spaces import serving_space
@@ -28,7 +28,7 @@ def index_stats(runtime: Runtime) -> Stats:
             tags=count_rows(reader, "tag"),
             agents=count_rows(reader, "author"),
             indexed=iso_time(float(synced)) if synced else None,
-            pending=pending(runtime, reader),
+            pending=runtime.pending(reader),
             model=space.space.model if space else "none",
             bytes=bytes_of(runtime.home),
         )

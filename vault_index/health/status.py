@@ -10,7 +10,7 @@ from vault_index.config import Config, EmbeddingConfig
 from vault_index.embeddings.spaces import ENGLISH, INSTALL_MULTILINGUAL, configured_space, multilingual_is_installed
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
-from vault_index.health.figures import bytes_of, pending, spent_days
+from vault_index.health.figures import bytes_of, spent_days
 from vault_index.models import Fault, as_indexed
 from vault_index.results.base import Problem
 from vault_index.results.status import (
@@ -100,7 +100,7 @@ def file_status(runtime: Runtime, ref: str) -> FileStatus:
             lines=document.line_count,
             chunks=chunks,
             vectors=chunks - lacking,
-            pending=lacking if space else 0,
+            pending=runtime.pending(reader, document.id),
             problems=(*problems, *faults),
         )
 
@@ -140,9 +140,7 @@ def _file_state(
 def _index(runtime: Runtime, reader: IndexReader) -> IndexStatus:
     chunks, space = count_rows(reader, "chunk"), serving_space(reader)
     vectors = chunks - count_pending(reader, space.id) if space else 0
-    return IndexStatus(
-        count_rows(reader, "document"), chunks, vectors, pending(runtime, reader), bytes_of(runtime.home)
-    )
+    return IndexStatus(count_rows(reader, "document"), chunks, vectors, runtime.pending(reader), bytes_of(runtime.home))
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:

@@ -78,14 +78,19 @@ class Moments:
             return self._state.origins()
 
 
-def waiting(db: Database, row: SpaceRow, now: Now) -> tuple[int, int]:
-    """How many chunks lack a vector in a space and get one, and how many get none because they stay home."""
-    lacking = count_pending(db, row.id)
-    if row.space.provider == "local":
+def waiting(
+    db: Database, row: SpaceRow | None, provider: str, now: Now, document_id: int | None = None
+) -> tuple[int, int]:
+    """How many chunks, of all documents or of one, lack a vector in a space and get one, and how many get none because
+    they stay home. `row` is None for the space that `provider` is yet to have."""
+    space_id, provider = (row.id, row.space.provider) if row else (None, provider)
+    lacking = count_pending(db, space_id, document_id) if provider != "none" else 0
+    if provider != "openai" or not lacking:
         return lacking, 0
     try:
         moment = now()
     except VaultIndexError:
         return lacking, 0
-    kept = sum(moment.staying(lambda: lacking_documents(db, row.id)).values())
+    staying = moment.staying(lambda: lacking_documents(db, space_id))
+    kept = sum(staying.values()) if document_id is None else staying.get(document_id, 0)
     return lacking - kept, kept

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vault_index.fields import FIELDS, FILTERS
+from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED, scalars
 from vault_index.markdown.frontmatter import plain_text, string_list
 from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
-from vault_index.markdown.parse import NO_FIELDS, SENTENCE
+from vault_index.markdown.parse import SENTENCE
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text, index_words
@@ -116,8 +116,9 @@ def _chunk_rows(
     room = min(_REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1))
     given, title, place = parsed.title_given, index_text(parsed.title[:room]), index_text(path[:room])
     aliases, tags = index_text("\n".join(parsed.aliases)[:room]), index_text(" ".join(parsed.tags)[:room])
-    searched = [value for key, value in parsed.frontmatter.items() if key not in NO_FIELDS]
-    fields = index_text("\n".join(_strings(searched))[:room])
+    front = parsed.frontmatter
+    searched = [value for key, value in front.items() if key not in NOT_SEARCHED]
+    fields = index_text("\n".join(scalars(searched))[:room])
     for number, chunk in enumerate(both):
         of_fields = number < len(texts)
         headings = _within(chunk.headings, room)
@@ -137,7 +138,9 @@ def _chunk_rows(
                 tags,
                 fields if given or number == len(texts) else f"{title}\n{fields}",
                 place,
-                index_text(_KEY.sub("", chunk.text) if of_fields else chunk.text),
+                index_text(
+                    _KEY.sub(lambda key: "" if key[1] in front else key[0], chunk.text) if of_fields else chunk.text
+                ),
             ),
             of_fields=of_fields,
         )
@@ -164,16 +167,6 @@ def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int
 
 def embed_key(context: str, text: str) -> bytes:
     return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _strings(item)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield str(value)
 
 
 def _first_sentences(chunks: Sequence[Chunk]) -> str:

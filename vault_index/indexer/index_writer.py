@@ -22,7 +22,7 @@ from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
-from vault_index.store.counts import EMBED_PROBLEM, SYNCED_AT, count_rows, read_meta, write_meta
+from vault_index.store.counts import EMBED_PROBLEM, KEPT_HOME, SYNCED_AT, read_meta, write_meta
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 LOCK_TIMEOUT = 30.0
 """Seconds a writing call waits for another writer before it gives up."""
 
-EMBEDDED_AT_ONCE = 16  # chunks; a document of more of them gets its vectors with the others
+EMBEDDED_AT_ONCE = 256  # chunks, some 100,000 tokens; a document of more of them gets its vectors with the others
 
 _NO_VEC0 = Problem(
     "vec0",
@@ -203,10 +203,12 @@ class WriteSide:
                 chunks = pending_of_document(writer, space.id, source, path) if space else []
             if embedder is None or space is None or not 0 < len(chunks) <= EMBEDDED_AT_ONCE:
                 return
-            vectors = Outbound(embedder, self._state, self._now).embed([[chunk] for chunk in chunks])
-            self._open_cache().put_embeddings(space.space, vectors)
-            with self._held("embed"):
-                put_vectors(writer, space.id, vectors, chunks)
+            outbound = Outbound(embedder, self._state, self._now)
+            for start in range(0, len(chunks), embedder.batch_texts):
+                vectors = outbound.embed([[chunk] for chunk in chunks[start : start + embedder.batch_texts]])
+                self._open_cache().put_embeddings(space.space, vectors)
+                with self._held("embed"):
+                    put_vectors(writer, space.id, vectors, chunks)
         except VaultIndexError as error:
             log.info("not embedded at once: %s", error.message)
 
@@ -242,7 +244,7 @@ class WriteSide:
         from vault_index.indexer.vectors import VectorBuilder, open_space
 
         started = time.monotonic()
-        embedded = cached = pending = 0
+        embedded = cached = 0
         finished = True
         problems: list[Problem] = []
         try:
@@ -262,16 +264,15 @@ class WriteSide:
                     now=self._now,
                     after=self._cursors.pop(space.id, 0) if resume else 0,
                 )
-                pending = total = builder.remaining()
+                total = builder.remaining()
                 while finished and not (step := builder.step()).finished:
                     embedded, cached = embedded + step.embedded, cached + step.cached
                     progress("embed", embedded + cached, total)
                     finished = not cancel.cancelled
                 self._cursors[space.id] = builder.cursor
-                pending = builder.remaining()
         except (EmbedderError, StateDamagedError) as error:
             problems.append(Problem(error.code, error.message, error.hint))
-            pending = self._count_pending()
+        pending = self._count_pending()
         self._remember_problem(problems)
         return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems), finished)
 
@@ -281,17 +282,20 @@ class WriteSide:
         writer = self._open_writer()
         spaces = read_spaces(writer)
         target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
-        if target is not None:
-            return waiting(writer, target, self._now)[0]
-        return count_rows(writer, "chunk") if self._config.embedding.provider != "none" else 0
+        pending, kept = waiting(writer, target, self._config.embedding.provider, self._now)
+        self._remember(KEPT_HOME, str(kept))
+        return pending
 
     def _remember_problem(self, problems: Sequence[Problem]) -> None:
         """`status` of any process tells why vectors are missing."""
         text = json.dumps([problems[0].code, problems[0].message, problems[0].hint]) if problems else ""
+        self._remember(EMBED_PROBLEM, text)
+
+    def _remember(self, key: str, text: str) -> None:
         writer = self._open_writer()
-        if read_meta(writer, EMBED_PROBLEM) != text:
+        if read_meta(writer, key) != text:
             with self._held("embed"):
-                write_meta(writer, EMBED_PROBLEM, text)
+                write_meta(writer, key, text)
 
     # --- connections -------------------------------------------------------------------------------------------
 

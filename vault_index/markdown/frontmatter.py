@@ -22,7 +22,7 @@ _ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t](
 _TEMPLATE = re.compile(r"\{\{|<%")
 _LISTS = frozenset({"tags", "tag", "aliases", "alias"})
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_STRING = "tag:yaml.org,2002:str"
+_NOTHING = frozenset({"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"})
 # What yaml raises on real notes beside its own errors: dates that do not exist, numbers out of bounds, odd keys.
 _ERRORS = (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError, KeyError, RecursionError)
 
@@ -130,7 +130,7 @@ def _texts(key: str, node: yaml.Node, lines: Sequence[str], first: int) -> Itera
     if not isinstance(node, yaml.ScalarNode):
         for item in node.value:
             yield from _texts(key, item[1] if isinstance(item, tuple) else item, lines, first)
-    elif node.tag == _STRING and any(map(str.isalpha, node.value)):
+    elif node.tag not in _NOTHING and any(map(str.isalnum, node.value)):
         start, end = node.start_mark, node.end_mark
         last = max(end.line - (end.column == 0), start.line)
         text = " ".join(node.value.split())

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, scalars
 from vault_index.markdown.blocks import Structure, read_lines, read_structure
 from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
@@ -16,15 +17,6 @@ from vault_index.terms import is_word
 
 _LONGEST_TAG = 500
 _MOST_TAGS = 10_000
-_NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
-"""Keys whose values are not part of the text: the title stands at its head, ids and times have filters of their own."""
-NO_FIELDS = _NO_TEXT | {
-    "type", "tags", "tag", "aliases", "alias", "date", "modified", "confidence", "cssclasses", "cssclass", "publish",
-    "permalink",
-}  # fmt: skip
-"""Frontmatter that is known otherwise, or says nothing that anybody would search for."""
-_SHOWN = frozenset({"project", "entered_by"})
-"""What is shown beside every hit is no text."""
 _OF_MEMORIES = frozenset(
     {
         "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified", "files", "bead_id",
@@ -39,13 +31,13 @@ _MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[
 
 
 def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
-    """Read a note or a memory. `name` is the file's name without folder and suffix, the title of last resort. Never
-    raises."""
+    """Read a note or a memory, of which every field is a text. `name` is the file's name without folder and suffix, the
+    title of last resort. Never raises."""
     lines = split_lines(text.removeprefix("\ufeff"))
     front = read_frontmatter(lines)
     structure, inline = read_body([""] * front.lines + lines[front.lines :])
     derived = _first_words(structure, lines[front.lines :]) if memory else ""
-    return _document(lines, front, structure, inline, structure.first_h1, name, derived)
+    return _document(lines, front, structure, inline, structure.first_h1, name, derived, memory=memory)
 
 
 def parse_transcript(text: str, name: str) -> ParsedDocument:
@@ -65,6 +57,8 @@ def _document(
     heading: str,
     name: str,
     derived: str = "",
+    *,
+    memory: bool = False,
 ) -> ParsedDocument:
     said = plain_text(front.values.get("title"))
     given = (said if said != derived else None) or heading  # earlier versions wrote there what they derived
@@ -84,7 +78,7 @@ def _document(
         line_count=len(lines),
         blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
         faults=(*front.faults, *structure.faults, *too_much),
-        fields=tuple(_fields(front.texts)) if structure.blocks else (),
+        fields=tuple(_fields(front.texts, every=memory)) if structure.blocks else (),
         inline=inline.fields,
     )
 
@@ -150,22 +144,22 @@ def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -
     return [text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)]
 
 
-def _fields(texts: Iterable[FieldText]) -> Iterator[Block]:
-    """What a frontmatter says. A word or two, as in `status: done`, are found beside every chunk, and are no text: as
-    many as there are notes, they would be in the way."""
+def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[Block]:
+    """What a frontmatter says. A word or two in one of a note, as in `status: done`, are found beside every chunk, and
+    are no text: as many as there are notes, they would be in the way."""
     before = ""
-    for first, same in groupby(filter(_says_something, texts), key=lambda one: one.first):
+    for first, same in groupby((one for one in texts if _says_something(one, every)), key=lambda one: one.first):
         here = list(same)
         key = f"{here[0].key}: " if here[0].key != before else ""
         before = here[-1].key
         yield Block(first, here[-1].last, f"- {key}{'; '.join(one.text for one in here)}", ())
 
 
-def _says_something(one: FieldText) -> bool:
-    if one.key in _OF_MEMORIES or one.key in NO_FIELDS | _SHOWN:
+def _says_something(one: FieldText, every: bool) -> bool:
+    if one.key in _OF_MEMORIES or one.key in NOT_SEARCHED | NO_PASSAGE or one.text.startswith("[["):
         return one.key in _OF_MEMORIES
-    words = not one.text.startswith("[[") and len(one.text.split()) >= _SENTENCE_WORDS
-    return words or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
+    words = len(one.text.split()) >= _SENTENCE_WORDS or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
+    return every or (words and any(map(str.isalpha, one.text)))
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
@@ -174,14 +168,6 @@ def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: st
     The name is the last resort: a text made of it would be embedded again when the note is renamed.
     """
     if any(line.strip() for line in lines):
-        values = [text for key, value in front.values.items() if key not in _NO_TEXT for text in _scalars(value)]
+        values = [text for key, value in front.values.items() if key not in NO_TEXT for text in scalars(value)]
         texts = dict.fromkeys(text for text in (title, *values) if text) or [name]
         yield Block(1, max(front.lines, 1), "\n".join(texts), ())
-
-
-def _scalars(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping | list):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _scalars(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value).strip()

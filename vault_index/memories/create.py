@@ -48,7 +48,7 @@ def add_memory(
     with writing(runtime, "add", sources, now) as memories:
         replaced = replaced_by(memories, supersedes)
         stored = memories.store(replace(new, path=path or ""), replaced)
-    return with_near(runtime, with_warnings(stored, weak), memories.home, replaced)
+    return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)
 
 
 def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
@@ -62,17 +62,22 @@ def with_warnings(stored: StoredMemory, more: Sequence[str]) -> StoredMemory:
     return replace(stored, warnings=(*stored.warnings, *more))
 
 
-def with_near(runtime: Runtime, stored: StoredMemory, source: str, replaced: Sequence[StoredDocument]) -> StoredMemory:
-    """With the memories that say nearly the same; those it replaces are no news."""
-    if stored.duplicate_of:
-        return stored
+def embedded(
+    runtime: Runtime, stored: StoredMemory, source: str, replaced: Sequence[StoredDocument], *, news: bool
+) -> StoredMemory:
+    """With its vectors, where nothing is sent for them, or with what waits for them. Of `news` also with the memories
+    that say nearly the same; those it replaces are none."""
     runtime.write.embed_document(source, stored.path)
     with runtime.pool.lend() as connections:
-        known = documents_by_path(connections.reader, stored.path, (source,))
+        reader = connections.reader
+        known = documents_by_path(reader, stored.path, (source,))
         if not known:
             return stored
-        ignored = {document.id for document in replaced}
-        return replace(stored, near=near_memories(connections.reader, known[0], ignoring=ignored))
+        if waiting := runtime.pending(reader, known[0].id):
+            stored = replace(stored, degraded=(f"vector: pending for {waiting:,} of its passages",))
+        if not news or stored.duplicate_of:
+            return stored
+        return replace(stored, near=near_memories(reader, known[0], ignoring={one.id for one in replaced}))
 
 
 def new_memory(text: str, given: Mapping[str, Any], now: datetime) -> tuple[MemoryFile, tuple[str, ...]]:

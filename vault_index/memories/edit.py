@@ -9,7 +9,7 @@ from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
-from vault_index.memories.create import check_given, replaced_by, with_near, with_warnings
+from vault_index.memories.create import check_given, embedded, replaced_by, with_warnings
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
@@ -55,9 +55,8 @@ def update_memory(
         file = memories.read(document)
         text = _with_content(file.text, content, section, append=append)
         stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
-    if content is None and not given.get("title"):
-        return stored
-    return with_near(runtime, stored, document.source, replaced)
+    news = content is not None or bool(given.get("title"))
+    return embedded(runtime, stored, document.source, replaced, news=news)
 
 
 def _apply(

@@ -221,6 +221,7 @@ def _stored(answer: Record, width: int) -> Blocks:
         line((f"{done} ", "bold green"), (answer["id"], "bold")),
         line((answer["path"], "cyan"), indent=2),
         *(line(("! ", "yellow"), warning, hang=2) for warning in answer["warnings"]),
+        *(line((f"Degraded: {reason}", "yellow")) for reason in answer.get("degraded", ())),
         *shown_if(near, *same),
     ]
 

@@ -179,6 +179,7 @@ def _stored(answer: Record) -> Shape:
             "duplicate_of": answer["id"] if answer["duplicate_of"] else None,
             "near": _table(near),
             "warnings": answer["warnings"],
+            "degraded": answer.get("degraded", ()),
         }
     )
 

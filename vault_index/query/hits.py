@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
-from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, TermMatcher, snippet
+from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, Passage, TermMatcher, snippet
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results.explain import ChannelEvidence, Explanation, QueryReading, WordReading
@@ -18,6 +18,7 @@ from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time, iso_time_or_none
 
 _GAP = 2  # lines between passages that stand together: with a blank one between
+_KEY = re.compile(r"- ([^:\n]+): ")
 _ONE_WORD = re.compile(r'"(\w+)"')
 
 
@@ -66,7 +67,17 @@ class SelectedHit(NamedTuple):
         """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
         chunk, passage = self.hit.chunk, self.hit.passage
         gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
-        return other.chunk.chunk_id == chunk.chunk_id and gap <= _GAP and len(chunk.text) <= SNIPPET_CHARACTERS
+        near, text = _GAP, chunk.text
+        if chunk.ordinal < 0:  # of the fields around one only those beside it are shown
+            lines = slice(min(passage.first, other.passage.first), max(passage.last, other.passage.last) + 1)
+            near, text = 1, "\n".join(text.split("\n")[lines])
+        return other.chunk.chunk_id == chunk.chunk_id and gap <= near and len(text) <= SNIPPET_CHARACTERS
+
+    def stands_for(self, other: RankedPassage) -> bool:
+        """Whether `other` is a field of the same document that says nothing of what was asked: such fields stand beside
+        every text."""
+        same = self.hit.chunk.document.id == other.chunk.document.id
+        return same and other.chunk.ordinal < 0 and not other.matched
 
 
 def _said(hit: RankedPassage) -> tuple[str, str, int]:
@@ -85,8 +96,7 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
     selected: list[SelectedHit] = []
     texts: set[tuple[str, str, int]] = set()
     lines: set[tuple[int, int]] = set()
-    of_chunk: dict[int, list[SelectedHit]] = {}
-    counts: Counter[int] = Counter()
+    of_document: dict[int, list[SelectedHit]] = {}
     for hit in ranked:
         chunk = hit.chunk
         changed = disk.changed(chunk.document)
@@ -94,15 +104,12 @@ def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskSt
             continue
         line = (chunk.document.id, chunk.start_line + hit.passage.first)
         part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
-        if (line in lines and not part) or counts[chunk.document.id] >= per_document:
+        others = of_document.setdefault(chunk.document.id, [])
+        if (line in lines and not part) or len(others) >= per_document:
             continue
-        if chunk.ordinal < 0 and counts[chunk.document.id] and not hit.matched:
-            continue  # a field that says nothing of what was asked stands beside every text of its document
-        others = of_chunk.setdefault(chunk.chunk_id, [])
-        if any(other.shows(hit) for other in others):
+        if any(other.shows(hit) or other.stands_for(hit) for other in others):
             continue
         lines.add(line)
-        counts[chunk.document.id] += 1
         one = SelectedHit(hit, changed)
         selected.append(one)
         others.append(one)
@@ -127,8 +134,12 @@ def to_hit(
     chunk, document = selected.hit.chunk, selected.hit.chunk.document
     others = {line - chunk.start_line for line in better}
     paths = Counter([document.path, *(one.path for one in also)])
+    if chunk.ordinal < 0:
+        others |= _other_fields(chunk, selected.hit.passage, matcher)
     shown = snippet(chunk.text, place.first, place.column, others)
-    digest = "" if chunk.ordinal < 0 and document.digest in shown else document.digest  # not twice
+    if chunk.ordinal < 0:
+        shown = _with_key(chunk, place.first, shown)
+    digest = "" if chunk.ordinal < 0 else document.digest  # in a short table it stands for the text, a field does not
     return Hit(
         id=document.uid,
         kind=document.kind,
@@ -158,6 +169,21 @@ def to_hit(
         spans={"snippet": matcher.spans(shown), "digest": matcher.spans(digest)},
         explain=explain,
     )
+
+
+def _other_fields(chunk: ChunkRecord, passage: Passage, matcher: TermMatcher) -> set[int]:
+    """The lines of fields that are not shown with one of them: all but those beside it that were asked for as well."""
+    lines = matcher.match_lines([chunk.text])
+    beside = {line for line in (passage.first - 1, passage.last + 1) if 0 <= line < len(lines) and lines[line]}
+    return {*range(len(lines))} - {*range(passage.first, passage.last + 1)} - beside
+
+
+def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
+    """What is shown of fields with the key that it stands under: of a list only the first item has it."""
+    front, lines = chunk.document.frontmatter, chunk.text.split("\n")[line::-1]
+    found = (key for text in (shown, *lines) if (key := _KEY.match(text)) and key[1] in front)
+    key = next(found, None)
+    return shown if key is None or shown.startswith(key[0]) else f"{key[0]}{shown.removeprefix('- ')}"
 
 
 def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:

@@ -28,10 +28,11 @@ from vault_index.query.ranking.retrieval import (
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import Source
+from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
 from vault_index.store.documents import documents_of, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
-from vault_index.store.spaces import serving_space
+from vault_index.store.spaces import count_pending, serving_space
 from vault_index.store.state import State
 from vault_index.store.ties import chunks_in_order
 
@@ -41,6 +42,8 @@ Match = Literal["any", "all"]
 _DEPTHS = (60, 240, 960, 3840)  # chunks a channel finds, at least; vec0 finds 4096 at most
 _KNOWN = 0.8  # of the letters of a query in a language that the model knows; English questions have .71 and more
 _UNKNOWN = 0.1
+_NOTICEABLE = 0.01
+"""The share of passages without a vector that is told of every answer; of fewer, where an answer is not sure."""
 _BLOCK = 20  # chunks whose passages are compared with each other
 _DAY = 86_400.0
 
@@ -115,11 +118,13 @@ class Searcher:
             answer = self.ask(text, options)
             hits = self.to_hits(answer, answer.selected, explain=options.explain)
             reading = query_reading(self._reader, answer.query) if options.explain else None
+            sure, space_id = self.confidence(answer), answer.query.space_id
+            waiting = self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
         return SearchResult(
             query=text,
             mode=options.mode,
-            confidence=self.confidence(answer),
-            degraded=answer.degraded,
+            confidence=sure,
+            degraded=answer.degraded or waiting,
             corrections=answer.query.spelling.corrections,
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=hits,
@@ -175,7 +180,16 @@ class Searcher:
             vector = self._embed_query(space, text, options.askers, filters)
         except VaultIndexError as error:
             return _Embedded(degraded=(f"vector: {error.message}",))
-        return _Embedded(vector, space.id, known, space.space == MULTILINGUAL)
+        return _Embedded(vector, space.id, known, space.space == MULTILINGUAL, self._waiting(space.id, _NOTICEABLE))
+
+    def _waiting(self, space_id: int, least: float) -> tuple[str, ...]:
+        """That passages wait for their vectors, where they are at least this share of all."""
+        lacking = count_pending(self._reader, space_id)
+        if not lacking or (waiting := lacking - int(read_meta(self._reader, KEPT_HOME) or 0)) <= 0:
+            return ()
+        chunks = count_rows(self._reader, "chunk")
+        told = f"vector: pending for {waiting:,} of {chunks:,} passages"
+        return (told,) if waiting >= least * chunks else ()
 
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""

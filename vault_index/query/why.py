@@ -103,6 +103,8 @@ class _Examination:
                 return Reason("same_text", f"{hit} says the same; this one is named there, under `also`.")
             if other.shows(own):
                 return Reason("same_snippet", f"{hit} is of the same short section, and shows it.")
+            if other.stands_for(own):
+                return Reason("field", f"It is a field with no word of the question; {hit} stands for the document.")
         before = self.options.per_document
         return Reason(
             "per_document",

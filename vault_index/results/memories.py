@@ -31,6 +31,8 @@ class StoredMemory:
     """The id of the memory that said the same already; nothing new was stored then."""
     near: tuple[NearMemory, ...] = ()
     warnings: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    """Why it is found by its words alone as yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from vault_index.store.filters import document_condition
 EMBED_PROBLEM = "embed_problem"
 """The key of the code, message and hint of what keeps vectors from being made, as JSON; empty while nothing does."""
 
+KEPT_HOME = "kept_home"
+"""The key of how many chunks had no vector when all others had theirs: what may not leave for a server."""
+
 SYNCED_AT = "synced_at"
 """The key of the time of the last sync, in seconds since the epoch."""
 

@@ -79,7 +79,7 @@ class Checkup(Database):
             return ""
         for row in read_spaces(self):
             pending = f"SELECT chunk_id FROM pending WHERE space_id = {row.id:d}"
-            there = f"SELECT rowid FROM vector_{row.id:d} UNION ALL {pending}"
+            there = f"SELECT rowid FROM vector_{row.id:d} UNION {pending}"
             try:
                 lone = self._count_lone(there, "SELECT id FROM chunk")
                 many = self.value(f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})")

@@ -82,6 +82,16 @@ def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None)
         db.execute(f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, ?)", (chunk_id, vector))
 
 
+def renew_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None) -> None:
+    """What is embedded of a chunk is another by now. The vector it had answers until it has its own."""
+    if vector is None:
+        db.execute("INSERT OR IGNORE INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
+        return
+    db.execute("DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk_id))
+    db.execute(f"DELETE FROM {_table(space_id)} WHERE rowid = ?", (chunk_id,))
+    add_chunk(db, space_id, chunk_id, vector)
+
+
 def remove_chunks(db: Database, chunk_ids: Sequence[int]) -> None:
     space_ids = [row.id for row in read_spaces(db)]
     for chunk_id in chunk_ids:
@@ -204,11 +214,13 @@ def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
     return "pending JOIN chunk ON chunk.id = pending.chunk_id", "pending.space_id = ?", (space_id,)
 
 
-def count_pending(db: Database, space_id: int, document_id: int | None = None) -> int:
-    """Chunks that a space lacks, of all documents or of one."""
-    of_one = " AND chunk_id IN (SELECT id FROM chunk WHERE document_id = ?)" if document_id is not None else ""
+def count_pending(db: Database, space_id: int | None, document_id: int | None = None) -> int:
+    """Chunks that a space lacks, of all documents or of one; all chunks for a space yet to be made."""
+    of_one = "" if document_id is None else " AND chunk_id IN (SELECT id FROM chunk WHERE document_id = ?2)"
+    lacking = "(SELECT ?1, id AS chunk_id FROM chunk)" if space_id is None else "pending"
+    where = "true" if space_id is None else "space_id = ?1"
     values = (space_id,) if document_id is None else (space_id, document_id)
-    return int(db.value(f"SELECT count(*) FROM pending WHERE space_id = ?{of_one}", values))
+    return int(db.value(f"SELECT count(*) FROM {lacking} WHERE {where}{of_one}", values))
 
 
 def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
@@ -223,8 +235,7 @@ def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], ch
                 " WHERE pending.space_id = ? AND pending.chunk_id = ? AND chunk.embed_key = ?",
                 (space_id, chunk.chunk_id, chunk.embed_key),
             ):
-                db.execute("DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk.chunk_id))
-                add_chunk(db, space_id, chunk.chunk_id, vector)
+                renew_chunk(db, space_id, chunk.chunk_id, vector)
                 stored += 1
     return stored
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +53,13 @@ class DocumentRow(DocumentColumns):
     title_given: bool = True
     name_given: bool = True
     """Whether somebody gave it its title, and its file name. Otherwise they are made of its text, and no names."""
+
+
+class _OldChunk(NamedTuple):
+    id: int
+    embed_key: bytes
+    text: str
+    terms_hash: bytes
 
 
 class KnownDocument(NamedTuple):
@@ -248,31 +256,44 @@ def _put_chunks(
     chunks: Sequence[ChunkRow],
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
-    old: dict[bytes, list[tuple[int, bytes]]] = {}
-    for chunk_id, key, terms_hash in db.execute(
-        "SELECT id, embed_key, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC",
-        (document_id,),
+    by_key: dict[bytes, list[_OldChunk]] = {}
+    by_text: dict[str, list[_OldChunk]] = {}
+    for row in db.execute(
+        "SELECT id, embed_key, text, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC", (document_id,)
     ):
-        old.setdefault(key, []).append((chunk_id, terms_hash))
-    for ordinal, chunk in enumerate(chunks, -sum(chunk.of_fields for chunk in chunks)):
-        same = old.get(chunk.embed_key)
-        if same:
-            _keep_chunk(db, *same.pop(), ordinal, chunk)
+        by_key.setdefault(row[1], []).append(_OldChunk(*row))
+    kept = [rows.pop() if (rows := by_key.get(chunk.embed_key)) else None for chunk in chunks]
+    for left in [old for rows in by_key.values() for old in rows]:
+        by_text.setdefault(left.text, []).append(left)
+    for ordinal, chunk, same in zip(count(-sum(chunk.of_fields for chunk in chunks)), chunks, kept, strict=False):
+        # With other tags or another title, a text is near enough to keep its vector until it has another.
+        if same or (same := rows.pop() if (rows := by_text.get(chunk.text)) else None):
+            _keep_chunk(db, same, ordinal, chunk, cached)
         else:
             _insert_chunk(db, document_id, ordinal, chunk, cached)
-    _remove_chunks(db, [chunk_id for rows in old.values() for chunk_id, _ in rows])
+    _remove_chunks(db, [old.id for rows in by_text.values() for old in rows])
 
 
-def _keep_chunk(db: Database, chunk_id: int, old_hash: bytes, ordinal: int, chunk: ChunkRow) -> None:
+def _keep_chunk(
+    db: Database, old: _OldChunk, ordinal: int, chunk: ChunkRow, cached: Mapping[int, Mapping[bytes, Vector]]
+) -> None:
     terms_hash = _terms_hash(chunk)
+    renewed = chunk.embed_key != old.embed_key
+    if renewed:
+        vocabulary.remove_chunk(db, old.id)
     db.execute(
-        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, tokens = ?, terms_hash = ?"
-        " WHERE id = ?",
-        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.tokens, terms_hash, chunk_id),
-    )
-    if terms_hash != old_hash:
+        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, tokens = ?, context = ?,"
+        " embed_key = ?, terms_hash = ? WHERE id = ?",
+        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.tokens, chunk.context,
+         chunk.embed_key, terms_hash, old.id),
+    )  # fmt: skip
+    if renewed:
+        vocabulary.add_chunk(db, old.id)
+        for space_id, vectors in cached.items():
+            spaces.renew_chunk(db, space_id, old.id, vectors.get(chunk.embed_key))
+    if terms_hash != old.terms_hash:
         assignments = ", ".join(f"{column} = ?" for column in _FTS_COLUMNS.split(", "))
-        db.execute(f"UPDATE chunk_fts SET {assignments} WHERE rowid = ?", (*chunk.terms, chunk_id))
+        db.execute(f"UPDATE chunk_fts SET {assignments} WHERE rowid = ?", (*chunk.terms, old.id))
 
 
 def _insert_chunk(

@@ -8,12 +8,13 @@ words than the note's, a few shared words are chance.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import NamedTuple
 
 from vault_index.config.schema import RankingConfig
+from vault_index.fields import NO_PASSAGE, NOT_SEARCHED, scalars
 from vault_index.query.ranking.passages import (
     Matches,
     Passage,
@@ -23,13 +24,14 @@ from vault_index.query.ranking.passages import (
     union,
 )
 from vault_index.query.ranking.retrieval import Evidence
-from vault_index.store.records import ChunkRecord
+from vault_index.store.records import ChunkRecord, StoredDocument
 
 TEXT, VECTOR, NAME, PASSAGE = 0.15, 0.5, 0.3, 0.45
 _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times what the best coverage lacks of 1."""
 _BEST_TEXTS = 3
 _MOST_CALLED = 12
+_FEW_SPACES = 2  # longer values of a frontmatter are passages
 _SECOND = 0.4
 """A second passage of a chunk is a hit if it matches a term and its coverage exceeds 40 % of the chunk's best."""
 _DAY = 86_400.0
@@ -243,7 +245,7 @@ class _MatchedPassage(NamedTuple):
 
 
 def _matched_passages(chunks: Sequence[ChunkRecord], matcher: TermMatcher) -> list[_MatchedPassage]:
-    names = {chunk.chunk_id: " ".join((chunk.document.title, *chunk.headings)) for chunk in chunks}
+    names = {one.chunk_id: " ".join((one.document.title, *one.headings, *_beside(one.document))) for one in chunks}
     texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
     lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
@@ -262,6 +264,14 @@ def _matched_passages(chunks: Sequence[ChunkRecord], matcher: TermMatcher) -> li
             found.append(_MatchedPassage(chunk, passage, here, covered, bool(here) or asked))
             asked = passage.is_question and bool(here)
     return found
+
+
+def _beside(document: StoredDocument) -> Iterator[str]:
+    """What the frontmatter says that no passage does: of a note words like `status: done`."""
+    if document.frontmatter_json != "{}":
+        for key, value in document.frontmatter.items():
+            if key in NO_PASSAGE or (document.kind == "note" and key not in NOT_SEARCHED):
+                yield from (text for text in scalars(value) if text.count(" ") < _FEW_SPACES)
 
 
 def _matches(lines: Sequence[Matches], start: int, passage: Passage) -> Matches:
