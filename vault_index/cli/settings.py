@@ -11,6 +11,7 @@ from vault_index.errors import UsageError
 
 if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Config, SourceConfig
+    from vault_index.config.edit import Judge
 
 _KEY = argument(
     "key", metavar="KEY", help="section.key, as search.limit; with --source NAME a key of that source, as exclude"
@@ -31,13 +32,25 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value, set_value
 
     home = home_of(options)
-    set_value(home, args["key"], args["value"], options.source or "")
+    set_value(home, args["key"], args["value"], options.source or "", _judge(args["key"]))
     reload_daemon(options)
     value = get_value(home, args["key"], options.source or "", {})
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     show_value(options, "config_set", {"key": args["key"], "value": value}, f"{args['key']} = {shown}")
     if args["key"].startswith("embedding."):
         remark(options, "Vectors of another model are made by: vault-index embed (--plan tells what it costs)")
+
+
+def _judge(key: str) -> "Judge | None":
+    return can_embed if key.startswith("embedding.") else None
+
+
+def can_embed(config: "Config") -> None:
+    """Raises ConfigError, EmbedderError where the provider has no such model."""
+    from vault_index.embeddings.spaces import check_model
+
+    if config.embedding.provider == "local":
+        check_model(config.embedding)
 
 
 @takes()
@@ -54,7 +67,7 @@ def run_config_list(options: Options, args: dict[str, Any]) -> None:
 def run_config_delete(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import delete_value
 
-    deleted = delete_value(home_of(options), args["key"], options.source or "")
+    deleted = delete_value(home_of(options), args["key"], options.source or "", _judge(args["key"]))
     if deleted:
         reload_daemon(options)
     text = f"{args['key']} has its default again" if deleted else f"{args['key']} was not set"
@@ -108,7 +121,7 @@ def run_source_add(options: Options, args: dict[str, Any]) -> None:
     name = args.get("name") or options.source or ""
     known = same_source(home_of(options), name, absolute(args["path"]), settings)
     source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
-    reload_daemon(options, source.name)
+    reload_daemon(options)
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
     done = f"{source.name} is there already" if known else f"added {source.name}"
     show_value(options, "source_add", answer, f"{done}: {source.path}")

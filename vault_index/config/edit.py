@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,6 +20,7 @@ from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_m
 
 Origin = Literal["default", "file", "environment"]
 Value = str | int | float | bool | list[str] | None
+Judge = Callable[[Config], object]
 
 
 class Setting(NamedTuple):
@@ -66,8 +67,11 @@ def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str]
     return _shown(field, getattr(values, field.name))
 
 
-def set_value(home: Home, key: str, text: str, source: str = "") -> None:
-    """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`."""
+def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge | None = None) -> None:
+    """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`.
+
+    `possible` raises where the configuration would be one that is right in itself and yet cannot work.
+    """
     document = _document(home)
     section, field = _address(key, source, _names_only(document))
     try:
@@ -80,11 +84,12 @@ def set_value(home: Home, key: str, text: str, source: str = "") -> None:
     for name in section:
         table = table.setdefault(name, tomlkit.table())
     table[field.name] = value
-    _write(home, document)
+    _write(home, document, possible)
 
 
-def delete_value(home: Home, key: str, source: str = "") -> bool:
-    """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
+def delete_value(home: Home, key: str, source: str = "", possible: Judge | None = None) -> bool:
+    """Take one setting out of the file, so that its default holds again; False when the file did not name it.
+    `possible` as for `set_value`."""
     document = _document(home)
     parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
     table: Any = document
@@ -98,7 +103,7 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
     del table[parts[-1]]
     if len(parts) == 2 and isinstance(table, Table) and not table.as_string().strip():
         del document[parts[0]]
-    _write(home, document)
+    _write(home, document, possible)
     return True
 
 
@@ -145,8 +150,15 @@ def remove_source(home: Home, name: str) -> None:
     _write(home, document)
 
 
-def create_config(home: Home, vault: str | Path, provider: str | None = None, memory_dir: str | None = None) -> SetUp:
-    """Write the first configuration, or add the vault to the one there is. What is set already stays unless given."""
+def create_config(
+    home: Home,
+    vault: str | Path,
+    provider: str | None = None,
+    memory_dir: str | None = None,
+    possible: Judge | None = None,
+) -> SetUp:
+    """Write the first configuration, or add the vault to the one there is. What is set already stays unless given.
+    `possible` as for `set_value`."""
     root = _existing_folder(vault)
     try:
         text = read_text(home)
@@ -164,7 +176,7 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
             document.setdefault(section, tomlkit.table())[key] = value
     known = same_source(home, "", root, {})
     name = known.name if known else _put_source(document, "", root)
-    _write(home, document)
+    _write(home, document, possible)
     return SetUp(name, created=False, added=known is None)
 
 
@@ -228,10 +240,12 @@ def _document(home: Home) -> tomlkit.TOMLDocument:
         raise ConfigError(f"{home.config_file}: not valid TOML: {error}", "correct the file by hand") from error
 
 
-def _write(home: Home, document: tomlkit.TOMLDocument) -> Config:
+def _write(home: Home, document: tomlkit.TOMLDocument, possible: Judge | None = None) -> Config:
     """Write the document if the configuration it makes is right as a whole."""
     text = tomlkit.dumps(document)
     config = parse_config(text, home, {})
+    if possible is not None:
+        possible(parse_config(text, home, os.environ))
     write_text(home.config_file, text)
     return config
 

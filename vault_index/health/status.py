@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from vault_index.config import Config, EmbeddingConfig
-from vault_index.embeddings.spaces import ENGLISH, INSTALL_MULTILINGUAL, configured_space, multilingual_is_installed
+from vault_index.embeddings.spaces import (
+    ENGLISH,
+    INSTALL_MULTILINGUAL,
+    check_model,
+    configured_space,
+    multilingual_is_installed,
+)
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
 from vault_index.health.figures import bytes_of, pending, spent_days
@@ -73,6 +79,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
         problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.sources, sources)]
+    problems += _impossible(config.embedding)
     # What stopped the embedder is remembered, and may be found again: it is named once.
     return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
 
@@ -152,8 +159,10 @@ def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
     serving = serving_space(reader) if reader is not None else None
     if reader is None or serving is None:
         return EmbedderStatus(settings.provider, settings.model, settings.dimensions, False)
-    space, ready = serving.space, reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
-    return EmbedderStatus(space.provider, space.model, space.dimensions, ready, _advice(reader, settings))
+    space, possible = serving.space, not any(_impossible(settings))
+    ready = possible and reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
+    advice = _advice(reader, settings) if possible else ""
+    return EmbedderStatus(space.provider, space.model, space.dimensions, ready, advice)
 
 
 def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
@@ -208,6 +217,15 @@ def _gone(sources: Sequence[Source], known: Sequence[SourceStatus]) -> Iterator[
         if reason and (rows.documents or not reason.endswith(EMPTY)):
             message = f"source {source.config.name!r}: {reason}"
             yield Problem("source_vanished", message, f"its rows are kept; {source.remedy}")
+
+
+def _impossible(settings: EmbeddingConfig) -> Iterator[Problem]:
+    """A model that is not here, as a file that was edited by hand may name."""
+    try:
+        if settings.provider == "local":
+            check_model(settings)
+    except VaultIndexError as error:
+        yield Problem(error.code, error.message, error.hint)
 
 
 def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem]:
