@@ -1,16 +1,17 @@
 """`config` and `source`: read and change the settings and the vaults that are indexed."""
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, takes
 from vault_index.cli.client import home_of
 from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, VaultIndexError
 
 if TYPE_CHECKING:  # spares the import of the configuration
-    from vault_index.config import Config, SourceConfig
+    from vault_index.config import Config, Home, SourceConfig
     from vault_index.config.edit import Judge
 
 _KEY = argument(
@@ -38,18 +39,29 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     show_value(options, "config_set", {"key": args["key"], "value": value}, f"{args['key']} = {shown}")
     if args["key"].startswith("embedding."):
-        remark(options, "Vectors of another model are made by: vault-index embed (--plan tells what it costs)")
+        remark(options, _next_step(home))
+
+
+def _next_step(home: "Home") -> str:
+    from vault_index.config import load_config
+
+    try:
+        can_embed(load_config(home))
+    except VaultIndexError as error:
+        return f"Not yet: {error.in_one_line}"
+    return "Vectors of another model are made by: vault-index embed (--plan tells what it costs)"
 
 
 def _judge(key: str) -> "Judge | None":
-    return can_embed if key.startswith("embedding.") else None
+    return partial(can_embed, key=key) if key.startswith("embedding.") else None
 
 
-def can_embed(config: "Config") -> None:
+def can_embed(config: "Config", key: str = "embedding.provider") -> None:
     """Raises ConfigError, EmbedderError where the provider has no such model."""
     from vault_index.embeddings.spaces import check_model
 
-    if config.embedding.provider == "local":
+    # Whoever has named a server may name its model before the provider.
+    if config.embedding.provider == "local" and (key == "embedding.provider" or not config.embedding.base_url):
         check_model(config.embedding)
 
 

@@ -120,7 +120,7 @@ def _put_source(
     sources = document.get("sources", {})
     if name in sources:
         raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
-    name = name or free_name(root, list(sources))
+    name = name or free_name(root, [*sources, "opencode"])
     table = tomlkit.table()
     table["path"] = str(root)
     for key, value in (settings or {}).items():
@@ -163,7 +163,7 @@ def create_config(
     try:
         text = read_text(home)
     except NotSetUpError:
-        name = free_name(root, ())
+        name = free_name(root, ["opencode"])  # as the sessions are called
         text = first_config(name, root, provider or "local", memory_dir or "80-memory")
         parse_config(text, home, {})
         write_text(home.config_file, text)

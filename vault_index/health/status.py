@@ -30,7 +30,7 @@ from vault_index.results.status import (
     WatchStatus,
 )
 from vault_index.runtime import Runtime
-from vault_index.sources.source import EMPTY, Source
+from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of, spread_texts
 from vault_index.store.reader import IndexReader
@@ -214,7 +214,7 @@ def _gone(sources: Sequence[Source], known: Sequence[SourceStatus]) -> Iterator[
     """Sources that are not there; an empty folder that never had documents is."""
     for source, rows in zip(sources, known, strict=True):
         reason = source.missing()
-        if reason and (rows.documents or not reason.endswith(EMPTY)):
+        if reason and (rows.documents or not reason.endswith((EMPTY, YET))):
             message = f"source {source.config.name!r}: {reason}"
             yield Problem("source_vanished", message, f"its rows are kept; {source.remedy}")
 

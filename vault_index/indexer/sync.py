@@ -18,7 +18,7 @@ from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
 from vault_index.sources.mounts import numbering
 from vault_index.sources.names import is_readable_name, shown_name, spellings
-from vault_index.sources.source import EMPTY, Source
+from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.cache import Cache
 from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
@@ -110,7 +110,8 @@ class Synchroniser:
             scan, known = scan._replace(vanished=False), self._writer.known(name)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
-            self._add(problems=(Problem("source_vanished", kept, source.remedy),))
+            problem = Problem("source_vanished", kept, source.remedy)
+            self._add(problems=(problem,) if known or not scan.reason.endswith(YET) else ())
             return
         answered = {ref.path for ref in scan.refs}
         if "" not in places:

@@ -90,7 +90,7 @@ def _sources(sources: Sequence[Record]) -> Table:
 def _coverage(source: Record) -> str:
     found, current = source.get("found"), source.get("current", 0)
     if found is None:
-        return "gone"
+        return "none yet" if source["kind"] == "opencode" and not source["documents"] else "gone"
     return "all" if found == current == source["documents"] else f"{current:,} of {found:,}"
 
 
