@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from vault_index.config import Config, EmbeddingConfig
@@ -14,10 +14,10 @@ from vault_index.embeddings.spaces import (
     configured_space,
     multilingual_is_installed,
 )
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.errors import NotFoundError, NotSetUpError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
 from vault_index.health.figures import bytes_of, pending, spent_days
-from vault_index.models import Fault, as_indexed
+from vault_index.models import Fault, FileStamp, as_indexed
 from vault_index.results.base import Problem
 from vault_index.results.status import (
     DaemonStatus,
@@ -67,8 +67,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
     home, config = runtime.home, runtime.config
     problems = list(surrounding_problems(home, config, daemon))
     spent: tuple[SpentDay, ...] = ()
-    index, embedder = IndexStatus(0, 0, 0, 0, bytes_of(home)), _embedder(config, None)
-    sources = [_source(source) for source in runtime.sources]
+    embedder = _embedder(config, None)
     try:
         with runtime.pool.lend() as connections, connections.reader.snapshot():
             reader = connections.reader
@@ -78,6 +77,8 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
+        index = IndexStatus(0, 0, 0, 0, bytes_of(home), unreadable=not isinstance(error, NotSetUpError))
+        sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in runtime.sources]
         problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.sources, sources)]
     problems += _impossible(config.embedding)
     # What stopped the embedder is remembered, and may be found again: it is named once.
@@ -192,18 +193,17 @@ def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceS
     counts = source_counts(reader)
     failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
     return [
-        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(reader, source))
+        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source))
         for source in sources
         for name in (source.config.name,)
     ]
 
 
-def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
+def _coverage(known: Mapping[str, FileStamp], source: Source) -> tuple[int | None, int]:
     """How many documents there are now, and how many of them are indexed as they are."""
     scan = source.scan_places([""])
     if scan.vanished:
         return None, 0
-    known = stamps(reader, source.config.name)
     return len(scan.refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in scan.refs)
 
 

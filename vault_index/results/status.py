@@ -97,6 +97,8 @@ class IndexStatus:
     vectors: int
     pending: int
     bytes: int
+    unreadable: bool = field(default=False, metadata={WHEN_ASKED: True})
+    """There is one, and it cannot be read: nobody knows what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
