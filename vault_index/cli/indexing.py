@@ -27,20 +27,18 @@ if TYPE_CHECKING:  # spares the import of the configuration
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
     from vault_index.cli.daemon import reload_daemon  # only here: `sync` is not to pay for a socket
-    from vault_index.cli.settings import can_embed
     from vault_index.config.edit import create_config, set_value
 
     home = home_of(options)
     vault = args.get("vault") or _vault(home.config_file.exists())
     answer: dict[str, Any] = {"config": str(home.config_file), "source": None, "vault": None}
     if vault:
-        judge = can_embed if "provider" in args else None
-        done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"), judge)
+        done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"))
         answer |= {"source": done.source, "vault": absolute(vault), "created": done.created, "added": done.added}
     else:
         for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
             if option in args:
-                set_value(home, key, args[option], possible=can_embed)
+                set_value(home, key, args[option])
     answer["opencode"] = _sessions(options, wanted="no_opencode" not in args)
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):

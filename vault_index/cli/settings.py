@@ -1,7 +1,6 @@
 """`config` and `source`: read and change the settings and the vaults that are indexed."""
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, takes
@@ -12,7 +11,6 @@ from vault_index.errors import UsageError, VaultIndexError
 
 if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Config, Home, SourceConfig
-    from vault_index.config.edit import Judge
 
 _KEY = argument(
     "key", metavar="KEY", help="section.key, as search.limit; with --source NAME a key of that source, as exclude"
@@ -33,7 +31,8 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value, set_value
 
     home = home_of(options)
-    set_value(home, args["key"], args["value"], options.source or "", _judge(args["key"]))
+    judge = _choose_model if args["key"] in ("embedding.model", "embedding.dimensions") else None
+    set_value(home, args["key"], args["value"], options.source or "", judge)
     reload_daemon(options)
     value = get_value(home, args["key"], options.source or "", {})
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -46,22 +45,23 @@ def _next_step(home: "Home") -> str:
     from vault_index.config import load_config
 
     try:
-        can_embed(load_config(home))
+        _check_model(load_config(home))
     except VaultIndexError as error:
         return f"Not yet: {error.in_one_line}"
     return "Vectors of another model are made by: vault-index embed (--plan tells what it costs)"
 
 
-def _judge(key: str) -> "Judge | None":
-    return partial(can_embed, key=key) if key.startswith("embedding.") else None
+def _choose_model(config: "Config") -> None:
+    """As `_check_model`; but with the address of a server its model may be named before the provider."""
+    if not config.embedding.base_url:
+        _check_model(config)
 
 
-def can_embed(config: "Config", key: str = "embedding.provider") -> None:
-    """Raises ConfigError, EmbedderError where the provider has no such model."""
+def _check_model(config: "Config") -> None:
+    """Raises ConfigError, EmbedderError where the local embedder has no such model."""
     from vault_index.embeddings.spaces import check_model
 
-    # Whoever has named a server may name its model before the provider.
-    if config.embedding.provider == "local" and (key == "embedding.provider" or not config.embedding.base_url):
+    if config.embedding.provider == "local":
         check_model(config.embedding)
 
 
@@ -79,11 +79,13 @@ def run_config_list(options: Options, args: dict[str, Any]) -> None:
 def run_config_delete(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import delete_value
 
-    deleted = delete_value(home_of(options), args["key"], options.source or "", _judge(args["key"]))
+    deleted = delete_value(home_of(options), args["key"], options.source or "")
     if deleted:
         reload_daemon(options)
     text = f"{args['key']} has its default again" if deleted else f"{args['key']} was not set"
     show_value(options, "config_delete", {"key": args["key"], "deleted": deleted}, text)
+    if deleted and args["key"].startswith("embedding."):
+        remark(options, _next_step(home_of(options)))
 
 
 @takes()
@@ -133,11 +135,11 @@ def run_source_add(options: Options, args: dict[str, Any]) -> None:
     name = args.get("name") or options.source or ""
     known = same_source(home_of(options), name, absolute(args["path"]), settings)
     source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
-    reload_daemon(options)
+    daemon = reload_daemon(options)
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
     done = f"{source.name} is there already" if known else f"added {source.name}"
     show_value(options, "source_add", answer, f"{done}: {source.path}")
-    remark(options, "Index it with: vault-index sync")
+    remark(options, "The daemon indexes it now" if daemon else "Index it with: vault-index sync")
 
 
 @takes(argument("name", metavar="NAME", help="the source to forget; its files stay"))
@@ -150,8 +152,9 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
             "the sessions of OpenCode are no section of their own", "vault-index config set opencode.enabled false"
         )
     remove_source(home_of(options), args["name"])
-    reload_daemon(options)
+    daemon = reload_daemon(options)
     show_value(
         options, "source_remove", {"name": args["name"], "removed": True}, f"removed {args['name']}; its files stay"
     )
-    remark(options, "The next sync takes its notes out of the index: vault-index sync")
+    if not daemon:
+        remark(options, "The next sync takes its notes out of the index: vault-index sync")

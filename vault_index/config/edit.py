@@ -87,9 +87,8 @@ def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge
     _write(home, document, possible)
 
 
-def delete_value(home: Home, key: str, source: str = "", possible: Judge | None = None) -> bool:
-    """Take one setting out of the file, so that its default holds again; False when the file did not name it.
-    `possible` as for `set_value`."""
+def delete_value(home: Home, key: str, source: str = "") -> bool:
+    """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
     document = _document(home)
     parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
     table: Any = document
@@ -103,7 +102,7 @@ def delete_value(home: Home, key: str, source: str = "", possible: Judge | None 
     del table[parts[-1]]
     if len(parts) == 2 and isinstance(table, Table) and not table.as_string().strip():
         del document[parts[0]]
-    _write(home, document, possible)
+    _write(home, document)
     return True
 
 
@@ -150,15 +149,8 @@ def remove_source(home: Home, name: str) -> None:
     _write(home, document)
 
 
-def create_config(
-    home: Home,
-    vault: str | Path,
-    provider: str | None = None,
-    memory_dir: str | None = None,
-    possible: Judge | None = None,
-) -> SetUp:
-    """Write the first configuration, or add the vault to the one there is. What is set already stays unless given.
-    `possible` as for `set_value`."""
+def create_config(home: Home, vault: str | Path, provider: str | None = None, memory_dir: str | None = None) -> SetUp:
+    """Write the first configuration, or add the vault to the one there is. What is set already stays unless given."""
     root = _existing_folder(vault)
     try:
         text = read_text(home)
@@ -176,7 +168,7 @@ def create_config(
             document.setdefault(section, tomlkit.table())[key] = value
     known = same_source(home, "", root, {})
     name = known.name if known else _put_source(document, "", root)
-    _write(home, document, possible)
+    _write(home, document)
     return SetUp(name, created=False, added=known is None)
 
 
