@@ -158,3 +158,13 @@ def test_a_file_that_says_nothing_of_sessions_is_told_of_them_once(
 def test_a_vault_is_not_called_as_the_sessions_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "OpenCode").mkdir()
     assert run(capsys, "init", str(tmp_path / "OpenCode"), "--provider", "none")["source"] == "opencode-2"
+
+
+def test_files_that_are_left_out_are_not_passed_over_in_silence(
+    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
+    assert "vault-index status" not in capsys.readouterr().err
+    (vault / "latin.md").write_bytes(b"# Caf\xe9\n")
+    assert main(["init", "--human"]) == 0
+    assert "There is more to be told of some files: vault-index status" in capsys.readouterr().err

@@ -48,8 +48,11 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     if "no_sync" not in args:
         report = _work(options, "sync", {"embed": False} if "embed" in args else {})
     show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
-    if report and (advice := call(options, "status", {})["embedder"].get("advice")):
+    status = call(options, "status", {}) if report else {"embedder": {}, "problems": ()}
+    if advice := status["embedder"].get("advice"):
         remark(options, f"{advice[0].upper()}{advice[1:]}")
+    if len(status["problems"]) > len(report.get("problems", ())):
+        remark(options, "There is more to be told of some files: vault-index status")
     return _exit_code(options, "init", report)
 
 

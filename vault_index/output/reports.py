@@ -87,7 +87,7 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
 def _coverage(source: Record) -> str:
     found, current = source.get("found"), source.get("current", 0)
     if found is None:
-        return "none yet" if source["kind"] == "opencode" and not source["documents"] else "gone"
+        return "gone" if source["documents"] else "none yet"
     return "all" if found == current == source["documents"] else f"{current:,} of {found:,}"
 
 
