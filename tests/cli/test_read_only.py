@@ -42,7 +42,7 @@ def test_status_and_doctor_do_not_say_that_nothing_is_there(home: Path, vault: P
     for command in ("status", "doctor"):
         problems = json.loads(asked(home, command, "--json").stdout)["problems"]
         assert [one["message"] for one in problems] == [f"{home} cannot be written, and even a question needs that"]
-    assert json.loads(asked(home, "status", "--json").stdout)["index"]["unreadable"] is True
+    assert json.loads(asked(home, "status", "--json").stdout)["index"]["documents"] is None
 
 
 def test_before_the_first_sync_the_vault_is_not_gone(

@@ -77,7 +77,8 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
-        index = IndexStatus(0, 0, 0, 0, bytes_of(home), unreadable=not isinstance(error, NotSetUpError))
+        none = 0 if isinstance(error, NotSetUpError) else None
+        index = IndexStatus(none, none, none, none, bytes_of(home))
         sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in runtime.sources]
         problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.sources, sources)]
     problems += _impossible(config.embedding)

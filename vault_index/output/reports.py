@@ -43,10 +43,10 @@ def _status(status: Record, width: int) -> Blocks:
         return _privacy(status)
     daemon, index, embedder, watch = (status[key] for key in ("daemon", "index", "embedder", "watch"))
     since = f" since {moment(daemon['since'])}" if daemon["since"] else ""
-    known, pending = not index.get("unreadable"), _number(index["pending"], ", {:,} pending")
-    held = (
-        f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {index['vectors']:,} vectors"
-    )
+    known, held = index["documents"] is not None, "cannot be read, see below"
+    if known:
+        held = f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}"
+        held += f", {index['vectors']:,} vectors{_number(index['pending'], ', {:,} pending')}"
     days = status.get("spent") or ()
     pairs = [
         ("daemon", f"running{since} (pid {daemon['pid']})" if daemon["running"] else "not running (vault-index watch)"),
@@ -57,7 +57,7 @@ def _status(status: Record, width: int) -> Blocks:
             watch["last_reconcile"] and f"last comparison {moment(watch['last_reconcile'])}",
             _number(watch["missed"], "{:,} missed"),
         )),
-        ("index", held + pending if known else "cannot be read, see below"),
+        ("index", held),
         ("size", size(index["bytes"])),
         ("embedder", _joined(
             embedder["provider"], embedder["model"], _number(embedder["dimensions"], "{} dimensions"),

@@ -92,13 +92,13 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    documents: int
-    chunks: int
-    vectors: int
-    pending: int
+    """The counts are null where there is an index that cannot be read: nobody knows what it holds."""
+
+    documents: int | None
+    chunks: int | None
+    vectors: int | None
+    pending: int | None
     bytes: int
-    unreadable: bool = field(default=False, metadata={WHEN_ASKED: True})
-    """There is one, and it cannot be read: nobody knows what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
