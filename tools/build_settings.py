@@ -30,7 +30,7 @@ vault-index source add ~/Work/Notes
 ```
 
 An environment variable overrides the file, an option of the command overrides both. A running daemon reads a changed
-file when it gets SIGHUP, which `config set` and `source add` send it.
+file when it gets SIGHUP, and before `config set` and `source add` return.
 
 ## Every key, with its default
 

@@ -121,3 +121,50 @@ def test_sessions_are_no_section_that_could_be_removed(
     run(capsys, "init", str(vault), "--provider", "none", "--no-sync")
     assert main(["source", "remove", "opencode"]) == 2
     assert "opencode.enabled false" in capsys.readouterr().err
+
+
+def test_sessions_that_come_later_are_found(
+    home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    later = sessions.rename(sessions.with_name("later"))
+    assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
+    assert f"no sessions of OpenCode in {sessions} yet" in capsys.readouterr().err
+    status = run(capsys, "status")
+    assert (status["problems"], [row["documents"] for row in status["sources"]]) == ([], [2, 0])
+    assert run(capsys, "sync")["problems"] == []
+    assert main(["status", "--human"]) == 0
+    assert "none yet" in capsys.readouterr().out
+    later.rename(sessions)
+    assert run(capsys, "sync")["added"] == 4
+    sessions.rename(later)
+    (problem,) = run(capsys, "sync")["problems"]
+    assert (problem["code"], "its 4 documents are kept" in problem["message"]) == ("source_vanished", True)
+
+
+def test_a_file_that_says_nothing_of_sessions_is_told_of_them_once(
+    home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config.toml").write_text(f'[sources.vault]\npath = "{vault}"\n[embedding]\nprovider = "none"\n', "utf-8")
+    run(capsys, "sync")
+    (problem,) = run(capsys, "status")["problems"]
+    assert problem["code"] == "sessions_off"
+    assert main(["config", "set", "opencode.enabled", "false"]) == 0
+    capsys.readouterr()
+    assert run(capsys, "status")["problems"] == []
+    assert run(capsys, "sync")["scanned"] == 2
+
+
+def test_a_vault_is_not_called_as_the_sessions_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "OpenCode").mkdir()
+    assert run(capsys, "init", str(tmp_path / "OpenCode"), "--provider", "none")["source"] == "opencode-2"
+
+
+def test_files_that_are_left_out_are_not_passed_over_in_silence(
+    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
+    assert "vault-index status" not in capsys.readouterr().err
+    (vault / "latin.md").write_bytes(b"# Caf\xe9\n")
+    assert main(["init", "--human"]) == 0
+    assert "There is more to be told of some files: vault-index status" in capsys.readouterr().err

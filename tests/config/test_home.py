@@ -10,6 +10,7 @@ import pytest
 from tests.attacks import NOBODY, needs_root
 from vault_index.config import find_home, private_folder
 from vault_index.config.edit import write_text
+from vault_index.config.home import check_folder
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.runtime import Runtime
 
@@ -177,3 +178,12 @@ def test_a_folder_that_holds_a_configuration_may_be_shared(tmp_path: Path) -> No
     (tmp_path / "dotfiles").chmod(0o775)
     write_text(tmp_path / "dotfiles/config.toml", "")
     assert (tmp_path / "dotfiles").stat().st_mode & 0o777 == 0o775
+
+
+def test_a_file_is_no_folder_and_keeps_its_mode(tmp_path: Path) -> None:
+    """As /dev/null, which everybody writes to."""
+    (tmp_path / "file").touch()
+    (tmp_path / "file").chmod(0o666)
+    with pytest.raises(UsageError, match="is a file, not a folder"):
+        check_folder(tmp_path / "file")
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666

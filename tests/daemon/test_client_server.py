@@ -1,5 +1,6 @@
 """Client and server over a real socket: answers, errors, progress, size, unicode, crowds and garbage."""
 
+import contextlib
 import json
 import os
 import socket
@@ -323,10 +324,60 @@ def test_a_daemon_that_hangs_later(path: Path) -> None:
     server.start()
     client = connect(path, silence=0.05)
     assert client is not None
-    with client, pytest.raises(BusyError, match="did not answer"):
+    with client, pytest.raises(BusyError, match="does not answer any more"):
         client.call("search")
     go.set()
     server.stop()
+
+
+def test_a_daemon_that_is_slow_is_waited_for_and_one_that_hangs_is_not(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it answers others, it works; silence to everybody is the end, long before the time is up."""
+    pings: list[int] = []
+    hangs, go = threading.Event(), threading.Event()
+
+    def slow(request: Request, _progress: Progress) -> dict[str, Any]:
+        if request.method == "ping":
+            pings.append(1)
+            if hangs.is_set():
+                go.wait(10)
+            return {"pid": 1}
+        until(lambda: len(pings) > 3)  # asked for meanwhile
+        hangs.set()
+        if request.method == "stuck":
+            go.wait(10)
+        return {"done": True}
+
+    monkeypatch.setattr("vault_index.daemon.client.LOOK_SECONDS", 0.05)
+    server = Server(path, slow)
+    server.start()
+    for method in ("work", "stuck"):
+        hangs.clear()
+        client = connect(path, silence=3600)
+        assert client is not None
+        with client:
+            if method == "work":
+                assert client.call(method, reading=True) == {"done": True}
+            else:
+                with pytest.raises(BusyError, match="does not answer any more"):
+                    client.call(method, reading=True)
+    go.set()
+    server.stop()
+
+
+def test_a_daemon_before_which_too_many_wait(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
+        deaf.bind(str(path))
+        deaf.listen(0)
+        with contextlib.ExitStack() as waiting:
+
+            def crowd() -> None:
+                while client := connect(path):
+                    waiting.enter_context(client)
+
+            with pytest.raises(Unreachable):
+                crowd()
 
 
 @pytest.mark.parametrize("reply", [b"", b"hello\n", b"7\n", b"{}\n", b'{"id": 1, "result": {'])

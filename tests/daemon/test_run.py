@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -257,6 +258,22 @@ def test_a_watch_that_dies_each_time_is_not_begun_in_a_circle(place: Place) -> N
     log = place.log()
     assert log.count("event=watching") <= log.count("watch died, begun again") + 3
     assert place.found("aardvark") == {"a.md"}
+
+
+def test_sources_that_come_later_are_found(place: Place, tmp_path: Path) -> None:
+    later, sessions = tmp_path / "later", tmp_path / "share/opencode"
+    place.configure(place.vault, later)
+    with place.home.config_file.open("a", encoding="utf-8") as config:
+        config.write("[opencode]\nenabled = true\n")
+    place.started(XDG_DATA_HOME=str(sessions.parent), WATCHDOG_USEC="200000")  # looks every 0.1 seconds
+    assert [problem["code"] for problem in place.ask("status")["problems"]] == ["source_vanished"]
+    later.mkdir()
+    (later / "b.md").write_text("the buffalo", "utf-8")
+    until(lambda: place.found("buffalo") == {"b.md"})
+    sessions.mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[2] / "fixtures/opencode/opencode.db", sessions)
+    until(lambda: [source["documents"] for source in place.ask("status")["sources"]] == [1, 1, 4])
+    assert place.ask("status")["problems"] == []
 
 
 HANGING_SHARE = """

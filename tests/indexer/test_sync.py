@@ -425,3 +425,18 @@ def test_a_name_that_is_not_utf_8_is_named_and_keeps_no_other_out(tmp_path: Path
         (vault / bad).rename(vault / "better.md")
         index.sync([vault / bad, vault / "better.md"])
         assert (told(), paths(index, "heron")) == ({"sub/d\\xff"}, ["better.md", "good.md"])
+
+
+def test_frontmatter_that_cannot_be_read_is_named_when_its_file_is_read(tmp_path: Path) -> None:
+    broken = "---\ntitle: Use WAL: readers\ntags: [a, b\n---\nNarwhals.\n"
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"80-memory/decision/x.md": broken, **NOTES})
+        (problem,) = index.sync().problems
+        assert problem.code == "frontmatter"
+        assert problem.message.startswith("80-memory/decision/x.md:2: frontmatter cannot be read: ")
+        assert "in quotes" in problem.hint
+        assert index.sync().problems == ()  # from now on `status` names it
+        assert [one.code for one in index.status().problems] == ["frontmatter"]
+        write(tmp_path / "vault", {f"{name}.md": broken for name in "pqr"})
+        (problem,) = index.sync().problems
+        assert problem.message.endswith("; 2 more of the kind are in `vault-index status`")

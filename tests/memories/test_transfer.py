@@ -392,6 +392,21 @@ def test_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
         index.import_(tmp_path / "all.md")
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_an_observation_with_broken_frontmatter_is_taken_and_named(tmp_path: Path, dry_run: bool) -> None:
+    (tmp_path / "vault").mkdir()
+    fine = "---\ntype: decision\ntitle: Fine\n---\nWalruses.\n"
+    broken = "---\ntype: decision\ntitle: Use WAL: readers\n---\nNarwhals.\n"
+    write(tmp_path / "observations", {"a.md": fine, "b.md": broken})
+    with opened(tmp_path) as index:
+        answer = index.import_(tmp_path / "observations", dry_run=dry_run)
+    told = {one.title: one.details.get("warnings", []) for one in answer.results}
+    assert told["Fine"] == []
+    (warning,) = told["Use WAL: readers"]
+    assert warning.startswith("b.md:3: frontmatter cannot be read: ")
+    assert warning.endswith("; in quotes any value is plain text")
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     _, there = vaults(tmp_path)
     with opened(there) as index:

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { bounded, shared } from "../../vault_index/opencode_plugin/plugin/vault-index/guard.ts"
-import { commandLine, isOwnSocket } from "../../vault_index/opencode_plugin/plugin/vault-index/link.ts"
+import { ask, commandLine, isOwnSocket } from "../../vault_index/opencode_plugin/plugin/vault-index/link.ts"
 import { PLACE } from "../../vault_index/opencode_plugin/plugin/vault-index/place.ts"
 import { required, tools } from "../../vault_index/opencode_plugin/plugin/vault-index/tools.ts"
 
@@ -98,38 +98,116 @@ describe("a socket", () => {
   })
 })
 
+type Request = Record<string, any>
+type Reply = Record<string, unknown> | undefined
+interface Asked {
+  folder: string
+  requests: Request[]
+}
+
+/** With a daemon that replies as told (undefined: not at all), and a command that says where it runs and how. */
+async function withDaemon(reply: (request: Request) => Reply | Promise<Reply>, act: (asked: Asked) => Promise<void>) {
+  const folder = mkdtempSync(`${tmpdir()}/vx-`)
+  const was = { ...PLACE }
+  const requests: Request[] = []
+  const server = createServer((client) => {
+    client.on("error", () => {})
+    client.on("data", async (data) => {
+      for (const line of String(data).trim().split("\n")) {
+        const request = JSON.parse(line)
+        if (request.method !== "ping") requests.push(request)
+        const said = await reply(request)
+        if (said === undefined) return
+        client.write(JSON.stringify({ id: request.id, ...said }) + "\n")
+      }
+    })
+  })
+  try {
+    chmodSync(folder, 0o700)
+    writeFileSync(`${folder}/command`, '#!/bin/sh\necho "$PWD" "$@" $VAULT_INDEX_DAEMON\ncat\n', { mode: 0o700 })
+    await new Promise<void>((done) => server.listen(`${folder}/s`, done))
+    Object.assign(PLACE, { command: [`${folder}/command`], socket: `${folder}/s` })
+    Object.assign(shared, { hungUntil: 0 })
+    await act({ folder: realpathSync(folder), requests })
+  } finally {
+    Object.assign(PLACE, was)
+    server.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
 describe("a question", () => {
   test("says who asks and where, and is asked there of the command where the daemon is of an earlier version", async () => {
-    const folder = mkdtempSync(`${tmpdir()}/vx-`)
-    const was = { ...PLACE }
-    const asked: Record<string, any>[] = []
     const error = { code: "usage", message: "there is no method 'tool'", hint: "methods are add", exit_code: 2 }
-    const server = createServer((client) => {
-      client.on("data", (line) => {
-        const request = JSON.parse(String(line))
-        asked.push(request)
-        const reply = request.params.arguments.query === "old" ? { error } : { text: "of the daemon" }
-        client.write(JSON.stringify({ id: 1, ...reply }) + "\n")
-      })
-    })
-    try {
-      chmodSync(folder, 0o700)
-      writeFileSync(`${folder}/command`, '#!/bin/sh\necho "$PWD" "$@"\ncat\n', { mode: 0o700 })
-      await new Promise<void>((done) => server.listen(`${folder}/s`, done))
-      Object.assign(PLACE, { command: [`${folder}/command`], socket: `${folder}/s` })
-      const context = { sessionID: "ses_a", agent: "build", directory: realpathSync(folder) }
+    const reply = ({ method, params }: Request) =>
+      method === "ping" ? { result: {} } : params.arguments.query === "old" ? { error } : { text: "of the daemon" }
+    await withDaemon(reply, async ({ folder, requests }) => {
+      const context = { sessionID: "ses_a", agent: "build", directory: folder }
       expect(await tools.memory_search!.execute({ query: "wal", limit: "3" }, context)).toBe("of the daemon")
       const told = await tools.memory_search!.execute({ query: "old" }, context)
       const params = { name: "memory_search", arguments: { query: "wal", limit: "3" }, entered_by: "opencode/build" }
-      expect(asked.map((one) => one.method)).toEqual(["tool", "tool"])
-      expect(asked[0]!.params).toEqual({ ...params, directory: context.directory, session: "ses_a" })
+      expect(requests.map((one) => one.method)).toEqual(["tool", "tool"])
+      expect(requests[0]!.params).toEqual({ ...params, directory: folder, session: "ses_a" })
       const [first, ...input] = told.split("\n")
-      expect(first).toBe(`${context.directory} mcp --markdown --quiet --call`)
+      expect(first).toBe(`${folder} mcp --markdown --quiet --call off`)
       expect(JSON.parse(input.join(""))).toMatchObject({ ...params, arguments: { query: "old" }, session: "ses_a" })
-    } finally {
-      Object.assign(PLACE, was)
-      server.close()
-      rmSync(folder, { recursive: true })
+    })
+  })
+})
+
+describe("a daemon that hangs", () => {
+  const never = () => undefined
+
+  test("is not waited for, and for a while not asked again", async () => {
+    await withDaemon(never, async ({ folder, requests }) => {
+      const context = { sessionID: "ses_a", directory: folder }
+      for (const query of ["wal", "log"]) {
+        const told = await tools.memory_search!.execute({ query }, context)
+        expect(told.split("\n")[0]).toBe(`${folder} mcp --markdown --quiet --call off`)
+        expect(JSON.parse(told.split("\n")[1]!)).toMatchObject({ arguments: { query } })
+      }
+      expect(requests).toEqual([])
+    })
+  })
+
+  test("after it took the question is found out by another connection", async () => {
+    let asked = false
+    const reply = ({ method }: Request) => {
+      if (asked || method !== "ping") asked = true
+      return asked ? undefined : { result: {} }
     }
+    await withDaemon(reply, async ({ folder, requests }) => {
+      const told = await ask("search", { query: "wal", directory: folder }, { within: 60_000, format: "toon" })
+      expect(String(told).trim()).toBe(`${folder} search --toon --quiet -- wal off`)
+      expect(requests.length).toBe(1)
+    })
+  })
+
+  test("is told from one that works for long", async () => {
+    let pings = 0
+    let answer = (_: Reply) => {}
+    const later = new Promise<Reply>((resolve) => (answer = resolve))
+    const reply = ({ method }: Request) => {
+      if (method !== "ping") return later
+      pings += 1
+      if (pings === 3) answer({ text: "of the daemon" })
+      return { result: {} }
+    }
+    await withDaemon(reply, async () => {
+      expect(await ask("search", { query: "wal" }, { within: 60_000, format: "toon" })).toBe("of the daemon")
+    })
+  })
+
+  test("is not given up in the middle of writing, which is not done twice", async () => {
+    let asked = false
+    const reply = ({ method }: Request) => {
+      if (asked || method !== "ping") asked = true
+      return asked ? undefined : { result: {} }
+    }
+    await withDaemon(reply, async ({ requests }) => {
+      const told = ask("add", { text: "x" }, { within: 1500, format: "toon" })
+      await expect(told).rejects.toThrow("did not answer in time")
+      expect(requests.length).toBe(1)
+    })
   })
 })

@@ -61,4 +61,4 @@ METHODS = {
 
 READING = frozenset(name for name, method in METHODS.items() if not method.writes)
 WRITING = frozenset(METHODS) - READING
-QUICK_WRITES = frozenset(name for name in WRITING if not METHODS[name].long)
+LONG = frozenset(name for name in METHODS if METHODS[name].long)

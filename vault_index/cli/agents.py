@@ -186,8 +186,10 @@ def link_of(options: Options) -> "Link":
 def _program() -> tuple[str, ...]:
     """The command that starts this program from any folder."""
     beside = Path(sys.executable).parent / "vault-index"
-    for path in (Path(os.path.abspath(sys.argv[0])), beside):
-        if path.name in ("vault-index", "vx") and os.access(path, os.X_OK):
+    started = Path(os.path.abspath(sys.argv[0]))
+    # By `vx` as well: what that installs is what `vault-index` would.
+    for path in (started.with_name("vault-index"), started, beside):
+        if started.name in ("vault-index", "vx") and os.access(path, os.X_OK):
             return (str(path),)
     return (sys.executable, "-m", "vault_index")
 

@@ -64,7 +64,8 @@ def _call(
     """The same; with a `format`, perhaps as a text in it."""
     socket = home_of(options).socket_path
     here = not METHODS[method].remote or (method in READING and options.config)
-    if here or not os.path.exists(socket):
+    # The plugin says so when it found out that the daemon hangs.
+    if here or os.environ.get("VAULT_INDEX_DAEMON") == "off" or not os.path.exists(socket):
         return call_here(options, method, params, progress=progress)
     from vault_index.daemon.client import (  # 5 ms, and only where there may be one
         OtherProtocol,
@@ -77,7 +78,7 @@ def _call(
         client = connect(socket)
         if client is not None:
             with client:
-                return client.call(method, params, format=format, on_progress=progress)
+                return client.call(method, params, format=format, on_progress=progress, reading=method in READING)
     except (BusyError, OtherProtocol) as error:
         begun = not isinstance(error, Unreachable)
         if begun and method not in READING:

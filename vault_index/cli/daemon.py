@@ -1,55 +1,32 @@
 """Talks to a running daemon about itself: reload the configuration, say pid and version."""
 
-import os
-import signal
-import time
 from typing import Any
 
 from vault_index.cli.arguments import Options
 from vault_index.cli.client import home_of
+from vault_index.cli.present import remark
 from vault_index.config.home import Home
-from vault_index.daemon.client import Client, OtherProtocol, Unreachable, Untrusted, connect, ping
-from vault_index.errors import VaultIndexError
-
-_DEADLINE = 5.0
-_PAUSE = 0.05
+from vault_index.daemon.client import OtherProtocol, Unreachable, connect, ping
+from vault_index.errors import BusyError, VaultIndexError
 
 
-def reload_daemon(options: Options, source: str = "") -> bool:
-    """Send SIGHUP to the daemon if there is one; with `source`, wait until it knows that source.
-
-    Returns whether a daemon is running. One that is busy reloads later: that is no failure of this command.
-    """
+def reload_daemon(options: Options) -> bool:
+    """Have the daemon read the configuration anew, and wait until it has; whether there is one."""
     try:
         client = connect(home_of(options).socket_path)
-    except Untrusted:
-        return False
-    if client is None:
-        return False
-    with client:
-        try:
-            client.greet()
-        except (Unreachable, OtherProtocol):  # that of another version has to be restarted anyway
+        if client is None:
             return False
-        pid = client.daemon.get("pid")
-        if not isinstance(pid, int) or pid <= 1:
-            return True
-        try:
-            os.kill(pid, signal.SIGHUP)
-        except OSError:  # it ended
-            return True
-        deadline = time.monotonic() + _DEADLINE
-        while source and time.monotonic() < deadline and not _knows(client, source):
-            time.sleep(_PAUSE)
+        with client:
+            client.call("reload", on_progress=_give_up)
+    except VaultIndexError as error:
+        remark(options, f"vault-index: the daemon has not read the new settings yet: {error.in_one_line}")
+        return not isinstance(error, Unreachable)
     return True
 
 
-def _knows(client: Client, source: str) -> bool:
-    try:
-        status = client.call("status")
-    except VaultIndexError:
-        return True  # the daemon ended: nothing to wait for
-    return isinstance(status, dict) and any(known["name"] == source for known in status.get("sources", ()))
+def _give_up(stage: str, done: int, total: int) -> None:
+    """Progress comes of what takes longer than a few seconds."""
+    raise BusyError("it is at work", "it reads them when that is done")
 
 
 def daemon_at(home: Home) -> dict[str, Any]:

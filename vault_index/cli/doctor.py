@@ -1,7 +1,7 @@
 """`doctor`: problems of the index, the daemon, the service and the plugin, each with what mends it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,10 @@ _RESTART = "vault-index service restart, or end it and start it again"
     description="Say what is wrong and what mends it. Exit code 1 where there is a problem.",
 )
 def run_doctor(options: Options, args: dict[str, Any]) -> int:
-    report = _report(options, args)
     home = home_of(options)
     daemon = daemon_at(home)
+    # One that hangs is asked once: every question costs the time it is waited for.
+    report = _report(options, args, call if daemon["running"] else call_here)
     # Of the daemon, service and plugin that belong to this home; those of other homes are not looked at.
     installed = [*_daemon(daemon), *_service(options, home, daemon.get("pid")), *_plugin(options, home)]
     problems = [*report["problems"], *map(asdict, installed)]
@@ -50,17 +51,17 @@ def run_doctor(options: Options, args: dict[str, Any]) -> int:
     return VaultIndexError.exit_code if problems else 0
 
 
-def _report(options: Options, args: dict[str, Any]) -> dict[str, Any]:
+def _report(options: Options, args: dict[str, Any], ask: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     params = {name: value for name, value in args.items() if name != "fix"}
     if "fix" in args:
         deep = {name: value for name, value in params.items() if name == "deep"}
         mended = call_with_progress(options, "repair", deep)
         return mended if "recall" not in args else mended | {"recall": call_here(options, "doctor", params)["recall"]}
     if not params:
-        return call(options, "doctor", {})
+        return ask(options, "doctor", {})
     # Hundreds of queries, or a full build: the daemon would take longer than a client waits.
     report = call_here(options, "doctor", params)
-    status = call(options, "status", {})
+    status = ask(options, "status", {})
     known = {problem["code"] for problem in report["problems"]}
     own = [problem for problem in status["problems"] if problem["code"] not in known]
     gone = {"daemon_silent", "daemon_died"} if status["daemon"]["running"] else set[str]()

@@ -43,27 +43,37 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
-    daemon = reload_daemon(options, answer["source"] or "")
+    daemon = reload_daemon(options)
     report: dict[str, Any] = {}
     if "no_sync" not in args:
         report = _work(options, "sync", {"embed": False} if "embed" in args else {})
     show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
-    if report and (advice := call(options, "status", {})["embedder"].get("advice")):
+    status = call(options, "status", {}) if report else {"embedder": {}, "problems": ()}
+    if advice := status["embedder"].get("advice"):
         remark(options, f"{advice[0].upper()}{advice[1:]}")
+    if len(status["problems"]) > len(report.get("problems", ())):
+        remark(options, "There is more to be told of some files: vault-index status")
     return _exit_code(options, "init", report)
 
 
 def _sessions(options: Options, *, wanted: bool) -> str | None:
-    """The folder that OpenCode's sessions are read from, or None; settings that the configuration lacks are written."""
+    """The folder that OpenCode's sessions are read from, None where there are none yet, or none are wanted; settings
+    that the configuration lacks are written."""
     from vault_index.config import load_config
-    from vault_index.sources.opencode.stores import data_folder
+    from vault_index.sources.opencode.source import OpenCodeSource
 
     try:
         _find_sessions(home_of(options), wanted=wanted)
     except VaultIndexError as error:  # a file that another program manages: the rest of `init` works all the same
         remark(options, f"Sessions of OpenCode are left as they were: {error.message}")
-    found = load_config(home_of(options)).opencode
-    return (found.data or str(data_folder(None, os.environ))) if found.enabled else None
+    config = load_config(home_of(options)).opencode
+    if not config.enabled:
+        return None
+    source = OpenCodeSource(config)
+    if reason := source.missing():
+        remark(options, f"{reason[0].upper()}{reason[1:]}: they are indexed as soon as there are some")
+        return None
+    return config.data or str(source.config.path)
 
 
 def _find_sessions(home: "Home", *, wanted: bool) -> None:
@@ -74,9 +84,10 @@ def _find_sessions(home: "Home", *, wanted: bool) -> None:
     said = {setting.key for setting in list_values(home) if setting.origin != "default"}
     if not wanted:
         set_value(home, "opencode.enabled", "false")
-    elif "opencode.enabled" not in said and (found := find_places()):
+    elif "opencode.enabled" not in said:  # whether or not there are any yet
         set_value(home, "opencode.enabled", "true")
-        if found != find_places(environ={}) and "opencode.data" not in said:
+        found = find_places()
+        if found and found != find_places(environ={}) and "opencode.data" not in said:
             own = found.databases[0] if found.databases and os.environ.get("OPENCODE_DB") else None
             set_value(home, "opencode.data", str(own or data_folder(None, os.environ)))
 

@@ -7,10 +7,10 @@ from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, take
 from vault_index.cli.client import home_of
 from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
-from vault_index.errors import UsageError
+from vault_index.errors import UsageError, VaultIndexError
 
 if TYPE_CHECKING:  # spares the import of the configuration
-    from vault_index.config import Config, SourceConfig
+    from vault_index.config import Config, Home, SourceConfig
 
 _KEY = argument(
     "key", metavar="KEY", help="section.key, as search.limit; with --source NAME a key of that source, as exclude"
@@ -31,13 +31,38 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value, set_value
 
     home = home_of(options)
-    set_value(home, args["key"], args["value"], options.source or "")
+    judge = _choose_model if args["key"] in ("embedding.model", "embedding.dimensions") else None
+    set_value(home, args["key"], args["value"], options.source or "", judge)
     reload_daemon(options)
     value = get_value(home, args["key"], options.source or "", {})
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     show_value(options, "config_set", {"key": args["key"], "value": value}, f"{args['key']} = {shown}")
     if args["key"].startswith("embedding."):
-        remark(options, "Vectors of another model are made by: vault-index embed (--plan tells what it costs)")
+        remark(options, _next_step(home))
+
+
+def _next_step(home: "Home") -> str:
+    from vault_index.config import load_config
+
+    try:
+        _check_model(load_config(home))
+    except VaultIndexError as error:
+        return f"Not yet: {error.in_one_line}"
+    return "Vectors of another model are made by: vault-index embed (--plan tells what it costs)"
+
+
+def _choose_model(config: "Config") -> None:
+    """As `_check_model`; but with the address of a server its model may be named before the provider."""
+    if not config.embedding.base_url:
+        _check_model(config)
+
+
+def _check_model(config: "Config") -> None:
+    """Raises ConfigError, EmbedderError where the local embedder has no such model."""
+    from vault_index.embeddings.spaces import check_model
+
+    if config.embedding.provider == "local":
+        check_model(config.embedding)
 
 
 @takes()
@@ -59,6 +84,8 @@ def run_config_delete(options: Options, args: dict[str, Any]) -> None:
         reload_daemon(options)
     text = f"{args['key']} has its default again" if deleted else f"{args['key']} was not set"
     show_value(options, "config_delete", {"key": args["key"], "deleted": deleted}, text)
+    if deleted and args["key"].startswith("embedding."):
+        remark(options, _next_step(home_of(options)))
 
 
 @takes()
@@ -108,11 +135,11 @@ def run_source_add(options: Options, args: dict[str, Any]) -> None:
     name = args.get("name") or options.source or ""
     known = same_source(home_of(options), name, absolute(args["path"]), settings)
     source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
-    reload_daemon(options, source.name)
+    daemon = reload_daemon(options)
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
     done = f"{source.name} is there already" if known else f"added {source.name}"
     show_value(options, "source_add", answer, f"{done}: {source.path}")
-    remark(options, "Index it with: vault-index sync")
+    remark(options, "The daemon indexes it now" if daemon else "Index it with: vault-index sync")
 
 
 @takes(argument("name", metavar="NAME", help="the source to forget; its files stay"))
@@ -125,8 +152,9 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
             "the sessions of OpenCode are no section of their own", "vault-index config set opencode.enabled false"
         )
     remove_source(home_of(options), args["name"])
-    reload_daemon(options)
+    daemon = reload_daemon(options)
     show_value(
         options, "source_remove", {"name": args["name"], "removed": True}, f"removed {args['name']}; its files stay"
     )
-    remark(options, "The next sync takes its notes out of the index: vault-index sync")
+    if not daemon:
+        remark(options, "The next sync takes its notes out of the index: vault-index sync")

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,6 +20,7 @@ from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_m
 
 Origin = Literal["default", "file", "environment"]
 Value = str | int | float | bool | list[str] | None
+Judge = Callable[[Config], object]
 
 
 class Setting(NamedTuple):
@@ -66,8 +67,11 @@ def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str]
     return _shown(field, getattr(values, field.name))
 
 
-def set_value(home: Home, key: str, text: str, source: str = "") -> None:
-    """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`."""
+def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge | None = None) -> None:
+    """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`.
+
+    `possible` raises where the configuration would be one that is right in itself and yet cannot work.
+    """
     document = _document(home)
     section, field = _address(key, source, _names_only(document))
     try:
@@ -80,7 +84,7 @@ def set_value(home: Home, key: str, text: str, source: str = "") -> None:
     for name in section:
         table = table.setdefault(name, tomlkit.table())
     table[field.name] = value
-    _write(home, document)
+    _write(home, document, possible)
 
 
 def delete_value(home: Home, key: str, source: str = "") -> bool:
@@ -115,7 +119,7 @@ def _put_source(
     sources = document.get("sources", {})
     if name in sources:
         raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
-    name = name or free_name(root, list(sources))
+    name = name or free_name(root, [*sources, "opencode"])
     table = tomlkit.table()
     table["path"] = str(root)
     for key, value in (settings or {}).items():
@@ -151,7 +155,7 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
     try:
         text = read_text(home)
     except NotSetUpError:
-        name = free_name(root, ())
+        name = free_name(root, ["opencode"])  # as the sessions are called
         text = first_config(name, root, provider or "local", memory_dir or "80-memory")
         parse_config(text, home, {})
         write_text(home.config_file, text)
@@ -228,10 +232,12 @@ def _document(home: Home) -> tomlkit.TOMLDocument:
         raise ConfigError(f"{home.config_file}: not valid TOML: {error}", "correct the file by hand") from error
 
 
-def _write(home: Home, document: tomlkit.TOMLDocument) -> Config:
+def _write(home: Home, document: tomlkit.TOMLDocument, possible: Judge | None = None) -> Config:
     """Write the document if the configuration it makes is right as a whole."""
     text = tomlkit.dumps(document)
     config = parse_config(text, home, {})
+    if possible is not None:
+        possible(parse_config(text, home, os.environ))
     write_text(home.config_file, text)
     return config
 

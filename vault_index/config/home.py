@@ -110,13 +110,16 @@ def private_folder(path: Path, *, close: bool = True) -> Path:
 
 
 def check_folder(path: Path, *, close: bool = True) -> None:
-    """Refuse a folder, or a link to one, that another user made. With `close`, where others may write, see to it that
-    they no longer may, and say so; refuse one that is meant for all, as /tmp. Nothing is done where there is none."""
+    """Refuse what is no folder, and a folder, or a link to one, that another user made. With `close`, where others may
+    write, see to it that they no longer may, and say so; refuse one that is meant for all, as /tmp. Nothing is done
+    where there is none."""
     try:
         link, found = path.lstat(), path.stat()
     except FileNotFoundError:
         return
     user = os.geteuid()
+    if not stat.S_ISDIR(found.st_mode):  # nobody is to take /dev/null from all others
+        raise UsageError(f"{path} is a file, not a folder", "move it away, or choose another --home")
     if found.st_uid != user or link.st_uid not in (0, user):
         raise VaultIndexError(
             f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"

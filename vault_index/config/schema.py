@@ -163,7 +163,7 @@ class MemoryConfig:
 class OpencodeConfig:
     """The sessions of OpenCode, as a source named `opencode`: `[opencode]`."""
 
-    enabled: bool = setting(False, "Whether they are indexed. `init` sets it where it finds any.")
+    enabled: bool = setting(False, "Whether they are indexed; `init` sets it. Those that come later are found.")
     data: str = setting(
         "",
         "OpenCode's data folder, or one database of it; empty for where OpenCode itself would look. Relative to the "

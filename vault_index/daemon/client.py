@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 
 from vault_index.daemon import protocol
 from vault_index.daemon.peer import is_own_process, is_own_socket
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, int, int], object]
 
-GREETING_SECONDS = 2.0
+GREETING_SECONDS = 1.5
 SILENCE_SECONDS = 30.0
+LOOK_SECONDS = 1.0
+"""After so long a silence a reading client asks by another connection whether the daemon is alive."""
 
 _RESTART = "restart the daemon (its pid is in `vault-index status`), then run the command again"
 
@@ -42,7 +45,7 @@ class Client:
 
     def __init__(self, connection: socket.socket, greeting: float, silence: float) -> None:
         self._connection = connection
-        self._replies = connection.makefile("rb", buffering=65536)
+        self._received = bytearray()
         self._greeting = greeting
         self._silence = silence
         self._last_id = 0
@@ -58,7 +61,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        self._replies.close()
         self._connection.close()
 
     def call(
@@ -68,12 +70,14 @@ class Client:
         *,
         format: str | None = None,
         on_progress: OnProgress | None = None,
+        reading: bool = False,
     ) -> dict[str, Any] | str:
         """The answer: a dict as of `--json`, or with a `format` the text to print.
 
         Raises the VaultIndexError the daemon reported; BusyError when it stopped, or was silent for 30 seconds
-        (writing methods report progress every five, so they may take as long as they need). The first call may raise
-        Unreachable and OtherProtocol as well.
+        (writing methods report progress every five, so they may take as long as they need). One that is only `reading`
+        is given up as soon as the daemon answers nobody else either. The first call may raise Unreachable and
+        OtherProtocol as well.
         """
         line = self._line(method, params or {}, format)
         try:
@@ -81,13 +85,14 @@ class Client:
                 self._connection.sendall(line)
             else:
                 self.greet(line)
-            return self._answer(on_progress)
+            self._connection.settimeout(min(self._silence, LOOK_SECONDS) if reading else self._silence)
+            return self._answer(on_progress, looking=reading)
         except UsageError as error:
             if error.message.endswith("has no parameter 'directory'"):
                 raise OtherProtocol("the daemon is of an earlier version", _RESTART) from error
             raise
         except TimeoutError as fault:
-            raise BusyError(f"the daemon did not answer for {self._silence:.0f} seconds", _RESTART) from fault
+            raise BusyError("the daemon does not answer any more", _RESTART) from fault
         except OSError as fault:
             raise _gone() from fault
 
@@ -105,7 +110,6 @@ class Client:
         except UsageError as error:
             raise OtherProtocol(error.message, error.hint) from error
         self.daemon = answer if isinstance(answer, dict) else {}
-        self._connection.settimeout(self._silence)
 
     def _line(self, method: str, params: dict[str, Any], format: str | None) -> bytes:
         self._last_id += 1
@@ -115,9 +119,9 @@ class Client:
             raise protocol.too_long()
         return line
 
-    def _answer(self, on_progress: OnProgress | None) -> dict[str, Any] | str:
+    def _answer(self, on_progress: OnProgress | None, *, looking: bool = False) -> dict[str, Any] | str:
         while True:
-            reply = self._read()
+            reply = self._read(looking)
             if "progress" in reply:
                 if on_progress is not None:
                     step = reply["progress"]
@@ -128,10 +132,21 @@ class Client:
                 answer: dict[str, Any] | str = reply["text"] if "text" in reply else reply["result"]
                 return answer
 
-    def _read(self) -> dict[str, Any]:
-        line = self._replies.readline()
-        if not line.endswith(b"\n"):
-            raise _gone()
+    def _read(self, looking: bool) -> dict[str, Any]:
+        seen, until = 0, time.monotonic() + self._silence
+        while (end := self._received.find(b"\n", seen)) < 0:
+            seen = len(self._received)
+            try:
+                data = self._connection.recv(65536)
+            except TimeoutError:
+                if not looking or time.monotonic() > until or not ping(self._connection.getpeername(), LOOK_SECONDS):
+                    raise
+                continue
+            if not data:
+                raise _gone()
+            self._received += data
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
         try:
             reply = json.loads(line)
         except ValueError:
@@ -146,14 +161,16 @@ def connect(
 ) -> Client | None:
     """A connection to the daemon that listens there; None when none does (no socket, or a stale one).
 
-    Raises Untrusted where it is not sure that the daemon is this user's.
+    Raises Untrusted where it is not sure that the daemon is this user's, and Unreachable where too many wait for it.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(greeting)
     try:
         connection.connect(os.fspath(socket_path))
-    except OSError:
+    except OSError as fault:
         connection.close()
+        if isinstance(fault, TimeoutError | BlockingIOError):  # so many wait already
+            raise Unreachable("the daemon does not answer", _RESTART) from fault
         return None
     if not (is_own_process(connection) and is_own_socket(socket_path)):
         connection.close()
@@ -163,10 +180,10 @@ def connect(
     return Client(connection, greeting, silence)
 
 
-def ping(socket_path: str | os.PathLike[str]) -> dict[str, Any] | None:
+def ping(socket_path: str | os.PathLike[str], greeting: float = GREETING_SECONDS) -> dict[str, Any] | None:
     """What the daemon tells of itself; None when none answers. Raises OtherProtocol."""
     try:
-        client = connect(socket_path)
+        client = connect(socket_path, greeting=greeting)
         if client is None:
             return None
         with client:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.methods import WRITING
+from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
 from vault_index.daemon import protocol
 from vault_index.daemon.debounce import Debounce
@@ -85,7 +85,7 @@ class Daemon:
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         self._since = iso_time(time.time())
-        self._writer = Writer(index, partial(call, index), self._settings(), on_missed=lambda: inbox.put("renew"))
+        self._writer = Writer(index, self._call, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(runtime.home.socket_path, self.answer)
 
@@ -147,7 +147,11 @@ class Daemon:
         work = state.work
         return told if work is None else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
 
-    def _reload(self) -> None:
+    def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
+        """In the writer's thread."""
+        return self._reload() if method == "reload" else call(self._index, method, params, progress, cancel)
+
+    def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
         # Not before its turn has come: systemd takes a reload that is long for one that failed.
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
@@ -157,6 +161,7 @@ class Daemon:
             notify("READY=1")
             raise
         self._inbox.put("reloaded")
+        return {"sources": len(self._runtime.sources)}
 
     def _apply(self) -> None:
         """Watch the new sources first, so that nothing happens unseen between the reconcile and the watch."""
@@ -223,7 +228,7 @@ class Daemon:
         if request.method == "ping":
             told = {"version": __version__, "protocol": protocol.VERSION}
             return told | {"pid": os.getpid(), "since": self._since}
-        if request.method in WRITING:
+        if request.method in WRITING or request.method == "reload":
             return _follow(self._writer.submit(request.method, request.params), progress)
         if request.method == "status" and not request.params.get("privacy"):  # the ledger knows nothing of a daemon
             state = self._writer.state()

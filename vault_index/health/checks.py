@@ -1,5 +1,6 @@
 """`doctor` and `repair`: what is wrong inside the databases and around them, and rebuilding what is derived."""
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -141,7 +142,7 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
 
 def _inside(home: Home) -> Iterator[Problem]:
     """Problems in the databases, as far as they can be opened; that they cannot, the status says."""
-    if home.cache_db.exists() and (damage := _cache_damage(home)):
+    if os.access(home.data_dir, os.W_OK) and home.cache_db.exists() and (damage := _cache_damage(home)):
         yield Problem(
             "cache_damaged",
             f"{home.cache_db} is damaged: {damage}",

@@ -3,15 +3,21 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from vault_index.config import Config, EmbeddingConfig
-from vault_index.embeddings.spaces import ENGLISH, INSTALL_MULTILINGUAL, configured_space, multilingual_is_installed
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.embeddings.spaces import (
+    ENGLISH,
+    INSTALL_MULTILINGUAL,
+    check_model,
+    configured_space,
+    multilingual_is_installed,
+)
+from vault_index.errors import NotFoundError, NotSetUpError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
 from vault_index.health.figures import bytes_of, spent_days
-from vault_index.models import Fault, as_indexed
+from vault_index.models import Fault, FileStamp, as_indexed
 from vault_index.results.base import Problem
 from vault_index.results.status import (
     DaemonStatus,
@@ -24,7 +30,7 @@ from vault_index.results.status import (
     WatchStatus,
 )
 from vault_index.runtime import Runtime
-from vault_index.sources.source import EMPTY, Source
+from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of, spread_texts
 from vault_index.store.reader import IndexReader
@@ -61,8 +67,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
     home, config = runtime.home, runtime.config
     problems = list(surrounding_problems(home, config, daemon))
     spent: tuple[SpentDay, ...] = ()
-    index, embedder = IndexStatus(0, 0, 0, 0, bytes_of(home)), _embedder(config, None)
-    sources = [_source(source) for source in runtime.sources]
+    embedder = _embedder(config, None)
     try:
         with runtime.pool.lend() as connections, connections.reader.snapshot():
             reader = connections.reader
@@ -72,7 +77,11 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
+        none = 0 if isinstance(error, NotSetUpError) else None
+        index = IndexStatus(none, none, none, none, bytes_of(home))
+        sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in runtime.sources]
         problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.sources, sources)]
+    problems += _impossible(config.embedding)
     # What stopped the embedder is remembered, and may be found again: it is named once.
     return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
 
@@ -150,8 +159,10 @@ def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
     serving = serving_space(reader) if reader is not None else None
     if reader is None or serving is None:
         return EmbedderStatus(settings.provider, settings.model, settings.dimensions, False)
-    space, ready = serving.space, reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
-    return EmbedderStatus(space.provider, space.model, space.dimensions, ready, _advice(reader, settings))
+    space, possible = serving.space, not any(_impossible(settings))
+    ready = possible and reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
+    advice = _advice(reader, settings) if possible else ""
+    return EmbedderStatus(space.provider, space.model, space.dimensions, ready, advice)
 
 
 def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
@@ -181,18 +192,17 @@ def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceS
     counts = source_counts(reader)
     failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
     return [
-        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(reader, source))
+        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source))
         for source in sources
         for name in (source.config.name,)
     ]
 
 
-def _coverage(reader: IndexReader, source: Source) -> tuple[int | None, int]:
+def _coverage(known: Mapping[str, FileStamp], source: Source) -> tuple[int | None, int]:
     """How many documents there are now, and how many of them are indexed as they are."""
     scan = source.scan_places([""])
     if scan.vanished:
         return None, 0
-    known = stamps(reader, source.config.name)
     return len(scan.refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in scan.refs)
 
 
@@ -203,9 +213,18 @@ def _gone(sources: Sequence[Source], known: Sequence[SourceStatus]) -> Iterator[
     """Sources that are not there; an empty folder that never had documents is."""
     for source, rows in zip(sources, known, strict=True):
         reason = source.missing()
-        if reason and (rows.documents or not reason.endswith(EMPTY)):
+        if reason and (rows.documents or not reason.endswith((EMPTY, YET))):
             message = f"source {source.config.name!r}: {reason}"
             yield Problem("source_vanished", message, f"its rows are kept; {source.remedy}")
+
+
+def _impossible(settings: EmbeddingConfig) -> Iterator[Problem]:
+    """A model that is not here, as a file that was edited by hand may name."""
+    try:
+        if settings.provider == "local":
+            check_model(settings)
+    except VaultIndexError as error:
+        yield Problem(error.code, error.message, error.hint)
 
 
 def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
 from vault_index.sources.mounts import numbering
 from vault_index.sources.names import is_readable_name, shown_name, spellings
-from vault_index.sources.source import EMPTY, Source
+from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.cache import Cache
 from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
@@ -55,6 +55,8 @@ class Synchroniser:
         self._unread = unread
         """Why sessions are not read for now."""
         self._report = SyncReport()
+        self._broken: list[str] = []
+        """Where a frontmatter cannot be read, of files that were read now."""
         self._looked_at: list[DocumentRef] = []
         """What places hold. The files may have other names, to which nothing points."""
 
@@ -73,6 +75,7 @@ class Synchroniser:
         started = time.monotonic()
         self._report = SyncReport()
         self._looked_at = []
+        self._broken = []
         for source in sources:
             wanted = [""] if places is None else places.get(source.config.name)
             if wanted is not None and self._report.finished:
@@ -87,6 +90,8 @@ class Synchroniser:
         if self._report.finished and not dry_run:
             refresh_names(self._writer)
             count_words(self._writer)
+        if self._broken:
+            self._add(problems=(_broken_frontmatter(self._broken),))
         return replace(self._report, seconds=round(time.monotonic() - started, 3))
 
     def _add(self, **more: Any) -> None:
@@ -110,7 +115,8 @@ class Synchroniser:
             scan, known = scan._replace(vanished=False), self._writer.known(name)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
-            self._add(problems=(Problem("source_vanished", kept, source.remedy),))
+            problem = Problem("source_vanished", kept, source.remedy)
+            self._add(problems=(problem,) if known or not scan.reason.endswith(YET) else ())
             return
         answered = {ref.path for ref in scan.refs}
         if "" not in places:
@@ -198,6 +204,8 @@ class Synchroniser:
     def _put(self, read: Read, replaces: int | None) -> None:
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
         self._writer.put_document(read.row, read.faults, replaces, known)
+        broken = [fault for fault in read.faults if fault.code == "frontmatter"]
+        self._broken += [f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken]
 
     @contextmanager
     def _guarded(self, ref: DocumentRef) -> Iterator[None]:
@@ -250,6 +258,12 @@ class Synchroniser:
                     if not dry_run:
                         self._writer.remove_document(row.id)
                     self._add(removed=1)
+
+
+def _broken_frontmatter(places: Sequence[str]) -> Problem:
+    more = f"; {len(places) - 1} more of the kind are in `vault-index status`" if len(places) > 1 else ""
+    hint = "the note is indexed, with what could be read of it; in quotes any value is plain text"
+    return Problem("frontmatter", places[0] + more, hint)
 
 
 def _root(source: Source) -> str:

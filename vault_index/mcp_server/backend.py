@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import WRITING
 from vault_index.config.home import Home
-from vault_index.daemon.client import Client, OtherProtocol, Unreachable, Untrusted, connect
+from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 if TYPE_CHECKING:  # late: with a daemon this process needs no index
@@ -49,12 +49,12 @@ class Backend:
         client = None
         try:
             client = self._daemon(_DAEMON_SECONDS)
-        except (UsageError, Untrusted) as error:  # the configuration is wrong, or the socket may be another user's
+        except (UsageError, Unreachable) as error:  # the configuration is wrong, or the socket may be another user's
             log.warning("answering without the daemon: %s", error.message)
         if client is not None:
             with client:
                 try:
-                    answer = client.call(method, dict(params))
+                    answer = client.call(method, dict(params), reading=method not in WRITING)
                     assert isinstance(answer, dict)  # no format was asked for
                     return answer
                 except (Unreachable, OtherProtocol) as error:

@@ -22,15 +22,8 @@ _FILE_STATES = {"indexed": "indexed", "behind": "indexed as it was before", "gon
 def _stats(stats: Record, width: int) -> Blocks:
     if "documents" not in stats:
         return any_report(stats, width)
-    kinds = ", ".join(
-        counted(stats[key], noun, plural)
-        for key, noun, plural in (
-            ("notes", "note", ""),
-            ("memories", "memory", "memories"),
-            ("sessions", "session", ""),
-        )
-        if stats[key]
-    )
+    nouns = (("notes", "note", ""), ("memories", "memory", "memories"), ("sessions", "session", ""))
+    kinds = ", ".join(counted(stats[key], noun, plural) for key, noun, plural in nouns if stats[key])
     pairs = [
         ("documents", f"{stats['documents']:,}" + (f"  ({kinds})" if kinds else "")),
         ("chunks", f"{stats['chunks']:,}"),
@@ -50,7 +43,10 @@ def _status(status: Record, width: int) -> Blocks:
         return _privacy(status)
     daemon, index, embedder, watch = (status[key] for key in ("daemon", "index", "embedder", "watch"))
     since = f" since {moment(daemon['since'])}" if daemon["since"] else ""
-    vectors = f"{index['vectors']:,} vectors{_number(index['pending'], ', {:,} pending')}"
+    known, held = index["documents"] is not None, "cannot be read, see below"
+    if known:
+        held = f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}"
+        held += f", {index['vectors']:,} vectors{_number(index['pending'], ', {:,} pending')}"
     days = status.get("spent") or ()
     pairs = [
         ("daemon", f"running{since} (pid {daemon['pid']})" if daemon["running"] else "not running (vault-index watch)"),
@@ -61,7 +57,7 @@ def _status(status: Record, width: int) -> Blocks:
             watch["last_reconcile"] and f"last comparison {moment(watch['last_reconcile'])}",
             _number(watch["missed"], "{:,} missed"),
         )),
-        ("index", f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}, {vectors}"),
+        ("index", held),
         ("size", size(index["bytes"])),
         ("embedder", _joined(
             embedder["provider"], embedder["model"], _number(embedder["dimensions"], "{} dimensions"),
@@ -72,25 +68,26 @@ def _status(status: Record, width: int) -> Blocks:
           for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
     ]  # fmt: skip
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
-    sources = _sources(status["sources"]) if status["sources"] else none
+    sources = _sources(status["sources"], known=known) if status["sources"] else none
     head = line(("vault-index ", "bold"), (status["version"], "bold"))
     return [head, GAP, Pairs(pairs), GAP, sources, *_problems(status)]
 
 
-def _sources(sources: Sequence[Record]) -> Table:
+def _sources(sources: Sequence[Record], *, known: bool) -> Table:
     failing = any(source["failed"] for source in sources)
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan"),
         Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
-    return Table(shown if failing else shown[:-1], [{**source, "coverage": _coverage(source)} for source in sources])
+    wanted = shown if failing else shown[:-1] if known else shown[:2]
+    return Table(wanted, [{**source, "coverage": _coverage(source)} for source in sources])
 
 
 def _coverage(source: Record) -> str:
     found, current = source.get("found"), source.get("current", 0)
     if found is None:
-        return "gone"
+        return "gone" if source["documents"] else "none yet"
     return "all" if found == current == source["documents"] else f"{current:,} of {found:,}"
 
 

@@ -92,10 +92,12 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    documents: int
-    chunks: int
-    vectors: int
-    pending: int
+    """The counts are null where there is an index that cannot be read: nobody knows what it holds."""
+
+    documents: int | None
+    chunks: int | None
+    vectors: int | None
+    pending: int | None
     bytes: int
 
 

@@ -8,6 +8,8 @@ from vault_index.disk import is_under
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
 
+YET = "yet"
+"""How it ends where nothing was there before, and what comes is found."""
 EMPTY = "is empty"
 """How the reason ends why a source counts as gone whose folder is there: one that never had documents is not gone."""
 

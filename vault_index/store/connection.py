@@ -137,7 +137,12 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
     # Even a reader needs some space, for the file that connections share.
     if isinstance(error, apsw.FullError) or not _has_space(path):
         return VaultIndexError(f"no space left on the disk of {path}", "free some disk space and try again")
-    if path.name == "state.db":  # what depends on it must not go on without it, whatever keeps it shut
+    # What depends on the state must not go on without it, whatever keeps it shut.
+    kind = StateDamagedError if path.name == "state.db" else VaultIndexError
+    if not os.access(path.parent, os.W_OK):
+        hint = "make it writable for this user, or have the index in another place with --home DIR"
+        return kind(f"{path.parent} cannot be written, and even a question needs that", hint)
+    if kind is StateDamagedError:
         return damaged(path, str(error))
     return VaultIndexError(f"cannot open or write {path} ({error})", "check its permissions and the disk")
 

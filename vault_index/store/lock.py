@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from vault_index.disk import open_own
+from vault_index.disk import open_own, os_errors_as
 from vault_index.errors import BusyError
 
 _POLL_SECONDS = 0.02
@@ -32,8 +32,10 @@ class WriteLock:
         if not self._threads.acquire(timeout=timeout):
             raise self._busy()
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = open_own(self._path, os.O_RDWR)
+            hint = "check the permissions of its folder, or have the index in another place with --home DIR"
+            with os_errors_as(str(self._path), hint):
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                descriptor = open_own(self._path, os.O_RDWR)
             try:
                 self._take(descriptor, deadline)
                 os.ftruncate(descriptor, 0)

@@ -46,6 +46,8 @@ class ImportRecord:
     own: bool = False
     accesses: int = 0
     accessed: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What of its file could not be read."""
 
     @property
     def uid(self) -> str | None:

@@ -82,7 +82,7 @@ class Importer:
             except VaultIndexError as error:
                 failed.append(FailedItem(memory.position, error.in_one_line))
             else:
-                results.append(outcome)
+                results.append(_warned(outcome, memory.warnings))
                 self._note_usage(memory, outcome)
             progress("import", done, len(settled))
         return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)), finished)
@@ -208,6 +208,11 @@ class Importer:
             last = last_moment(memory.accessed or memory.head.get("updated")) or 0.0
             count, known = self.usage.get(outcome.id, (0, 0.0))
             self.usage[outcome.id] = max(count, memory.accesses), max(known, last)
+
+
+def _warned(outcome: MemoryOutcome, more: Sequence[str]) -> MemoryOutcome:
+    warnings = [*outcome.details.get("warnings", ()), *more]
+    return replace(outcome, details={**outcome.details, "warnings": warnings}) if more else outcome
 
 
 def _by_position(failed: FailedItem) -> list[tuple[int, str]]:

@@ -73,7 +73,8 @@ def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
 def from_file(text: str, path: str) -> ImportRecord:
     """A memory file as it is, under its own name."""
     file = read_text(text)
-    return ImportRecord(path, file.front, file.body, path=path, raw=text, own=True)
+    unread = tuple(f"{path}:{fault.line}: {fault.message}; in quotes any value is plain text" for fault in file.faults)
+    return ImportRecord(path, file.front, file.body, path=path, raw=text, own=True, warnings=unread)
 
 
 def file_of(memory: ImportRecord) -> str:

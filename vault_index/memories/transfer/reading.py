@@ -274,4 +274,6 @@ def read_files(files: Sequence[tuple[str, str]], folder: str = "") -> Batch:
 
 def _read_markdown(memory: ImportRecord, folder: str) -> ImportRecord:
     path, text = memory.position, memory.raw or ""
-    return read_observation(text, path) if is_observation(text, f"{folder}/{path}") else memory
+    if not is_observation(text, f"{folder}/{path}"):
+        return memory
+    return replace(read_observation(text, path), warnings=memory.warnings)

@@ -16,7 +16,7 @@ from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, name_of, project_of
 from vault_index.sources.opencode.stores import Held, Places, Stores, data_folder, find_places
-from vault_index.sources.source import Scan
+from vault_index.sources.source import YET, Scan
 
 SOURCE_NAME = "opencode"
 RENDERED = 2
@@ -211,7 +211,8 @@ class OpenCodeSource:
         return ""
 
     def missing(self) -> str:
-        return "" if self._places() else f"there are no sessions of OpenCode in {self.config.path}"
+        reason = f"there are no sessions of OpenCode in {self.config.path}"
+        return "" if self._places() else reason if self._setting else f"{reason} {YET}"
 
     @property
     def remedy(self) -> str:

@@ -10,6 +10,8 @@ interface Shared {
   log: Log | undefined
   /** When a daemon was last asked to start. */
   wokenAt: number
+  /** Until when the daemon, which hangs, is not asked. */
+  hungUntil: number
   recalls: Map<string, Promise<string>>
   /** What a session's requests carry, once its first one went out. */
   settled: Map<string, string>
@@ -39,6 +41,7 @@ export const shared: Shared = (world[KEY] ??= {
   said: new Set(),
   log: undefined,
   wokenAt: 0,
+  hungUntil: 0,
   recalls: new Map(),
   settled: new Map(),
   children: new Map(),

@@ -10,7 +10,12 @@ import { PLACE } from "./place.ts"
 const PROTOCOL = 1
 const MOST_ANSWER = 8 * 1024 * 1024
 const WAKE_AGAIN_MS = 60_000
-const CONNECT_MS = 500
+const GREETING_MS = 1000
+/** After so long a silence another connection asks whether the daemon is alive: one that works is waited for. */
+const LOOK_MS = 700
+/** How long one that hangs is not asked again. */
+const HUNG_MS = 20_000
+const READING = /^(search|recall|memory_(search|get|timeline|recall|list))$/
 
 export type Params = Record<string, unknown>
 export interface Asking {
@@ -70,32 +75,51 @@ export function isOwnSocket(path: string, user = process.geteuid?.()): boolean {
   }
 }
 
-function askDaemon(method: string, params: Params, asking: Asking): Promise<unknown> {
+async function askDaemon(method: string, params: Params, asking: Asking): Promise<unknown> {
   if (!PLACE.socket) throw new Fault("no socket is known", "", true)
-  if (!isOwnSocket(PLACE.socket)) throw new Fault("the daemon does not answer", "", true)
+  if (Date.now() < shared.hungUntil || !isOwnSocket(PLACE.socket)) throw new Fault("the daemon does not answer", "", true)
   return new Promise((resolve, reject) => {
     const socket = createConnection({ path: PLACE.socket })
-    let reached = false
+    let greeted = false
+    let over = false
     let received = ""
+    let heard = () => {}
     const end = (act: () => void) => {
+      over = true
       inTime()
-      connected()
+      heard()
       asking.signal?.removeEventListener("abort", aborted)
       socket.destroy()
       act()
     }
-    const fail = (message: string, unreachable = !reached) =>
+    const fail = (message: string, unreachable = !greeted) =>
       end(() => reject(new Fault(message, "", unreachable)))
+    const hung = (unreachable = true) => {
+      if (!over) shared.hungUntil = Date.now() + HUNG_MS
+      fail("the daemon does not answer", unreachable)
+    }
+    const listen = (ms: number) => {
+      heard()
+      if (!over) heard = after(ms, quiet)
+    }
+    const quiet = () => {
+      if (!greeted) hung()
+      else if (READING.test(String(method === "tool" ? params.name : method))) askDaemon("ping", {}, { within: LOOK_MS }).then(() => listen(LOOK_MS), () => hung())
+    }
     const aborted = () => fail("interrupted", false)
-    const inTime = after(asking.within, () => fail("the daemon did not answer in time", false))
-    const connected = after(CONNECT_MS, () => !reached && fail("the daemon does not answer"))
+    const inTime = after(asking.within, () =>
+      greeted ? fail("the daemon did not answer in time", false) : hung(false),
+    )
+    listen(GREETING_MS)
     asking.signal?.addEventListener("abort", aborted)
     socket.setEncoding("utf8")
     socket.on("error", () => fail("the daemon does not answer"))
     socket.on("close", () => fail("the daemon stopped before it answered", true))
     socket.on("connect", () => {
-      reached = true
-      socket.write(JSON.stringify({ v: PROTOCOL, id: 1, method, params, format: asking.format ?? null }) + "\n")
+      const request = { v: PROTOCOL, id: 1, method, params, format: asking.format ?? null }
+      // One that hangs answers the ping to nobody when it goes on, and so never gets to the request.
+      const ping = { v: PROTOCOL, id: 0, method: "ping" }
+      socket.write(`${JSON.stringify(ping)}\n${JSON.stringify(request)}\n`)
     })
     socket.on("data", (data: string) => {
       received += data
@@ -105,7 +129,9 @@ function askDaemon(method: string, params: Params, asking: Asking): Promise<unkn
       for (const line of lines) {
         try {
           const reply = finalReply(line)
-          if (reply) return end(() => resolve(reply.answer))
+          if (reply && greeted) return end(() => resolve(reply.answer))
+          greeted = true
+          listen(LOOK_MS)
         } catch (error) {
           return end(() => reject(error))
         }
@@ -128,7 +154,7 @@ async function askCommand(method: string, params: Params, asking: Asking): Promi
   const { directory, ...rest } = params
   const { words, input } = commandLine(method, rest)
   const args = [method === "tool" ? "mcp" : method, `--${asking.format ?? "json"}`, "--quiet", ...words]
-  const { child, stop } = launch(args, { input, outlive: asking.outlive, directory })
+  const { child, stop } = launch(args, { input, outlive: asking.outlive, directory, alone: true })
   const inTime = after(asking.within, stop)
   asking.signal?.addEventListener("abort", stop)
   try {
@@ -155,6 +181,8 @@ interface Given {
   outlive?: boolean
   /** Where a question is asked; the command takes it for the folder it runs in. */
   directory?: unknown
+  /** The command is not to ask the daemon, which was asked already. */
+  alone?: boolean
 }
 
 /** Runs the command, that of the installation or else the one on PATH. */
@@ -162,11 +190,12 @@ function launch(args: string[], given: Given): { child: Promise<Ended>; stop: ()
   let stopped = false
   let kill = () => {}
   const cwd = [given.directory].flat().map(String).find(existsSync)
+  const env = given.alone ? { ...process.env, VAULT_INDEX_DAEMON: "off" } : process.env
   const run = (command: string[]) =>
     new Promise<Ended>((resolve, reject) => {
       const ended: Ended = { code: null, stdout: "", stderr: "" }
       const [file = "vault-index", ...options] = command
-      const child = spawn(file, [...options, ...args], { cwd, stdio: "pipe", detached: given.outlive ?? false })
+      const child = spawn(file, [...options, ...args], { cwd, env, stdio: "pipe", detached: given.outlive ?? false })
       kill = () => {
         if (given.outlive) resolve(ended)
         else child.kill("SIGKILL")

@@ -1,0 +1,56 @@
+"""A home that cannot be written: what is asked says so, instead of finding nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.test_namespaces import refusal
+from vault_index.cli import main
+
+pytestmark = pytest.mark.skipif(bool(refusal()), reason=f"no namespace of mounts: {refusal()}")
+_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+def asked(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _READ_ONLY, str(home),
+         sys.executable, "-m", "vault_index", *words],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command", ["search readers", "list", "stats", "sync", "add Text.", "status --privacy", "recall"]
+)
+def test_every_command_names_the_folder(home: Path, vault: Path, command: str) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    told = asked(home, *command.split())
+    assert (told.returncode, told.stdout) == (1, "")
+    assert any(f"{home}{said}" in told.stderr for said in (" cannot be written", "/write.lock: Read-only file system"))
+    assert "--home DIR" in told.stderr
+    assert "damaged" not in told.stderr
+
+
+def test_status_and_doctor_do_not_say_that_nothing_is_there(home: Path, vault: Path) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    people = asked(home, "status", "--human").stdout
+    assert "cannot be read, see below" in people
+    assert "0 documents" not in people
+    for command in ("status", "doctor"):
+        problems = json.loads(asked(home, command, "--json").stdout)["problems"]
+        assert [one["message"] for one in problems] == [f"{home} cannot be written, and even a question needs that"]
+    assert json.loads(asked(home, "status", "--json").stdout)["index"]["documents"] is None
+
+
+def test_before_the_first_sync_the_vault_is_not_gone(
+    home: Path, vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    assert main(["init", str(vault), "--no-sync", "--quiet", "--toon"]) == 0
+    assert main(["status", "--human"]) == 0
+    out = capsys.readouterr().out
+    assert "0 of 2" in out
+    assert "gone" not in out

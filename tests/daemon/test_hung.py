@@ -1,0 +1,64 @@
+"""A daemon that is stopped, or has other settings: every way in gives the same answer, and says what is missing."""
+
+import json
+import os
+import signal
+from typing import Any
+
+from tests.cli.process import vx
+from tests.daemon.test_run import Place, place as place
+from vault_index.mcp_server.backend import Backend
+
+
+def ask(place: Place, *words: str) -> dict[str, Any]:
+    told = vx(*words, "--json", environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
+    assert told.returncode == 0, told.stderr
+    answer: dict[str, Any] = json.loads(told.stdout)
+    return answer
+
+
+def gist(answer: dict[str, Any]) -> tuple[set[str], list[str]]:
+    """Its keys and the documents it names; how long it took and how often those were opened may differ."""
+    return set(answer), [one["path"] for one in answer.get("results", answer.get("sources", ()))]
+
+
+def test_a_daemon_that_is_stopped_changes_no_answer(place: Place) -> None:
+    place.write("b.md", "# Beta\n\nanother aardvark\n")
+    daemon = place.started()
+    questions = [("search", "aardvark"), ("list",), ("get", "a.md"), ("recall", "aardvark")]
+    before = [ask(place, *words) for words in questions]
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        after = [ask(place, *words) for words in questions]
+        status = ask(place, "status")
+        by_mcp = Backend(place.home).call("search", {"query": "aardvark"})
+        silent = vx("doctor", "--json", environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
+        added = ask(place, "add", "Aardvarks dig at night.")
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    assert [gist(answer) for answer in after] == [gist(answer) for answer in before]
+    assert [hit["path"] for hit in by_mcp["results"]] == [hit["path"] for hit in before[0]["results"]]
+    for report in (status, json.loads(silent.stdout)):
+        assert report["problems"][0]["code"] == "daemon_silent"
+    assert added["created"] is True
+
+
+def test_a_setting_is_in_force_when_the_command_returns(place: Place) -> None:
+    place.write("b.md", "# Beta\n\nanother aardvark\n")
+    place.started()
+    for limit in (1, 2, 1):
+        ask(place, "config", "set", "search.limit", str(limit))
+        assert len(place.ask("search", query="aardvark")["results"]) == limit
+    ask(place, "config", "delete", "search.limit")
+    assert len(place.ask("search", query="aardvark")["results"]) == 2
+
+
+def test_a_daemon_that_is_stopped_reads_no_setting_and_that_is_said(place: Place) -> None:
+    daemon = place.started()
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        told = vx("config", "set", "search.limit", "3", environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    assert (told.returncode, told.stdout) == (0, "search.limit = 3\n")
+    assert "the daemon has not read the new settings yet: the daemon does not answer" in told.stderr
