@@ -7,9 +7,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import pytest
 
+from benchmarks.answers import costs
 from benchmarks.judged import (
     ALL,
     TOLERANCE,
@@ -30,6 +32,7 @@ from benchmarks.judged import (
 )
 from vault_index import VaultIndex
 from vault_index.markdown.normalize import split_lines
+from vault_index.results.search import Hit
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "judged"
 JUDGED = read_set(FOLDER)
@@ -63,6 +66,29 @@ def test_no_more_queries_are_told_wrongly_whether_there_is_an_answer(index: Vaul
     measured, recorded = shares_of_none({"judged": results, "off-topic": off_topic}), RECORDED["none"]
     assert measured["judged"] <= recorded["judged"] + CONFIDENCE_TOLERANCE
     assert measured["off-topic"] >= recorded["off-topic"] - CONFIDENCE_TOLERANCE
+
+
+def test_what_is_not_shown_is_next_to_never_what_was_asked_for(results: Results) -> None:
+    """Of the right documents among the first ten of an answer that is one; and no such answer loses all of its hits."""
+    sure = {query: result.results[:10] for query, result in results.items() if result.confidence != "none"}
+    found = {(query, hit.path): True for query, hits in sure.items() for hit in hits if _right(query, hit)}
+    for query, hits in sure.items():
+        found |= {(query, hit.path): False for hit in hits if not hit.weak and _right(query, hit)}
+        assert not all(hit.weak for hit in hits), query
+    assert sum(found.values()) <= 0.025 * len(found)
+    assert sum(hit.weak for hits in sure.values() for hit in hits) >= 0.3 * sum(map(len, sure.values()))
+
+
+def _right(query: str, hit: Hit) -> bool:
+    return f"docs/{hit.path}" in JUDGED.documents[query]
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_answers_are_cheap_and_show_the_line_that_was_judged(index: VaultIndex, weak: bool) -> None:
+    found = costs(index, JUDGED, weak=weak)
+    assert median(found.toon) <= 60
+    assert median(found.toon) <= 0.65 * median(found.json)
+    assert found.whole >= 0.95 * found.pointed
 
 
 def _message(what: str, kind: str, then: float, now: float, results: Results) -> str:

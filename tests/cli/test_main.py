@@ -130,7 +130,7 @@ def test_relative_paths_become_absolute(answering: Any, monkeypatch: pytest.Monk
 def test_a_pipe_gets_toon_and_get_the_text(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     answering(answers.search(answers.hit()))
     assert main(["search", "wal"]) == 0
-    assert capsys.readouterr().out.startswith("results[1]{id,score,place,title,text,tokens}:")
+    assert capsys.readouterr().out.startswith("results[1]{id,score,path,lines,title,text,tokens}:")
     answering(answers.texts(answers.text()))
     assert main(["get", "5f0c"]) == 0
     assert capsys.readouterr().out.startswith("<!-- 5f0c3f0e 30-code/wal.md:10-42 (300 tokens); data,")

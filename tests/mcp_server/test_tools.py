@@ -1,14 +1,15 @@
 """Every tool, called by the client of the SDK."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.mcp_server.sessions import Session, session
+from tests.output import answers
 from vault_index import tokens
 from vault_index.config import Home
+from vault_index.mcp_server.budget import cut_records
 from vault_index.mcp_server.tools import TOOLS
 from vault_index.output import render_json
 
@@ -22,7 +23,7 @@ def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
         "memory_search", "memory_get", "memory_timeline", "memory_recall",
         "memory_store", "memory_update", "memory_delete", "memory_list",
     ]  # fmt: skip
-    sent = json.dumps(listed.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False)
+    sent = listed.model_dump_json(by_alias=True, exclude_none=True)
     assert tokens.count(sent) <= MOST_TOKENS
     for tool in listed.tools:
         assert tool.description
@@ -173,6 +174,27 @@ def test_a_list_is_read_page_by_page_within_the_budget(client: Session, budget: 
             break
         assert shown.endswith(f"cursor: {cursor}")
     assert titles == [f"Day {day}" for day in range(28, 0, -1)]
+
+
+@pytest.mark.parametrize("budget", [800, 1500])
+def test_a_list_without_a_limit_fills_its_budget(client: Session, budget: int) -> None:
+    found = client.call("memory_list", max_tokens=budget)
+    assert len(found["results"]) > budget // 150
+    assert found["cursor"] == str(len(found["results"]))
+    more = client.call("memory_list", max_tokens=budget, limit=len(found["results"]) + 1)
+    assert len(more["results"]) == len(found["results"])
+
+
+def test_weak_hits_are_counted_and_shown_where_all_are_asked_for() -> None:
+    hits = answers.hit(0), answers.hit(1, weak=True), answers.hit(2, weak=True)
+    page = cut_records("search", answers.search(*hits), offset=0, limit=2, budget=5000)
+    assert "weak: 1 (all=true)" in page.text.split("\n")
+    assert ([hit["id"] for hit in page.structured["results"]], page.structured["weak"]) == ([hits[0].id], 1)
+    assert "cursor" not in page.structured  # it would lead to weak ones alone
+    page = cut_records("search", answers.search(*hits, all=True), offset=0, limit=2, budget=5000)
+    assert ("weak:" in page.text, len(page.structured["results"]), page.structured["cursor"]) == (False, 2, "2")
+    page = cut_records("search", answers.search(*hits, answers.hit(3)), offset=0, limit=3, budget=5000)
+    assert page.structured["cursor"] == "3"
 
 
 @pytest.mark.parametrize("note", ["long.md", "wide.md"])

@@ -66,7 +66,7 @@ def imported(index: VaultIndex, tmp_path: Path, data: Any, **options: Any) -> Me
 
 
 def head(index: VaultIndex, ref: str) -> Mapping[str, Any]:
-    return read_frontmatter(index.get(ref).results[0].content.split("\n")).values
+    return read_frontmatter(index.get(ref, full=True).results[0].content.split("\n")).values
 
 
 # --- our own ---------------------------------------------------------------------------------------------------

@@ -49,13 +49,12 @@ def test_without_explanation_nothing_is_explained() -> None:
     assert "- " not in shown("search", plain, "markdown")
 
 
-def test_an_explained_answer_shows_what_is_no_answer_too() -> None:
-    answer = answers.search(
-        answers.hit(explain=answers.explanation("wal")), confidence="none", reading=answers.reading()
-    )
-    text = shown("search", answer, "human")
+def test_an_explained_answer_shows_what_is_no_answer_where_all_is_asked_for() -> None:
+    hit = answers.hit(explain=answers.explanation("wal"), weak=True)
+    asked = answers.search(hit, confidence="none", reading=answers.reading(), all=True)
+    text = shown("search", asked, "human")
     assert "Use WAL mode for the index" in text
-    assert text.endswith("none of them answers")
+    assert text.endswith("none (nothing answers)")
 
 
 def test_why_begins_with_the_verdict_and_says_what_helps() -> None:

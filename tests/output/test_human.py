@@ -55,7 +55,7 @@ def test_hits_that_hardly_answer_stand_below_a_line() -> None:
 
 
 def test_an_unsure_answer_says_so() -> None:
-    assert shown("search", answers.search(answers.hit(), confidence="low")).endswith("maybe none answers")
+    assert shown("search", answers.search(answers.hit(), confidence="low")).endswith("not certain")
 
 
 def test_matched_words_are_marked_where_there_is_color() -> None:
@@ -80,10 +80,9 @@ def test_links_are_for_terminals_and_for_known_schemes() -> None:
 
 
 def test_no_confidence_is_no_answer() -> None:
-    text = shown("search", answers.search(answers.hit(), confidence="none", query="soup"))
-    assert text.startswith("Nothing in the vault answers “soup”.")
+    text = shown("search", answers.search(answers.hit(weak=True), confidence="none", query="soup"))
+    assert text.startswith("Nothing in the vault answers “soup”.\n1 weak one: --all\n")
     assert "WAL" not in text
-    assert "--json" in text
     assert "other words" in text
 
 

@@ -1,5 +1,6 @@
 """TOON is read back as it was meant, and is cheap."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from tests.output import answers
 from vault_index import tokens
-from vault_index.output import render
+from vault_index.output import Format, render
 from vault_index.output.clean import visible
 
 LINE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -27,8 +28,10 @@ def shown(words: str) -> str:
 def test_nasty_strings_come_back(words: str) -> None:
     answer = answers.search(answers.hit(0, title=words, path=f"{words}.md"), answers.hit(1, also=(words,)))
     first, second = decoded("search", answer)["results"]
-    assert first["title"] == shown(words)
-    assert first["place"] == f"{shown(words)}.md:20-31"
+    assert decoded("list", answers.documents(answers.record(title=words, path="wal.md")))["results"][0].get(
+        "title"
+    ) == (shown(words) if any(map(str.isalnum, words)) else None)
+    assert (first["path"], first["lines"]) == (f"{shown(words)}.md", "20-31")
     assert second.get("also", "") == shown(words)
     content = decoded("get", answers.texts(answers.text(content=words, title=words)))["results"][0].get("content", "")
     assert content == shown(words)
@@ -36,9 +39,12 @@ def test_nasty_strings_come_back(words: str) -> None:
 
 @given(LINE, LINE, LINE)
 def test_any_string_comes_back(title: str, path: str, digest: str) -> None:
-    answer = answers.search(answers.hit(0, title=title, path=path, digest=digest, kind="memory"), answers.hit(1))
-    first = decoded("search", answer)["results"][0]
-    assert (first["title"], first["place"]) == (shown(title), f"{shown(path)}:20-31")
+    answer = answers.search(
+        answers.hit(0, title=f"WAL {title}", path=path, digest=f"x {digest}", kind="memory", spans={})
+    )
+    [first] = decoded("search", answer)["results"]
+    assert (first["title"], first.get("path") or "") == (shown(f"WAL {title}"), shown(path))
+    assert first["text"].startswith("x")
 
 
 @pytest.mark.parametrize(("method", "answer"), answers.every_answer('a, "b": [c]\n- d'))
@@ -55,7 +61,7 @@ def test_a_ten_hit_answer_is_cheap() -> None:
 
 def test_hits_are_a_table_of_what_an_agent_needs() -> None:
     assert render("search", answers.search(answers.hit(0), answers.hit(1)), "toon").split("\n")[0] == (
-        "results[2]{id,score,place,title,text,tokens}:"
+        "results[2]{id,score,path,lines,title,text,tokens}:"
     )
 
 
@@ -63,7 +69,7 @@ def test_what_is_as_usual_is_not_said() -> None:
     assert set(decoded("search", answers.search(answers.hit()))) == {"results"}
     unusual = answers.search(confidence="none", degraded=("no vectors",), corrections={"dokcer": "docker"})
     assert decoded("search", unusual) == {
-        "confidence": "none",
+        "confidence": "none (nothing answers)",
         "degraded": ["no vectors"],
         "corrections": {"dokcer": "docker"},
         "results": [],
@@ -78,10 +84,46 @@ def test_ids_are_prefixes_that_tell_hits_apart() -> None:
     assert ids == ["5f0c3f0e-8a1b", "5f0c3f0e-8a1c", "aaaaaaaa", "5f0c3f0e-8a1b"]
 
 
-def test_a_memory_shows_its_digest_and_a_note_the_passage() -> None:
-    memory, note = answers.hit(0, kind="memory"), answers.hit(1)
+def test_a_line_that_answers_is_shown_whole_and_alone() -> None:
+    before, line, after = (
+        "It was long so. " * 3,
+        "Readers wait for nobody, since the log holds what is new. " * 5,
+        "So far. " * 4,
+    )
+    snippet = f"{before}{line}{after}"
+    spans = {
+        "snippet": ((len(before), len(before) + 7),),
+        "digest": (),
+        "focus": ((len(before), len(before + line) - 1),),
+    }
+    row = decoded("search", answers.search(answers.hit(snippet=snippet, spans=spans)))["results"][0]
+    assert row["text"] == line.strip()
+
+
+def test_a_short_line_has_what_stands_beside_it() -> None:
+    spans = {"snippet": (), "digest": (), "focus": ((14, 18),)}
+    hit = answers.hit(snippet="WAL mode wins. Yes. It was asked for twice.", spans=spans)
+    assert decoded("search", answers.search(hit))["results"][0]["text"] == "WAL mode wins. Yes. It was asked for twice."
+
+
+def test_marks_of_an_item_are_left_out() -> None:
+    hit = answers.hit(snippet="- Readers wait for nobody, and nobody waits for readers.", spans={})
+    assert decoded("search", answers.search(hit))["results"][0]["text"].startswith("Readers wait")
+
+
+@pytest.mark.parametrize(
+    ("in_snippet", "in_digest", "begins"),
+    [((), (), "WAL lets readers run while the daemon writes."), ((9, 16), (), "WAL lets readers run while the daemon "
+     "writes, so"), ((9, 16), ((0, 3), (9, 16)), "WAL lets readers run while the daemon writes.")],
+)  # fmt: skip
+def test_a_memory_shows_its_digest_unless_the_passage_says_what_was_asked(
+    in_snippet: tuple[int, int] | tuple[()], in_digest: tuple[tuple[int, int], ...], begins: str
+) -> None:
+    spans = {"snippet": (in_snippet,) if in_snippet else (), "digest": in_digest}
+    memory, note = answers.hit(0, kind="memory", spans=spans), answers.hit(1)
     rows = decoded("search", answers.search(memory, note))["results"]
-    assert rows[0]["text"] == "WAL lets readers run while the daemon writes."
+    assert rows[0]["text"].startswith(begins)
+    assert rows[0]["text"].endswith("writes.") == begins.endswith("writes.")
     assert rows[1]["text"].startswith("WAL lets readers run while the daemon writes, so")
 
 
@@ -94,12 +136,68 @@ def test_a_long_passage_is_cut_around_the_word_that_was_asked_for() -> None:
     assert row["text"].endswith("…")
 
 
+def test_what_all_rows_say_stands_above_them() -> None:
+    same = {"kind": "memory", "type": "decision", "project": "api", "tags": ("sqlite",)}
+    for method, answer in (
+        ("search", answers.search(answers.hit(0, **same), answers.hit(1, **same))),
+        ("list", answers.documents(answers.record(0, **same), answers.record(1, **same))),
+    ):
+        shown = decoded(method, answer)
+        assert (shown["type"], shown["project"], shown["created"]) == ("decision", "api", "2026-11-21")
+        assert not {"type", "project", "created", "kind", "tags"} & shown["results"][0].keys()
+    assert (shown["kind"], shown["tags"]) == ("memory", "sqlite")
+    other = decoded("search", answers.search(answers.hit(0, **same), answers.hit(1, **same | {"type": "warning"})))
+    assert [row["type"] for row in other["results"]] == ["decision", "warning"]
+
+
+def test_the_source_is_told_where_there_are_several() -> None:
+    rows = decoded("search", answers.search(answers.hit(0), answers.hit(1, source="work")))["results"]
+    assert [row["source"] for row in rows] == ["vault", "work"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "title", "text", "shown"),
+    [
+        ("note", "code/Use WAL.md", "Use WAL", "x", ("code/Use WAL.md", None)),
+        ("note", "code/wal.md", "Use WAL", "x", ("code/wal.md", "Use WAL")),
+        ("note", "code/wal.md", "Deploys run on Tuesdays", "Deploys run on Tuesdays only.", ("code/wal.md", None)),
+        ("memory", "80-memory/decision/2026-11-21-use-wal.md", "Use WAL!", "x", (None, "Use WAL!")),
+        ("memory", "80-memory/decision/2026-11-21-use.md", "Use WAL, always", "x", (None, "Use WAL, always")),
+        ("memory", "80-memory/handoffs/2026-11-21.md", "Handoff", "x", ("80-memory/handoffs/2026-11-21.md", "Handoff")),
+        ("session", "global/ses_7f3.md", "Repair", "x", (None, "Repair")),
+    ],
+)
+def test_path_title_and_text_do_not_say_the_same(
+    kind: str, path: str, title: str, text: str, shown: tuple[str | None, str | None]
+) -> None:
+    hit = answers.hit(kind=kind, path=path, title=title, snippet=text, digest="", headings=())
+    row = decoded("search", answers.search(hit))["results"][0]
+    assert (row.get("path"), row.get("title")) == shown
+
+
+def test_a_document_is_named_once() -> None:
+    first, second = decoded("search", answers.search(answers.hit(0), answers.hit(0, lines=(40, 40))))["results"]
+    assert (first["path"], second["path"], second["title"]) == ("30-code/databases/sqlite-wal-0.md", None, None)
+    assert (second["id"], second["lines"]) == (first["id"], "40")
+
+
 def test_lists_keep_only_columns_that_say_something() -> None:
-    answer = answers.documents(answers.record(0), answers.record(1, type="decision"), total=9)
+    answer = answers.documents(answers.record(0), answers.record(1, type="decision", tags=()), total=9)
     shown = decoded("list", answer)
-    assert shown["total"] == 9
-    assert list(shown["results"][0]) == ["id", "path", "title", "type", "tags", "created", "tokens"]
-    assert shown["results"][1]["tags"] == "sqlite|ops/storage"
+    assert (shown["total"], shown["created"]) == (9, "2026-11-21")
+    assert list(shown["results"][0]) == ["id", "path", "title", "type", "tags", "tokens"]
+    assert [row["tags"] for row in shown["results"]] == ["sqlite|ops/storage", ""]
+
+
+@pytest.mark.parametrize("form", ["human", "toon", "markdown"])
+def test_weak_hits_are_counted_and_shown_where_all_are_asked_for(form: Format) -> None:
+    hits = answers.hit(0), answers.hit(1, weak=True, title="Far away"), answers.hit(2, weak=True)
+    text = render("search", answers.search(*hits), form)
+    assert "Far away" not in text
+    assert re.search(r"\b2 (weak ones: --all|\(--all\)|weak: --all)", text)
+    text = render("search", answers.search(*hits, all=True), form)
+    assert "Far away" in text
+    assert "--all" not in text
 
 
 def test_sessions_are_told_by_turn_and_length() -> None:

@@ -12,11 +12,11 @@ from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
 from vault_index.embeddings.spaces import CosineScale, multilingual_is_installed
-from vault_index.query.ranking.confidence import evidence_of, weak
+from vault_index.query.ranking.confidence import evidence_of
 from vault_index.query.ranking.passages import Passage
 from vault_index.query.ranking.rank import Parts, RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm
-from vault_index.query.search import Mode, SearchOptions
+from vault_index.query.search import Mode
 from vault_index.store.records import ChunkRecord
 
 FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
@@ -114,11 +114,8 @@ def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
 
 def ask(index: VaultIndex, question: str) -> tuple[str, list[bool]]:
     """Its confidence, and of each hit whether it is weak."""
-    with index._runtime.pool.lend() as connections:
-        searcher = index._runtime.searcher(connections)
-        answer = searcher.ask(question, SearchOptions())
-        hits = [one.hit for one in answer.selected]
-        return searcher.confidence(answer), weak(connections.reader, answer.query, hits)
+    answer = index.search(question)
+    return answer.confidence, [hit.weak for hit in answer.results]
 
 
 RUSSIAN = {
@@ -180,6 +177,27 @@ def test_a_hit_is_weak_that_any_question_would_find(tmp_path: Path) -> None:
         assert (level, hits) == ("high", [False, True, True, True])
         level, hits = ask(index, "how do I replace a broken spoke in a rear bicycle wheel")
         assert (level, set(hits)) == ("none", {True})
+
+
+def test_what_was_asked_for_is_not_weak(tmp_path: Path) -> None:
+    others = {
+        f"other {number}.md": f"A note on the number {number}, and on nothing else at all.\n" for number in range(40)
+    }
+    zebras = {
+        "zebra.md": "# Zebra\n\nA zebra is a zebra: every zebra has the stripes of a zebra.\n",
+        "Zebra crossing.md": "White bars on a street.\n",
+        "tagged.md": "---\ntags: [animals/zebra]\n---\nIt has stripes, and lives in herds on the plains.\n",
+        "said.md": "In a long list of the animals that were seen there, far behind, one zebra.\n" * 5,
+        "told.md": "---\nabout: the zebra of the zoo\n---\nIt is fed at noon.\n",
+    }
+    with indexed(tmp_path, {**others, **zebras}, provider="local") as index:
+        for question in ("zebra", "zebr*", "zebar", "zebra OR quagga", "how is the zebra", "zebra tag:animals"):
+            for mode in ("hybrid", "text"):
+                hits = index.search(question, mode=mode, limit=20).results
+                shown = {hit.path for hit in hits if not hit.weak}
+                assert not {hit.path for hit in hits if hit.path in zebras} - shown, (question, mode)
+        assert not any(hit.weak for hit in index.search("tag:animals/zebra").results)
+        assert not any(hit.weak for hit in index.search("", kind="note", limit=50).results)
 
 
 def query(words: int) -> Query:

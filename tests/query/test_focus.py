@@ -44,4 +44,4 @@ def test_any_passage_has_a_focus_within_it(text: str, number: int) -> None:
     passage = passages[number % len(passages)]
     found = focus(text, passage, matcher("a", "b"))
     assert passage.first <= found.first <= found.last <= passage.last
-    assert len(snippet(text, found.first, found.column)) <= 242
+    assert len(snippet(text, found.first, found.column)) <= 400

@@ -96,6 +96,17 @@ def test_a_snippet_shows_the_lines_that_answer(index: VaultIndex) -> None:
     assert "\r" not in best(index, "woodpecker").snippet
 
 
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [("which olive oil", "- the good olive oil from Crete"), ("who brings bread", "Ana: Fine. I bring bread.")],
+)
+def test_a_hit_says_where_in_its_snippet_the_lines_stand_that_answer(index: VaultIndex, query: str, line: str) -> None:
+    hit = best(index, query)
+    [(start, end)] = hit.spans["focus"]
+    assert hit.snippet[start:end] == line
+    assert hit.snippet != line
+
+
 def test_two_lines_of_a_list_are_two_hits_where_each_says_enough(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         filler = "\n".join(f"- thing {number}" for number in range(6))

@@ -14,7 +14,13 @@ def test_a_snippet_is_centred_and_bounded() -> None:
 
 @given(st.text(max_size=600), st.integers(0, 50))
 def test_any_chunk_has_a_snippet(text: str, line: int) -> None:
-    assert len(snippet(text, min(line, text.count("\n")))) <= 241
+    assert len(snippet(text, min(line, text.count("\n")))) <= 400
+
+
+def test_a_line_that_answers_is_whole_up_to_400_characters() -> None:
+    before, long, longer = "a before", "word " * 79, "word " * 81
+    assert snippet(f"{before}\n{long}\nafter", 1) == long.strip()
+    assert len(snippet(f"{before}\n{longer}\nafter", 1)) <= 241
 
 
 def test_a_snippet_ends_before_what_better_hits_show() -> None:

@@ -80,7 +80,7 @@ class VaultIndex:
         self, query: str, *, limit: int | None = None, offset: int = 0, explain: bool = False,
         mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
         fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
-        include_superseded: bool = False, as_of: str | None = None, directory: Names = None,
+        include_superseded: bool = False, all: bool = False, as_of: str | None = None, directory: Names = None,
         tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
@@ -92,7 +92,8 @@ class VaultIndex:
         `per_document` (passages of one document, from 1; 3), `fuzzy` (words that no text holds are read as words that
         are spelled alike), `threshold` (how alike, from 0.5 to 1; 0.7). `mode` is `hybrid` by default. `as_of` asks as
         on that day: later documents are left out, memories that expired since are not. With `explain` each hit tells
-        its scores, and the answer how the query was read. `directory`: the folders it is asked in. Raises UsageError.
+        its scores, and the answer how the query was read. Hits that are `weak` are there in any case; `all` has texts
+        show them. `directory`: the folders it is asked in. Raises UsageError.
         """
         wanted = options.search_options(self._runtime, locals())
         with self._runtime.pool.lend() as connections:
@@ -104,9 +105,8 @@ class VaultIndex:
         include_expired: bool = False, include_superseded: bool = False, as_of: str | None = None, tags: Names = None,
         any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None, entered_by: Names = None,
         by: Names = None, path: Names = None, title: Names = None, file: Names = None, concept: Names = None,
-        bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
-        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
-        directory: Names = None,
+        bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None, source: Names = None,
+        property: Names = None, after: str | None = None, before: str | None = None, directory: Names = None,
     ) -> Why:  # fmt: skip
         """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
         Raises NotFoundError where there is neither a document nor a file, and as `search`.
@@ -130,7 +130,7 @@ class VaultIndex:
         """The text of each reference: an id or its beginning, a path, `path:10-42`, `[[Note#Heading]]`.
 
         A text is cut at a line after `max_tokens` (of cl100k_base, from 1); of a place, `neighbors` passages on both
-        sides come along. `full` adds all metadata. Of several, `failed` names those without one. Raises NotFoundError.
+        sides come along. `full` adds frontmatter and metadata; `failed` names what has no text. Raises NotFoundError.
         """
         from vault_index.query.texts import get_texts
 

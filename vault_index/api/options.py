@@ -133,6 +133,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         include_superseded=given["include_superseded"],
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
+        all=given.get("all", False),
         askers=partial(_askers, given["directory"]),
     )
 

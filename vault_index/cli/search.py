@@ -58,6 +58,7 @@ _RANKING = (
     ),
     argument("--limit", metavar="N", type=positive, help="how many hits (default: 10)"),
     argument("--offset", metavar="N", type=natural, help="leave out the first N hits"),
+    flag("--all", "show weak hits, too: those that any other question would find as well"),
     flag("--explain", "say why each hit is where it is"),
     *_RANKING,
     FILTER_OPTIONS,
@@ -89,10 +90,11 @@ def run_why(options: Options, args: dict[str, Any]) -> None:
         metavar="REF",
         help="an id or its beginning, id:10-42, a path, path:10-42, or [[Note#Heading]]",
     ),
-    flag("--full", "add all metadata"),
+    flag("--full", "the file as it stands, with its frontmatter, and all metadata"),
     argument("--max-tokens", metavar="N", type=positive, help="cut the text, and say where it goes on"),
     argument("--neighbors", metavar="N", type=natural, help="add N passages before and after"),
-    description="Print documents or parts of them. In a pipe each text stands as it is between two comment lines, "
+    description="Print documents, without their frontmatter, or parts of them. In a pipe each text stands as it is "
+    "between two comment lines, "
     "`<!-- id path:lines (tokens); … -->` and `<!-- end … -->`; --toon and --json wrap it.",
 )
 def run_get(options: Options, args: dict[str, Any]) -> int:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from vault_index.markdown.normalize import fenced_lines
 from vault_index.models import Fault
 from vault_index.surrogates import mended
 
-_FENCE = "---"
 _MAX_CHARACTERS = 64 * 1024
 _MAX_DEPTH = 50
 _MAX_INTEGER_BITS = 4096  # Python refuses to write longer ones in decimal
@@ -73,14 +73,6 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
         values, texts, bad_line = _salvage(inside)
         mark = getattr(error, "problem_mark", None)
         return Frontmatter(values, count, (_fault(error, mark.line + 2 if mark else bad_line or 1),), texts)
-
-
-def fenced_lines(lines: Sequence[str]) -> int:
-    """The number of lines in the fenced block at the top of a document, fences included; 0 without one. Whether it is
-    frontmatter depends on its content."""
-    if not lines or lines[0].rstrip() != _FENCE:
-        return 0
-    return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0)
 
 
 def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:

@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import datetime, time
 from typing import Any
 
-from vault_index.markdown.frontmatter import fenced_lines, plain_text, read_frontmatter, string_list
-from vault_index.markdown.normalize import identity, split_lines
+from vault_index.markdown.frontmatter import plain_text, read_frontmatter, string_list
+from vault_index.markdown.normalize import fenced_lines, identity, split_lines
 
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
 

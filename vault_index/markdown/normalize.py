@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+_FENCE = "---"
 _PROJECT = re.compile(r"^project:\s*")
 _SPACES = re.compile(r"\s+")
 
@@ -20,6 +21,14 @@ def split_lines(text: str) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return lines
+
+
+def fenced_lines(lines: Sequence[str]) -> int:
+    """The number of lines in the fenced block at the top of a document, fences included; 0 without one. Whether it is
+    frontmatter depends on its content."""
+    if not lines or lines[0].rstrip() != _FENCE:
+        return 0
+    return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0)
 
 
 def normalize_tag(text: str) -> str:

@@ -1,17 +1,28 @@
 """Cuts answers to a number of tokens, with a cursor for the rest."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.output import render, render_json
+from vault_index.output.view import shown_hits
 
 _LONGEST_TOKEN = 128
 """Upper bound of the characters of one token: text longer than this times the budget cannot fit."""
 
 _WHERE = re.compile(r"^(?P<ref>.+):(?P<first>\d+)-(?P<last>\d+)(?:\+(?P<skip>\d+))?$", re.DOTALL)
+
+_WEAK = re.compile(r"^(weak: \d+) \(--all\)$", re.MULTILINE)
+"""The head of an answer, which names the option of the shell."""
+
+_FOR_EYES = frozenset({"spans"})
+_UNTOLD = {
+    "search": _FOR_EYES | {"link", "accesses"},
+    "list": _FOR_EYES | {"link", "accesses", "digest", "lines"},
+}
+"""Keys of records that the text does not tell either."""
 
 Answer = dict[str, Any]
 
@@ -24,11 +35,16 @@ class Page(NamedTuple):
 
 
 def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> Page:
-    """An answer in both forms. The JSON leaves out empty values, because agents pay for every key."""
+    """An answer in both forms. The JSON leaves out empty values, because agents pay for every key, and weak hits."""
     text = render(method, answer, "markdown" if method in ("get", "recall") else "toon")
+    if method == "search":
+        text = _WEAK.sub(r"\1 (all=true)", text, count=1)
+        shown, weak = shown_hits(answer)
+        answer = {**answer, "results": shown, **({"weak": weak} if weak else {})}
+    structured = _filled(answer, _UNTOLD.get(method, _FOR_EYES))
     if cursor is None:
-        return Page(text, _filled(answer))
-    return Page(f"{text}\ncursor: {cursor}", {**_filled(answer), "cursor": cursor})
+        return Page(text, structured)
+    return Page(f"{text}\ncursor: {cursor}", {**structured, "cursor": cursor})
 
 
 def cost(shown: Page) -> int:
@@ -54,11 +70,13 @@ def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Pa
 
 
 def cut_records(method: str, answer: Mapping[str, Any], *, offset: int, limit: int, budget: int) -> Page:
-    """The first `limit` records, or as many as fit. The cursor is the offset of the next one."""
+    """The first `limit` records, or as many as fit. The cursor is the offset of the next one; there is none where only
+    weak hits follow."""
     records = answer["results"]
 
     def build(count: int) -> Page:
-        cursor = str(offset + count) if count < len(records) else None
+        more, _ = shown_hits({**answer, "results": records[count:]})
+        cursor = str(offset + count) if more else None
         return page(method, {**answer, "results": records[:count]}, cursor)
 
     return most(min(limit, len(records)), build, budget, "one result")
@@ -120,8 +138,8 @@ def place_of(cursor: str) -> tuple[str, int]:
     return f"{found['ref']}:{found['first']}-{found['last']}", int(found["skip"])
 
 
-def _filled(value: Any) -> Any:
+def _filled(value: Any, untold: Collection[str]) -> Any:
     if isinstance(value, Mapping):
         kept = {key: item for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"}
-        return {key: _filled(item) for key, item in kept.items() if key != "spans"}  # those are for the eyes of people
-    return [_filled(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _filled(item, untold) for key, item in kept.items() if key not in untold}
+    return [_filled(item, untold) for item in value] if isinstance(value, list | tuple) else value

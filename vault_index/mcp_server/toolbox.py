@@ -14,8 +14,10 @@ Ask = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 MAX_TOKENS = 5000
 """The default of `max_tokens`."""
 
-_LIMITS = {"search": 10, "list": 20}
-"""The default of `limit`."""
+_HITS = 10
+"""The default of `limit` of a search; a list has what `max_tokens` holds."""
+
+_LEAST_ROW = 10  # tokens of a document in a list, at least
 
 _BETWEEN = " || "
 """Separates the references in a cursor of `get`; no file name contains it."""
@@ -87,7 +89,7 @@ class Toolbox:
         budget, cursor = _bounds(args)
         if cursor is not None:
             args["offset"] = _number(cursor)
-        limit = args.get("limit", _LIMITS[method])
+        limit = args.get("limit", _HITS if method == "search" else budget // _LEAST_ROW + 1)
         if limit < 1:
             raise UsageError(f"limit must be at least 1, not {limit}", "leave limit out for the default")
         answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to know whether there are more

@@ -201,7 +201,7 @@ TOOLS = (
         "memory_search",
         "search",
         "Search the user's notes, memories and past sessions. Use before answering about earlier work, decisions or "
-        "preferences. A line per hit; open one or two with memory_get. confidence none: nothing answers.",
+        "preferences. A line per hit; open one or two with memory_get.",
         {
             "query": Argument("text", 'a question or words; "phrase", -word, OR, tag:x and so on', other_names=_QUERY),
             "limit": Argument("whole", "hits (10)", other_names=_LIMIT),
@@ -210,6 +210,7 @@ TOOLS = (
             **{name: _ALL_FILTERS[name] for name in ("entered_by", "path")},
             "as_of": Argument("text", "ask as on that day"),
             "mode": Argument("text", choices=("hybrid", "text", "vector")),
+            "all": Argument("flag", "weak hits, too"),
             **_BUDGET,
         },
         needs=("query",),
@@ -228,7 +229,7 @@ TOOLS = (
         "Read what memory_search found: whole documents, or only the lines you need.",
         {
             "ref": Argument("refs", f"each: {_PLACE}", other_names=(*_REFS, "path")),
-            "full": Argument("flag", "with all metadata"),
+            "full": Argument("flag", "with frontmatter and all metadata"),
             "neighbors": Argument("whole", "passages before and after"),
             **_BUDGET,
         },
@@ -311,7 +312,7 @@ TOOLS = (
         "List documents, newest first. Use to see what there is; to find something use memory_search.",
         {
             "sort": Argument("text", choices=("created", "updated", "access", "expires", "title", "content")),
-            "limit": Argument("whole", "how many (20)", other_names=_LIMIT),
+            "limit": Argument("whole", "how many (what max_tokens holds)", other_names=_LIMIT),
             "offset": _WHOLE,
             **_FILTERS,
             **_BUDGET,

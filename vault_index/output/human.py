@@ -6,8 +6,9 @@ from itertools import chain, pairwise
 
 from vault_index.output.page import GAP, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
-from vault_index.output.short import Spans, counted, duration, lines, metadata, place, with_short_ids
+from vault_index.output.short import Spans, counted, duration, lines, more_of, place, with_short_ids
 from vault_index.output.view import (
+    CERTAINTY,
     Record,
     around,
     columns,
@@ -16,6 +17,7 @@ from vault_index.output.view import (
     hit_text,
     import_in_short,
     reading_lines,
+    shown_hits,
 )
 
 _WIDE = 110  # characters: from this width on, a list says more of each document
@@ -26,7 +28,6 @@ _HARDLY = line(("From here on hits score less than half of the first: hardly an 
 _OTHERWISE = line(
     ("Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.", "dim")
 )
-_WEAK = {"high": "", "low": " · not certain: maybe none answers", "none": " · none of them answers"}
 
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
@@ -39,19 +40,18 @@ def render_human(method: str, result: Record, *, width: int, color: bool, links:
 
 
 def _search(result: Record, width: int) -> Blocks:
-    hits, reading = with_short_ids(result["results"]), reading_lines(result.get("reading"))
-    head = [*_remarks(result), *_small(reading)]
-    unsure = result["confidence"] == "none" and not (hits and reading)
-    if unsure or not hits:
-        nothing = "Nothing in the vault answers" if unsure else "Nothing found for"
-        nearest = f"{counted(len(hits), 'passage')} came nearest; --explain or --json shows them."
-        answer = line((f"{nothing} “{result['query']}”.", "bold"))
-        return [*head, answer, *shown_if(hits, line((nearest, "dim"))), _OTHERWISE]
+    shown, more = shown_hits(result)
+    hits, head = with_short_ids(shown), [*_remarks(result), *_small(reading_lines(result.get("reading")))]
+    weak = shown_if(more, line((f"{counted(more, 'weak one')}: --all", "dim")))
+    if not hits:
+        nothing = "Nothing in the vault answers" if result["confidence"] == "none" else "Nothing found for"
+        return [*head, line((f"{nothing} “{result['query']}”.", "bold")), *weak, _OTHERWISE]
     hardly = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _WORTH_A_LOOK), None)
     groups = ([*shown_if(hit is hardly, _HARDLY, GAP), *_hit(hit, width), GAP] for hit in hits)
     told = f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
-    foot = line((told, "dim"), (_WEAK[result["confidence"]], "yellow"))
-    return [*head, *shown_if(head, GAP), *chain(*groups), foot]
+    certainty = CERTAINTY[result["confidence"]]
+    foot = line((told, "dim"), (f" · {certainty}" if certainty else "", "yellow"))
+    return [*head, *shown_if(head, GAP), *chain(*groups), foot, *weak]
 
 
 def _why(result: Record, width: int) -> Blocks:
@@ -122,7 +122,7 @@ def _text(text: Record) -> Blocks:
     return [
         line((text["title"], "bold")),
         line((f"{text['path']}:{lines(text)}", "cyan"), (about, "dim")),
-        Pairs(metadata(text.get("metadata") or {})),
+        Pairs(more_of(text)),
         GAP,
         Raw(text["content"].rstrip("\n")),
         *shown_if(text["next"], GAP, line((f"Goes on: vault-index get {text['next']}", "dim"))),

@@ -6,8 +6,9 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from vault_index.output.short import lines, metadata, one_line, place, with_short_ids
+from vault_index.output.short import lines, more_of, one_line, place, with_short_ids
 from vault_index.output.view import (
+    CERTAINTY,
     WRITTEN,
     Column,
     Record,
@@ -19,6 +20,7 @@ from vault_index.output.view import (
     import_in_short,
     is_records,
     reading_lines,
+    shown_hits,
 )
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -29,11 +31,15 @@ def render_markdown(method: str, result: Record) -> str:
 
 
 def _search(result: Record) -> str:
-    hits, notes = with_short_ids(result["results"]), _remarks(result)
+    (shown, weak), notes = shown_hits(result), _remarks(result)
+    hits = with_short_ids(shown)
     if result["confidence"] == "none":
         notes.insert(0, f"Nothing in the vault answers “{_text(result['query'])}”.")
     elif not hits:
         notes.append(f"Nothing found for “{_text(result['query'])}”.")
+    elif result["confidence"] == "low":
+        notes.append(f"{CERTAINTY['low'].capitalize()}.")
+    notes += [f"{weak} weak: --all"] if weak else []
     reading = _bullets(reading_lines(result.get("reading")))
     return "\n\n".join([*notes, *reading, *map(_hit, hits)])
 
@@ -73,7 +79,7 @@ def _get(result: Record) -> str:
     """
     parts = []
     for text in with_short_ids(result["results"]):
-        about = [_comment(f"{key}: {value}") for key, value in metadata(text.get("metadata") or {})]
+        about = [_comment("; ".join(f"{key}: {value}" for key, value in more))] if (more := more_of(text)) else []
         inside = [*about, text["content"].rstrip("\r\n")]
         mark = sha256("\n".join(inside).encode("utf-8", "replace")).hexdigest()[:16]
         place = f"{text['id']} {text['path']}:{lines(text)} ({text['tokens']} tokens)"

@@ -7,30 +7,30 @@ from typing import Any
 
 import toon_format
 
-from vault_index.output.short import cost, lines, moment, passage, place, with_short_ids
+from vault_index.output.short import cost, lines, moment, more_of, passage, place, with_short_ids
 from vault_index.output.view import (
+    CERTAINTY,
     WRITTEN,
     Record,
     columns,
     documents,
     explanation_lines,
-    hit_text,
     import_in_short,
     is_records,
     reading_lines,
+    shown_hits,
 )
 
-# Tokens, about: of a hit, whose passage has what the place and the title leave; of a passage, the most and the least;
-# of the short columns beside it; of a digest beside the documents of `related` and `timeline`.
-_HIT = 100
-_PASSAGE, _LEAST_PASSAGE = 60, 14
-_BESIDE = {"memory": 36, "note": 22, "session": 36}
+# Tokens, about: of a line that answers, which is whole up to so many, and else cut around its words; of a text that is
+# shorter than a sentence with what stands beside it; of a digest beside the documents of `related` and `timeline`.
+_LINE, _CUT, _SENTENCE = 80, 28, 8
 _DIGEST = 30
-_PLACE_COST = 1.6  # times that of prose: digits and dashes cost more
 
 # What an agent needs to know before it opens a document, and what opening costs.
 _GIST = "type path title digest tokens"
 
+_WORD = re.compile(r"[^\W_]+")
+_MARKER = re.compile(r"^(?:[-*+>]|#+) ")
 _EMPTY: tuple[object, ...] = (None, "", [], (), {})
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -43,29 +43,54 @@ def render_toon(method: str, result: Record) -> str:
 
 
 def _search(result: Record) -> Shape:
-    rows = (
-        {
-            "id": hit["id"],
-            "score": round(hit["score"], 2),
-            "type": hit["type"],
-            "place": place(hit),
-            "title": hit["title"],
-            "created": moment(hit["created"])[:10] if hit["kind"] == "memory" else "",
-            "turn": hit["headings"][0] if hit["kind"] == "session" and hit["headings"] else "",
-            "text": _passage(hit),
-            "tokens": hit["tokens"],
-            "also": "|".join(hit["also"]),
-            "why": "; ".join(explanation_lines(hit.get("explain"))),
-        }
-        for hit in with_short_ids(result["results"])
-    )
+    hits, weak = shown_hits(result)
+    rows: list[Shape] = []
+    several = len({hit["source"] for hit in hits}) > 1
+    for hit in documents(hits):
+        text = _passage(hit)
+        known = any(row["id"] == hit["id"] for row in rows)
+        path, title = (None, None) if known else _names(hit, text)
+        rows.append(
+            {
+                "id": hit["id"],
+                "score": round(hit["score"], 2),
+                "source": hit["source"] if several else "",
+                "type": hit["type_or_session"],
+                "project": hit["project"],
+                "path": path,
+                "lines": lines(hit),
+                "title": title,
+                "created": moment(hit["created"])[:10] if hit["kind"] == "memory" else "",
+                "turn": hit["headings"][0] if hit["kind"] == "session" and hit["headings"] else "",
+                "text": text,
+                "tokens": hit["tokens"],
+                "also": "|".join(hit["also"]),
+                "why": "; ".join(explanation_lines(hit.get("explain"))),
+            }
+        )
     beside = {
         "degraded": result["degraded"],
         "corrections": result["corrections"],
-        "confidence": _unless_high(result),
+        "confidence": CERTAINTY[result["confidence"]],
+        "weak": f"{weak} (--all)" if weak else "",
         "reading": reading_lines(result.get("reading")),
     }
-    return {**_filled(beside), "results": _table(rows)}
+    head, table = _head(rows, "type project created")
+    return {**_filled(beside), **head, "results": table}
+
+
+def _names(record: Record, text: str = "") -> tuple[str | None, str | None]:
+    """Path and title of a document, without what is said already: by the text, or by the other of them. The path of a
+    note may hold most words of its title; that of a memory is made of type, day and title, that of a session is an id:
+    the id of the record opens them as well."""
+    title, path = (_WORD.findall(record[key].casefold()) for key in ("title", "path"))
+    shown = record["title"] and not (text and text.startswith(record["title"].rstrip("…")))
+    if record["kind"] == "note":
+        return record["path"], record["title"] if shown and 2 * len(set(title) - set(path)) >= len(set(title)) else None
+    made = [*_WORD.findall(moment(record["created"])[:10]), *title]
+    name = _WORD.findall(record["path"].rpartition("/")[2].removesuffix(".md").casefold())
+    named = record["kind"] == "session" or (len(name) > 3 and name == made[: len(name)])
+    return None if named else record["path"], record["title"] if shown else None
 
 
 def _why(result: Record) -> Shape:
@@ -76,7 +101,7 @@ def _why(result: Record) -> Shape:
             "rank": result["rank"],
             "place": place(result),
             "title": result["title"],
-            "confidence": _unless_high(result),
+            "confidence": CERTAINTY[result["confidence"]],
             "degraded": result["degraded"],
             "corrections": result["corrections"],
             "reasons": _table(result["reasons"]),
@@ -87,42 +112,47 @@ def _why(result: Record) -> Shape:
     )
 
 
-def _unless_high(result: Record) -> str:
-    return "" if result["confidence"] == "high" else result["confidence"]
-
-
 def _passage(hit: Record) -> str:
-    """A memory says itself what it is about; of a note, the passage that matched tells more."""
-    names = ("digest", "snippet") if hit["kind"] == "memory" else ("snippet", "digest")
-    left = _HIT - _BESIDE[hit["kind"]] - _PLACE_COST * cost(place(hit)) - cost(hit["title"])
-    return hit_text(hit, names, max(min(left, _PASSAGE), _LEAST_PASSAGE))[0]
+    """The lines that answer, without what marks them as an item; of a memory in which they say no word of what was
+    asked, or fewer than its digest, the digest."""
+    snippet, spans = hit["snippet"], hit.get("spans", {})
+    [(start, end)] = spans.get("focus", [(0, len(snippet))])
+    said = [(first - start, last - start) for first, last in spans.get("snippet", ()) if start <= first and last <= end]
+    better = hit["kind"] == "memory" and (not said or len(spans.get("digest", ())) > len(said))
+    if hit["digest"] and (better or not snippet):
+        return passage(hit["digest"], spans.get("digest", ()), _LINE)[0]
+    line = snippet[start:end]
+    if cost(line) < _SENTENCE:
+        return passage(snippet, [(start, end)], 1.5 * _SENTENCE)[0]
+    whole = cost(line) <= _LINE and not line.endswith("…")
+    return _MARKER.sub("", passage(line, said, _LINE if whole else _CUT)[0])
 
 
 def _list(result: Record) -> Shape:
     records = [{**one, "updated": one["updated"] if one["kind"] == "session" else ""} for one in result["results"]]
     names = "id source kind path title type tags project created updated turns expires valid_until tokens"
-    return {"total": result["total"], "results": _table(_rows(names, records))}
+    head, table = _head(_rows(names, records), "source kind type tags project created expires valid_until")
+    return {"total": result["total"], **head, "results": table}
 
 
 def _related(result: Record) -> Shape:
-    rows = _table(_rows(f"id source kind relations cosine {_GIST}", result["results"]))
+    head, table = _head(_rows(f"id source kind relations cosine {_GIST}", result["results"]), "source kind type")
     known = {"anchor": result["anchor"]["path"], "total": result["total"]}
-    return {**_filled({"degraded": result["degraded"]}), **known, "results": rows}
+    return {**_filled({"degraded": result["degraded"]}), **known, **head, "results": table}
 
 
 def _timeline(result: Record) -> Shape:
     here, records = len(result["before"]), [*result["before"], result["anchor"], *result["after"]]
     rows = _table(_rows(f"id source kind created_at {_GIST}", records))
-    return {"before": rows[:here], "anchor": rows[here], "after": rows[here + 1 :]}
+    return {"before": rows[:here], "anchor": _filled(rows[here]), "after": rows[here + 1 :]}
 
 
 def _rows(names: str, records: Iterable[Record]) -> list[Shape]:
-    """Documents in these columns, with source and kind where they tell them apart."""
-    known = documents(records)
-    if len({record["source"] for record in known}) == 1:
-        known = [{**record, "source": ""} for record in known]
-    if {record["kind"] for record in known} == {"note"}:
-        known = [{**record, "kind": ""} for record in known]
+    """Documents in these columns, with the source where there are several, and the kind where one is no note."""
+    known = [{**record, **dict(zip(("path", "title"), _names(record), strict=True))} for record in documents(records)]
+    for key, usual in (("source", known[0]["source"]), ("kind", "note")) if known else ():
+        if {record[key] for record in known} == {usual}:
+            known = [{**record, key: ""} for record in known]
     return [
         {
             column.key: _WRITTEN[column.kind](value) if value is not None and column.kind in _WRITTEN else value
@@ -145,7 +175,7 @@ def _get(result: Record) -> Shape:
             "lines": lines(text),
             "tokens": text["tokens"],
             "next": text["next"],
-            "metadata": text.get("metadata"),
+            "metadata": dict(more_of(text)),
             "content": text["content"],
         }
         for text in with_short_ids(result["results"])
@@ -164,8 +194,8 @@ def _recall(result: Record) -> Shape:
         }
         for source in with_short_ids(result["sources"])
     )
-    known = {"confidence": result["confidence"], "tokens": result["tokens"]}
-    return {**_filled({"degraded": result["degraded"]}), **known, "sources": _table(rows), "text": result["text"]}
+    beside = _filled({"degraded": result["degraded"], "confidence": CERTAINTY[result["confidence"]]})
+    return {**beside, "tokens": result["tokens"], "sources": _table(rows), "text": result["text"]}
 
 
 def _stored(answer: Record) -> Shape:
@@ -216,6 +246,13 @@ def _flat(record: Record) -> Shape:
     return {
         key: "|".join(map(str, value)) if isinstance(value, list | tuple) else value for key, value in record.items()
     }
+
+
+def _head(rows: Iterable[Record], names: str) -> tuple[Shape, list[Shape]]:
+    """What all rows say alike in the columns of these names, once; and the table without these columns."""
+    table = _table(rows)
+    same = {key: table[0].get(key) for key in names.split() if len({row.get(key) for row in table}) == 1}
+    return _filled(same), [{key: value for key, value in row.items() if key not in same} for row in table]
 
 
 def _filled(answer: Shape) -> Shape:

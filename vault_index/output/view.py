@@ -10,6 +10,8 @@ from vault_index.output.short import Spans, moment, one_line, passage, when, wit
 
 Record = Mapping[str, Any]
 
+CERTAINTY = {"high": "", "low": "not certain", "none": "none (nothing answers)"}
+"""How sure an answer is, where more is to be said than its hits."""
 _NAMED = 20  # memories of an import, at most
 _AS_WANTED = frozenset({"created", "known", "would be created"})
 
@@ -115,6 +117,12 @@ def around(result: Record) -> list[dict[str, Any]]:
         {**record, "mark": mark, "title": (record["title"], "bold" if mark else "")}
         for record, mark in zip(records, marks, strict=True)
     ]
+
+
+def shown_hits(result: Record) -> tuple[list[Record], int]:
+    """The hits of a search, and how many more are only counted: those that are weak, unless all were asked for."""
+    shown = [hit for hit in result["results"] if result.get("all") or not hit.get("weak")]
+    return shown, len(result["results"]) - len(shown)
 
 
 def is_records(value: object) -> bool:

@@ -166,7 +166,11 @@ def to_hit(
         changed_since_index=selected.changed,
         also=tuple(sorted(f"{one.source}:{one.path}" if paths[one.path] > 1 else one.path for one in also)),
         link=link,
-        spans={"snippet": matcher.spans(shown), "digest": matcher.spans(digest)},
+        spans={
+            "snippet": matcher.spans(shown),
+            "digest": matcher.spans(digest),
+            "focus": (_answer(chunk.text, place, shown),),
+        },
         explain=explain,
     )
 
@@ -184,6 +188,17 @@ def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
     found = (key for text in (shown, *lines) if (key := _KEY.match(text)) and key[1] in front)
     key = next(found, None)
     return shown if key is None or shown.startswith(key[0]) else f"{key[0]}{shown.removeprefix('- ')}"
+
+
+def _answer(text: str, place: Focus, shown: str) -> tuple[int, int]:
+    """Where the snippet says the lines of `place`, as many of them as it does; all of a snippet that is cut."""
+    lines = [line.strip() for line in text.split("\n")[place.first : place.last + 1]]
+    for count in range(len(lines), 0, -1):
+        said = " ".join(filter(None, lines[:count]))
+        start = shown.find(said) if said else -1
+        if start >= 0:
+            return start, start + len(said)
+    return 0, len(shown)
 
 
 def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:

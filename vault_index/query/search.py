@@ -14,7 +14,7 @@ from vault_index.errors import VaultIndexError
 from vault_index.models import Askers, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, said_by, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.confidence import Confidence, confidence
+from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.passages import TermMatcher, focus
 from vault_index.query.ranking.rank import Boosts, Ranking, order, rank, weights, with_best_texts
 from vault_index.query.ranking.retrieval import (
@@ -65,6 +65,8 @@ class SearchOptions:
     as_of: float | None = None
     """Search as of this day (its beginning, in seconds since the epoch); None is now."""
     explain: bool = False
+    all: bool = False
+    """Whether weak hits are shown, too: they are among the hits in any case."""
     askers: Askers = tuple
     """Whose words the query is."""
 
@@ -119,6 +121,7 @@ class Searcher:
             hits = self.to_hits(answer, answer.selected, explain=options.explain)
             reading = query_reading(self._reader, answer.query) if options.explain else None
             sure, space_id = self.confidence(answer), answer.query.space_id
+            hits = self._marked(answer, hits, sure)
             waiting = self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
         return SearchResult(
             query=text,
@@ -128,6 +131,7 @@ class Searcher:
             corrections=answer.query.spelling.corrections,
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=hits,
+            all=options.all,
             reading=reading,
         )
 
@@ -270,6 +274,12 @@ class Searcher:
 
     def confidence(self, answer: Answer) -> Confidence:
         return confidence(self._reader, answer.query, answer.ranking.hits) if answer.selected else "none"
+
+    def _marked(self, answer: Answer, hits: Sequence[Hit], certainty: Confidence) -> tuple[Hit, ...]:
+        """`hits` with those marked that are weak: of an answer that is none, all."""
+        ranked, shown = answer.ranking.hits, [one.hit for one in answer.selected]
+        found = weak(self._reader, answer.query, shown, ranked[0].score) if certainty != "none" else [True] * len(hits)
+        return tuple(replace(hit, weak=True) if one else hit for hit, one in zip(hits, found, strict=True))
 
     def to_hits(self, answer: Answer, selected: Sequence[SelectedHit], *, explain: bool) -> tuple[Hit, ...]:
         """Some of the hits of an answer as they are shown."""

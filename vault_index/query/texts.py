@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.normalize import split_lines
+from vault_index.markdown.normalize import fenced_lines, split_lines
 from vault_index.query.references import Place
 from vault_index.results.base import FailedItem
 from vault_index.results.texts import DocumentText, Texts
@@ -26,8 +26,9 @@ def get_texts(
     max_tokens: int | None,
     neighbors: int,
 ) -> Texts:
-    """The texts of references as their files are now; each counts as opened. One that gives none is named beside the
-    others. Raises where none gives one: NotFoundError, or UsageError."""
+    """The texts of references as their files are now, without frontmatter where neither lines nor `full` ask for it;
+    each counts as opened. One that gives none is named beside the others. Raises where none gives one: NotFoundError,
+    or UsageError."""
     wanted = [refs] if isinstance(refs, str) else refs
     if not wanted:
         raise UsageError("which document?", "name it by its id or its path, or as [[Note#Heading]]")
@@ -51,6 +52,7 @@ def _text_of(
     max_tokens: int | None,
     neighbors: int,
 ) -> DocumentText:
+    bare = place.is_whole and not full
     place = with_neighbors(connections.reader, place, neighbors)
     document, source = place.document, sources[place.document.source]
     found = source.look(document.path)
@@ -60,7 +62,7 @@ def _text_of(
     now, then = raw.ref.stamp, document.stamp
     # The whole stamp of a file just written is not believed, but what was counted of it is right.
     counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
-    text = read_place(place, raw.text, max_tokens=max_tokens, whole_tokens=counted)
+    text = read_place(place, raw.text, bare=bare, max_tokens=max_tokens, whole_tokens=counted)
     if full:
         text = replace(text, metadata=full_metadata(connections, document, source))
     with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
@@ -83,17 +85,22 @@ def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
     )
 
 
-def read_place(place: Place, text: str, *, max_tokens: int | None, whole_tokens: int | None) -> DocumentText:
-    """The text of a place, cut at a line after `max_tokens`; `next` then says where to go on.
+def read_place(
+    place: Place, text: str, *, bare: bool, max_tokens: int | None, whole_tokens: int | None
+) -> DocumentText:
+    """The text of a place, cut at a line after `max_tokens`; `next` then says where to go on. A `bare` one begins below
+    the frontmatter, unless there is nothing else.
 
     `whole_tokens` is what the index counted for the whole document, where it still holds: counting costs start-up.
     """
     document = place.document
     lines = split_lines(text)
-    first = min(place.first, max(len(lines), 1))
+    top = fenced_lines(lines) if bare and document.frontmatter else 0
+    start = next((top + number for number, line in enumerate(lines[top:], start=1) if line.strip()), 1) if top else 1
+    first = min(max(place.first, start), max(len(lines), 1))
     last = min(place.last or len(lines), len(lines))
     shown = lines[first - 1 : last]
-    whole = first == 1 and last == len(lines)
+    whole = first == start and last == len(lines)
     size = whole_tokens if whole and whole_tokens is not None else _count("\n".join(shown))
     rest = None
     if max_tokens is not None and size > max_tokens:

@@ -53,8 +53,8 @@ def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, option
 _GONE = Reason("gone", "The file is gone since it was indexed.", "run `vault-index sync`")
 _NO_CONFIDENCE = Reason(
     "confidence",
-    "The best hits say so little of the question that the answer counts as none: people are shown no hits.",
-    "ask in words that the notes use; --json shows the hits all the same",
+    "The best hits say so little of the question that the answer counts as none: all of them are weak.",
+    "ask in words that the notes use; --all shows the hits all the same",
 )
 
 

@@ -20,8 +20,11 @@ class Hit(DocumentFields):
     also: tuple[str, ...]
     """Where else its text was found: paths, with their vault before a colon where several have the same."""
     link: str
-    spans: Mapping[Literal["snippet", "digest"], tuple[tuple[int, int], ...]]
-    """Where the snippet and the digest say words of the question: start and end of each, in characters from 0."""
+    spans: Mapping[Literal["snippet", "digest", "focus"], tuple[tuple[int, int], ...]]
+    """Where the snippet and the digest say words of the question: start and end of each, in characters from 0; and
+    where in the snippet the lines stand that answer."""
+    weak: bool = field(default=False, metadata={WHEN_ASKED: True})
+    """Whether it is counted alone, and not shown, unless all are asked for; no key of the JSON where it is not so."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 
@@ -40,4 +43,7 @@ class Answered:
 class SearchResult(Answered):
     took_ms: float
     results: tuple[Hit, ...]
+    """The weak ones are among them, so that pages are the same whether they are shown or not."""
+    all: bool = field(default=False, metadata={WHEN_ASKED: True})
+    """Whether the weak ones were asked for, too."""
     reading: QueryReading | None = field(default=None, metadata={WHEN_ASKED: True})

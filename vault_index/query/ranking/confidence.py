@@ -9,6 +9,7 @@ docs/recall.md has the measurements.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from vault_index.embeddings import known_share
@@ -36,6 +37,8 @@ finds none either."""
 _NEXT_TO_NONE = 0.05
 _HIGH = 0.2
 """The lead of the first hit times the root of the margin above the floor, from which on it mostly is the right one."""
+_FAR_BEHIND = 0.5
+"""Of the best score: what is right is seldom below the floor, and next to never so far behind as well."""
 _CHANCE_NAME = 0.05
 _UNKNOWN, _KNOWN = 0.7, 0.8
 """Shares of a text as `known_share` counts them: the English model knows .7 of a page in German or Spanish, and from .8
@@ -60,13 +63,17 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     return "low" if holds else "none"
 
 
-def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> list[bool]:
-    """Of each hit, whether a question about something else would find one like it: none where it was not for words, or
-    where a condition says what is asked for."""
+def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best: float) -> list[bool]:
+    """Of each hit, whether a question about something else would find one like it, far behind the `best` score: none
+    where it was not for words, where a condition says what is asked for, or where it holds every word."""
     if query.parsed.required or not query.terms:
         return [False] * len(hits)
-    margins = zip(hits, _margins(reader, query, hits), strict=True)
-    return [margin <= 0.0 and not _says_all(query, [hit], 0.0) for hit, margin in margins]
+    behind = [hit for hit in hits if hit.score < _FAR_BEHIND * best and not _says_all(query, [hit], 0.0)]
+    margins = zip(behind, _margins(reader, query, behind), strict=True)
+    noise = {id(hit): hit.chunk.chunk_id for hit, margin in margins if margin <= 0.0 and not hit.evidence.called}
+    every = _every_word(query) if noise else ""
+    holding = {chunk_id for chunk_id, _ in reader.bm25(every, set(noise.values()))} if every else set()
+    return [noise.get(id(hit)) not in {None, *holding} for hit in hits]
 
 
 def evidence_of(query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0) -> float:
@@ -105,12 +112,18 @@ def _lead(hits: Sequence[RankedPassage]) -> float:
 
 def _holds_all(reader: IndexReader, query: Query) -> bool:
     """Whether the columns of a chunk (tags and fields, too) match all terms."""
-    words = group("AND", [term for term in query.parsed.terms if not term.stop])
-    if words is None:
-        return False
-    required, _ = conditions(words, every=True)
-    filters, excluded = query.parsed.filters, query.parsed.excluded
-    return bool(reader.text_candidates(" AND ".join(required), 1, filters, excluded=excluded))
+    every, filters, excluded = _every_word(query), query.parsed.filters, query.parsed.excluded
+    return bool(every and reader.text_candidates(every, 1, filters, excluded=excluded))
+
+
+def _every_word(query: Query) -> str:
+    """All terms but stop words, as they were corrected, as an FTS5 expression; empty without any."""
+    meant = query.spelling.corrections
+    terms = [
+        replace(term, text=meant.get(term.text.lower(), term.text)) for term in query.parsed.terms if not term.stop
+    ]
+    words = group("AND", terms)
+    return " AND ".join(conditions(words, every=True)[0]) if words else ""
 
 
 def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:

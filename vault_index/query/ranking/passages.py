@@ -31,6 +31,8 @@ _LONG_LINE = 240  # characters
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 SNIPPET_CHARACTERS = 240
+_WHOLE_LINE = 400
+"""Characters up to which a line that answers is shown whole: 95 of 100 lines that were judged have fewer."""
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
 Matches = Mapping[int, float]
@@ -208,14 +210,14 @@ def _column(line: str, matcher: TermMatcher) -> int:
 
 
 def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ()) -> str:
-    """At most about 240 characters of `text` around line `line` (from 0), as one line; of a line that is longer, from
-    `column` on. It ends before any of the `others`, lines that better hits show."""
+    """At most about 240 characters of `text` around line `line` (from 0), as one line; a line that is longer alone, and
+    of one over 400 what stands from `column` on. It ends before any of the `others`, lines that better hits show."""
     lines = text.split("\n")
     if line > 0 and _HEADING.match(lines[0]):
         lines[0] = ""  # shown beside the snippet
     middle = lines[line].strip() if line < len(lines) else ""
     if len(middle) >= SNIPPET_CHARACTERS:
-        return _cut(lines[line].rstrip(), column)
+        return middle if len(middle) <= _WHOLE_LINE else _cut(lines[line].rstrip(), column)
     first = last = line
     size = len(middle)
     while True:

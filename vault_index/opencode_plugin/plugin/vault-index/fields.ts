@@ -4,7 +4,7 @@ import type { Declared } from "./tools.ts"
 
 export const TOOLS: Record<string, Declared> = {
   memory_search: {
-    description: "Search the user's notes, memories and past sessions. Use before answering about earlier work, decisions or preferences. A line per hit; open one or two with memory_get. confidence none: nothing answers.",
+    description: "Search the user's notes, memories and past sessions. Use before answering about earlier work, decisions or preferences. A line per hit; open one or two with memory_get.",
     required: ["query"],
     writes: false,
     args: {
@@ -21,6 +21,7 @@ export const TOOLS: Record<string, Declared> = {
       path: { type: "array", items: { type: "string" }, description: "glob, as projects/**" },
       as_of: { type: "string", description: "ask as on that day" },
       mode: { type: "string", enum: ["hybrid", "text", "vector"] },
+      all: { type: "boolean", description: "weak hits, too" },
       max_tokens: { type: "integer", description: "bounds the answer (5000)" },
       cursor: { type: "string", description: "goes on with a cut answer" },
     },
@@ -31,7 +32,7 @@ export const TOOLS: Record<string, Declared> = {
     writes: false,
     args: {
       ref: { type: "array", items: { type: "string" }, description: "each: id, path, path:10-42 or [[Note#Heading]]" },
-      full: { type: "boolean", description: "with all metadata" },
+      full: { type: "boolean", description: "with frontmatter and all metadata" },
       neighbors: { type: "integer", description: "passages before and after" },
       max_tokens: { type: "integer", description: "bounds the answer (5000)" },
       cursor: { type: "string", description: "goes on with a cut answer" },
@@ -117,7 +118,7 @@ export const TOOLS: Record<string, Declared> = {
     writes: false,
     args: {
       sort: { type: "string", enum: ["created", "updated", "access", "expires", "title", "content"] },
-      limit: { type: "integer", description: "how many (20)" },
+      limit: { type: "integer", description: "how many (what max_tokens holds)" },
       offset: { type: "integer" },
       kind: { type: "string", enum: ["note", "memory", "session"] },
       type: { type: "array", items: { type: "string" }, description: "types of memory_store" },

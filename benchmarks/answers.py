@@ -1,0 +1,168 @@
+"""What answers cost an agent and what they tell it: tokens a hit, and how often the line that answers is shown whole.
+
+    python benchmarks/answers.py FOLDER... [--sample N] [--home DIR]
+
+FOLDER is a judged set as benchmarks/recall.py takes it; of one with passages judged by line, the share of the judged
+lines that hits point at and show whole. Then `get` and `recall`, against the texts they give.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import toon_format
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.judged import JudgedSet, Query, open_index, read_set, sampled, sync
+from benchmarks.record import home_name
+from vault_index import VaultIndex, tokens
+from vault_index.api import dispatch
+from vault_index.markdown.normalize import split_lines
+from vault_index.output import render, render_json
+from vault_index.output.short import one_line
+from vault_index.output.view import shown_hits
+
+Answer = dict[str, Any]
+_KEYS = {"text": "snippet", "turn": "headings"}
+"""Keys of the JSON that have another name in TOON."""
+
+
+@dataclass
+class Costs:
+    """Of the answers to some queries: tokens a hit, one figure an answer; and how many lines that were judged their
+    rows point at, and how many of these they show whole."""
+
+    toon: list[float] = field(default_factory=list)
+    json: list[float] = field(default_factory=list)
+    """Of the same hits under the same keys, as `--json` has them."""
+    pointed: int = 0
+    whole: int = 0
+
+    def add(self, answer: Answer, lines: Mapping[str, str]) -> None:
+        """An answer, and the texts of the lines that were judged by their places."""
+        text = render("search", answer, "toon")
+        table = rows(text)
+        hits = shown_hits(answer)[0]
+        if not table:
+            return
+        keys = {_KEYS.get(key, key) for row in table for key in row}
+        same = [{key: value for key, value in hit.items() if key in keys} for hit in hits]
+        self.toon.append(tokens.count(text) / len(table))
+        self.json.append(tokens.count(render_json({"results": same})) / len(table))
+        for hit, row in zip(hits, table, strict=True):
+            answers = [text for place, text in lines.items() if _points_at(hit, place)]
+            self.pointed += bool(answers)
+            self.whole += any(_says(row, text) for text in answers)
+
+
+def rows(toon: str) -> list[Answer]:
+    """The hits of an answer in TOON with all of their keys: those that are the same in each stand in its head."""
+    decoded: Answer = toon_format.decode(toon)
+    common: Answer = {key: decoded[key] for key in ("type", "project", "created") if key in decoded}
+    return [common | row for row in decoded["results"]]
+
+
+def costs(index: VaultIndex, judged: JudgedSet, *, weak: bool) -> Costs:
+    """Of the answers to all queries; with `weak` hits, too, which are ten hits for nearly every query."""
+    found = Costs()
+    for query in judged.queries:
+        scope = {"path": query.scope} if query.scope else {}
+        answer = dispatch(index, "search", {"query": query.text, "all": weak, **scope})
+        found.add(answer, _judged_lines(judged, query))
+    return found
+
+
+def _judged_lines(judged: JudgedSet, query: Query) -> dict[str, str]:
+    """The text of each judged line, by its place."""
+    lines = {}
+    for place in judged.passages.get(query.id, ()):
+        path, _, number = place.rpartition(":")
+        if number.isdigit():
+            text = split_lines((judged.docs / path.removeprefix("docs/")).read_bytes().decode())[int(number) - 1]
+            lines[place] = one_line(text).lstrip("#->*+ ")
+    return lines
+
+
+def _points_at(hit: Mapping[str, Any], place: str) -> bool:
+    path, _, number = place.removeprefix("docs/").rpartition(":")
+    return bool(hit["path"] == path and hit["focus"][0] <= int(number) <= hit["focus"][1])
+
+
+def _says(row: Answer, text: str) -> bool:
+    """Whether a row shows a line whole; of a card of a canvas, which is a line of JSON, the last line of its text."""
+    if text.startswith('{"id":'):
+        text = json.loads(text.rstrip(","))["text"].split("\n")[-1]
+    return any(text in str(value) for value in row.values())
+
+
+def print_search(index: VaultIndex, judged: JudgedSet) -> None:
+    for name, weak in (("search", False), ("search --all", True)):
+        found = costs(index, judged, weak=weak)
+        _print(f"{name}, TOON, tokens a hit", found.toon)
+        _print(f"{name}, JSON under the same keys", found.json)
+        saved = [1 - one / other for one, other in zip(found.toon, found.json, strict=True)]
+        whole = f"{found.whole / found.pointed:.1%} of {found.pointed} judged lines whole" if found.pointed else ""
+        print(f"  saved {statistics.median(saved):.0%} (median), at least {min(saved):.0%}; {whole}")
+
+
+def print_get(index: VaultIndex) -> None:
+    """Against what it gives: the text, and with `--full` the file and all that is known of it."""
+    bare, full, by_toon, in_tokens, full_tokens = [], [], [], [], []
+    for one in index.list(limit=500).results:
+        whole = dispatch(index, "get", {"ref": one.id, "full": True})
+        file = tokens.count(whole["results"][0]["content"])
+        if not file:
+            continue
+        known = file + tokens.count(render_json(whole["results"][0]["metadata"]))
+        in_tokens.append(tokens.count(render("get", dispatch(index, "get", {"ref": one.id}), "markdown")))
+        full_tokens.append(tokens.count(render("get", whole, "markdown")))
+        bare.append(in_tokens[-1] / file)
+        full.append(full_tokens[-1] / known)
+        by_toon.append(tokens.count(render("get", whole, "toon")) / known)
+    _print("get, tokens", in_tokens)
+    _print("get, of the file", bare)
+    _print("get --full, tokens", full_tokens)
+    _print("get --full, of content and metadata", full)
+    _print("the same in TOON", by_toon)
+
+
+def print_recall(index: VaultIndex, queries: Sequence[Query]) -> None:
+    blocks = [index.recall(query.text, token="0" * 16) for query in queries]
+    _print("recall, tokens", [block.tokens for block in blocks if block.text])
+
+
+def _print(what: str, values: Iterable[float]) -> None:
+    known = sorted(values)
+    median, mean = statistics.median(known), statistics.mean(known)
+    print(f"  {what:38}{median:>8.2f} median{mean:>8.2f} mean{known[int(len(known) * 0.95)]:>8.2f} of 95 %", end="")
+    print(f"{known[-1]:>9.2f} most  ({len(known)})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--sample", type=int, default=0, help="about so many queries of each set (default: all)")
+    parser.add_argument("--home", type=Path, help="keep the indexes here")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        for folder in options.folders:
+            judged = read_set(folder.resolve())
+            judged = replace(judged, queries=sampled(judged.queries, options.sample))
+            home = (options.home or Path(temporary)).resolve()
+            with open_index(judged, home / home_name(folder, "")) as index:
+                sync(index, folder.name)
+                print(f"{folder.name}, {len(judged.queries)} queries")
+                print_search(index, judged)
+                print_get(index)
+                print_recall(index, judged.queries)
+
+
+if __name__ == "__main__":
+    main()
