@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.recalled import as_recalled, drop_recalled, is_plain_place, quotation
+from vault_index.markdown.recalled import PREFACE, as_recalled, drop_recalled, is_plain_place, quotation
 
 BEGIN, END = '<vault-index-recall token="0a1b2c3d">', '</vault-index-recall token="0a1b2c3d">'
 
@@ -20,6 +20,10 @@ BEGIN, END = '<vault-index-recall token="0a1b2c3d">', '</vault-index-recall toke
         (f'{BEGIN}\n</vault-index-recall token="ffff">\nstill inside\n{END}\nout', "out"),
         (f'{BEGIN}\n<vault-index-recall token="ffff">\n{END}\nout', "out"),
         ("nothing of ours", "nothing of ours"),
+        (f"> {BEGIN}\n> x\n> {END}\nsaid", "said"),
+        # One that was cut loses what can be of a block, and no more.
+        (f"a\n{BEGIN}\n{PREFACE}\n`a.md:1` · note\n> x\n> y …\n\nsaid\n> quoted", "a\nsaid\n> quoted"),
+        (f"a\n{BEGIN}\n`a.md:1`\n> x", "a\n"),
     ],
 )
 def test_recalled_text_is_dropped(text: str, rest: str) -> None:

@@ -1,12 +1,14 @@
-"""The marks around text that our own recall handed to an agent, by which it is known again and left out.
+"""What we handed to an agent ourselves, known again and left out: else memory feeds on itself, and on what was deleted.
 
-A block begins with the line `<vault-index-recall token="HEX">` and ends with `</vault-index-recall token="HEX">`. The
-token is random and the same in both, so that no note that is quoted inside can end the block.
+A block of recalled text begins with the line `<vault-index-recall token="HEX">` and ends with
+`</vault-index-recall token="HEX">`. The token is random and the same in both, so that no note that is quoted inside can
+end the block. Answers of tools and commands are known by what was called.
 """
 
 import re
 from bisect import bisect
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from vault_index.markdown.sanitize import harmless, harmless_line
 
@@ -20,8 +22,15 @@ _LONGEST_NAME = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .@+-]")
 _TOKEN = re.compile(r"[0-9a-f]{4,64}")
 
-_BEGIN = re.compile(r'^[ \t]*<vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?$', re.MULTILINE)
-_END = re.compile(r'^[ \t]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?(?:\n|\Z)', re.MULTILINE)
+_BEGIN = re.compile(r'^[ \t>]*<vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?$', re.MULTILINE)
+_END = re.compile(r'^[ \t>]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?(?:\n|\Z)', re.MULTILINE)
+_QUOTED = re.compile(rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)})?\r?(?:\n|\Z))*")
+"""Lines of a block, as `as_recalled` and `quotation` write them."""
+_TOOL = re.compile(r"(?:[\w.-]+_)?memory_(?:delete|get|list|recall|search|store|timeline|update)")
+_COMMAND = re.compile(r"[^;&|()`'\"\n]+")
+_BEFORE_PROGRAM = re.compile(
+    r"^(?:[-\d]|\w+=|(?:!|command|do|else|env|exec|nice|nix|nohup|pipx|poetry|run|sudo|then|time|timeout|uvx?|xargs)$)"
+)
 
 
 def is_token(text: str) -> bool:
@@ -58,8 +67,24 @@ def _name(text: str) -> str:
     return f"`{name}`" if name and text.startswith("`") else name
 
 
+def is_own_tool(name: str) -> bool:
+    """Whether a tool is one of the plugin, or of the MCP server, whose name a client puts before."""
+    return _TOOL.fullmatch(name) is not None
+
+
+def own_run(line: str) -> str:
+    """The program and the command, where a line of a shell runs ours: `vault-index search`. Empty for others."""
+    for command in _COMMAND.finditer(line):
+        words = [*dropwhile(_BEFORE_PROGRAM.match, command[0].split())]
+        module = len(words) > 2 and "python" in words[0] and words[1:3] == ["-m", "vault_index"]
+        if module or (words and re.split("[/#]", words[0])[-1] in ("vault-index", "vx")):
+            return " ".join(words[: 4 if module else 2])
+    return ""
+
+
 def drop_recalled(text: str) -> str:
-    """The text without such blocks. One that does not end is left as it is: it may be a forgery."""
+    """The text without such blocks. Of one that does not end, because it was cut or is a forgery, only lines go that
+    can be its own."""
     if "<vault-index-recall" not in text:
         return text
     ends: dict[str, list[tuple[int, int]]] = {}
@@ -70,8 +95,15 @@ def drop_recalled(text: str) -> str:
     for match in _BEGIN.finditer(text):
         closing = ends.get(match[1], [])
         following = bisect(closing, (match.end(), 0))
-        if match.start() >= position and following < len(closing):
+        end = closing[following][1] if following < len(closing) else _end_of_quoted(text, match.end() + 1)
+        if match.start() >= position and end:
             parts.append(text[position : match.start()])
-            position = closing[following][1]
+            position = end
     parts.append(text[position:])
     return "".join(parts)
+
+
+def _end_of_quoted(text: str, start: int) -> int:
+    """Where the lines end that a block may have; 0 where there are none."""
+    quoted = _QUOTED.match(text, start)
+    return quoted.end() if quoted and quoted.end() > start else 0

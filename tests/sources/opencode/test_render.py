@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.opencode.stores import T0, Client, one, tool
+from tests.sources.opencode.stores import T0, Client, one, tool, transcripts
 from vault_index.markdown.parse import parse
-from vault_index.sources.opencode.model import Message, Reasoning, Session, Text, ToolCall, project_of
+from vault_index.sources.opencode.database import Database
+from vault_index.sources.opencode.model import INCLUDES, Message, Reasoning, Session, Text, ToolCall, project_of
 from vault_index.sources.opencode.render import beyond_copies, render
 
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
@@ -221,3 +222,47 @@ def test_only_what_is_new_in_a_fork_is_rendered() -> None:
         assert (found, list(messages)) == (copied, rest)
     text = render(SESSION, [new], forked_from="ses_o", zone=UTC).text
     assert 'forked_from: "[[ses_o]]"\n---\n\n*Forked from [[ses_o]]; the turns before are there.*\n\n## User' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "line"),
+    [
+        ("memory_search", {"query": "who waits"}, "- memory_search: (ok)"),
+        ("memory_get", {"ref": ["wal.md"]}, "- memory_get: (ok)"),
+        ("notes_memory_recall", {"query": "who waits"}, "- notes_memory_recall: (ok)"),
+        ("vault-index_memory_store", {"content": "who waits", "path": "x"}, "- vault-index_memory_store: (ok)"),
+        ("bash", {"command": "cd /x && vault-index search 'who waits' | head"}, "- bash: `vault-index search` (ok)"),
+        ("bash", {"command": "echo 'who waits' | ~/.local/bin/vx add"}, "- bash: `~/.local/bin/vx add` (ok)"),
+        ("bash", {"command": "A=1 uv run python3 -m vault_index get x"}, "- bash: `python3 -m vault_index get` (ok)"),
+    ],
+)
+def test_what_we_were_asked_and_answered_is_never_written(
+    client: Client, name: str, given: dict[str, object], line: str
+) -> None:
+    client.begin("Look")
+    failed = tool(name, given, status="error", error="nothing answers 'who waits'")
+    client.assistant(tool(name, given, "Nobody waits.", metadata={"diff": "+who waits"}), failed, "Found.")
+    store = Database(client.path)
+    text = transcripts(store, [], INCLUDES)["A session"].text
+    store.close()
+    assert text.endswith(f"\n\n{line}\n{line.replace('(ok)', '(error)')}\n\nFound.\n")
+    assert not {"waits", "answers"}.intersection(text.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("memory_read_graph", {}),
+        ("bash", {"command": "cd ~/src/vault-index && make test"}),
+        ("bash", {"command": "grep -r vault-index docs"}),
+        ("bash", {"command": "git commit -m 'vault-index: faster'"}),
+    ],
+)
+def test_what_others_answered_is_written_if_it_is_asked_for(
+    client: Client, name: str, given: dict[str, object]
+) -> None:
+    client.begin("Look")
+    client.assistant(tool(name, given, "Nobody waits."))
+    store = Database(client.path)
+    assert "```text\nNobody waits.\n```" in transcripts(store, [], ["output"])["A session"].text
+    store.close()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from vault_index.markdown.recalled import is_own_tool, own_run
 from vault_index.sources.opencode.model import (
     Attachment,
     Include,
@@ -152,16 +153,19 @@ def _part(data: Json, include: Collection[Include]) -> Part | None:
 
 def _tool_call(data: Json, include: Collection[Include]) -> ToolCall:
     state, metadata = object_of(data, "state"), object_of(data, "state", "metadata")
-    exit_code = metadata.get("exit")
+    tool, exit_code = text_of(data, "tool"), metadata.get("exit")
+    # What was asked of us and what we answered is no news, and may since have been deleted.
+    run = own_run(text_of(state, "input", "command"))
+    ours = is_own_tool(tool) or bool(run)
     return ToolCall(
-        tool=text_of(data, "tool"),
+        tool=tool,
         status=text_of(state, "status"),
-        target=_target(text_of(data, "tool"), object_of(state, "input"), text_of(state, "title")),
+        target=run if ours else _target(tool, object_of(state, "input"), text_of(state, "title")),
         exit=exit_code if isinstance(exit_code, int) else None,
-        error=_error(state.get("error")),
+        error="" if ours else _error(state.get("error")),
         child=text_of(metadata, "sessionId") or text_of(metadata, "sessionID"),
-        output=text_of(state, "output") if "output" in include else "",
-        diff=text_of(metadata, "diff") if "diffs" in include else "",
+        output=text_of(state, "output") if "output" in include and not ours else "",
+        diff=text_of(metadata, "diff") if "diffs" in include and not ours else "",
     )
 
 

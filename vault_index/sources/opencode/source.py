@@ -19,7 +19,7 @@ from vault_index.sources.opencode.stores import Held, Places, Stores, data_folde
 from vault_index.sources.source import YET, Scan
 
 SOURCE_NAME = "opencode"
-RENDERED = 2
+RENDERED = 3
 """Raise it when the same session would give another text than before."""
 
 _NAMED_FAULTS = 10
