@@ -44,6 +44,7 @@ VARIABLES = """\
 |---|---|
 | `VAULT_INDEX_HOME` | one folder for configuration, databases and socket, instead of the XDG folders; as `--home` |
 | `VAULT_INDEX_CONFIG` | the configuration file; as `--config` |
+| `VAULT_INDEX_SESSION` | the session that asks, which is told nothing of itself; as `--exclude-session` |
 | `OPENAI_API_KEY` | the key of a remote embedder, unless `embedding.api_key_env` names another variable |
 | `NO_COLOR` | no colours |
 """

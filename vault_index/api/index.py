@@ -78,9 +78,9 @@ class VaultIndex:
 
     def search(
         self, query: str, *, limit: int | None = None, offset: int = 0, explain: bool = False,
-        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
+        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None, as_of: str | None = None,
         fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
-        include_superseded: bool = False, all: bool = False, as_of: str | None = None, directory: Names = None,
+        include_superseded: bool = False, all: bool = False, directory: Names = None, exclude_session: Names = None,
         tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
@@ -92,8 +92,9 @@ class VaultIndex:
         `per_document` (passages of one document, from 1; 3), `fuzzy` (words that no text holds are read as words that
         are spelled alike), `threshold` (how alike, from 0.5 to 1; 0.7). `mode` is `hybrid` by default. `as_of` asks as
         on that day: later documents are left out, memories that expired since are not. With `explain` each hit tells
-        its scores, and the answer how the query was read. Hits that are `weak` are there in any case; `all` has texts
-        show them. `directory`: the folders it is asked in. Raises UsageError.
+        its scores, and the answer how the query was read. `all` has texts show hits that are `weak`. `directory`: where
+        it is asked. `exclude_session`: ids of sessions that ask and are told nothing of themselves; `current`: any
+        there of late. Raises UsageError.
         """
         wanted = options.search_options(self._runtime, locals())
         with self._runtime.pool.lend() as connections:
@@ -182,6 +183,7 @@ class VaultIndex:
     def timeline(
         self, ref: str | None = None, *, query: str | None = None, depth_before: int = 5, depth_after: int = 5,
         type: Names = None, kind: Names = None, project: Names = None, source: Names = None, directory: Names = None,
+        exclude_session: Names = None,
     ) -> Timeline:  # fmt: skip
         """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
 
@@ -191,11 +193,9 @@ class VaultIndex:
         from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
-            raise UsageError(
-                "a timeline is around one document", "name it, or choose it by a query (--query TEXT), but not both"
-            )
+            raise UsageError("a timeline is around one document", "name it, or give --query TEXT, but not both")
         if query is not None:
-            found = self.search(query, limit=1, source=source, directory=directory)
+            found = self.search(query, limit=1, source=source, directory=directory, exclude_session=exclude_session)
             if not found.results or found.confidence == "none":
                 raise NotFoundError(f"nothing answers {query!r}", "try fewer or other words, or name the document")
             ref, source = found.results[0].path, found.results[0].source
@@ -209,14 +209,14 @@ class VaultIndex:
 
     def recall(
         self, query: str | None = None, *, project: str | None = None, budget: int | None = None,
-        token: str | None = None, session: str | None = None, source: Names = None, directory: Names = None,
+        token: str | None = None, session: Names = None, source: Names = None, directory: Names = None,
     ) -> Recall:  # fmt: skip
         """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks.
 
         Without both: what holds for every project. An empty text where there is nothing. `budget` is in tokens of
         cl100k_base (from 1; default: the setting). Equal questions get equal answers but for the random `token` of the
-        marks; a caller may give one (4 to 64 hexadecimal digits) to have the very same text again. `session` is the id
-        of the session that asks: it is not told of itself. Raises UsageError.
+        marks; a caller may give one (4 to 64 hexadecimal digits) to have the very same text again. `session` is as
+        `exclude_session` of `search`. Raises UsageError.
         """
         wanted = options.recall_options(self._runtime, locals())
         from vault_index.query.hits import DiskState

@@ -135,6 +135,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         explain=given.get("explain", False),
         all=given.get("all", False),
         askers=partial(_askers, given["directory"]),
+        **_asking(names(given.get("exclude_session")), given["directory"]),
     )
 
 
@@ -145,8 +146,9 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
     from vault_index.markdown.recalled import is_token
     from vault_index.query.projects import project_of
     from vault_index.query.recall import RecallOptions
+    from vault_index.query.search import CURRENT
 
-    token, project, session = given["token"], given["project"], given["session"] or ""
+    token, project, sessions = given["token"], given["project"], names(given["session"])
     if token is not None and not is_token(token):
         raise UsageError(f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f")
     return RecallOptions(
@@ -155,10 +157,22 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         budget=at_least(1, "budget", given["budget"], runtime.config.recall.budget),
         token=token or token_hex(8),
         sources=runtime.source_names(names(given["source"])),
-        session=session,
         now=time.time(),
-        askers=partial(_askers, given["directory"], project, session),
+        askers=partial(_askers, given["directory"], project, next((one for one in sessions if one != CURRENT), "")),
+        **_asking(sessions, given["directory"]),
     )
+
+
+def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, tuple[str, ...]]:
+    """The sessions that ask, and the folders of one that nobody names."""
+    from vault_index.query.search import CURRENT
+
+    if CURRENT not in sessions:
+        return {"asking": sessions}
+    from vault_index.query.projects import project_of
+
+    places = {folder for one in whole(directory) for folder in project_of(os.path.join(one, "")).folders}
+    return {"asking": sessions, "folders": tuple(places - {"/"})}  # where a client was started that works nowhere
 
 
 def _askers(directory: Names, project: str | None = None, session: str = "") -> tuple[Asker, ...]:

@@ -48,6 +48,12 @@ _RANKING = (
 )
 """How a question is read and ranked."""
 
+_EXCLUDE_SESSION = argument(
+    "--exclude-session",
+    metavar="ID",
+    help="the session that asks: it is not told of itself (default: VAULT_INDEX_SESSION, which the plugin sets)",
+)
+
 
 @takes(
     argument(
@@ -60,14 +66,21 @@ _RANKING = (
     argument("--offset", metavar="N", type=natural, help="leave out the first N hits"),
     flag("--all", "show weak hits, too: those that any other question would find as well"),
     flag("--explain", "say why each hit is where it is"),
+    _EXCLUDE_SESSION,
     *_RANKING,
     FILTER_OPTIONS,
 )
 def run_search(options: Options, args: dict[str, Any]) -> None:
     query = " ".join(args["query"])
-    ask(options, "search", {**args, "query": query, "directory": working_directory()})
+    ask(options, "search", {**_asked(args, "exclude_session"), "query": query})
     if query.strip() and all(word.startswith("-") for word in query.split()):
         remark(options, "vault-index: that only leaves out; say what to look for as well: search compose -docker")
+
+
+def _asked(args: dict[str, Any], name: str) -> dict[str, Any]:
+    """The arguments with who asks: the folder, and the session that a command is run in."""
+    session = os.environ.get("VAULT_INDEX_SESSION")
+    return {**({name: session} if session else {}), **args, "directory": working_directory()}
 
 
 @takes(
@@ -128,10 +141,11 @@ def run_related(options: Options, args: dict[str, Any]) -> None:
     FILTER["kind"],
     FILTER["type"],
     FILTER["project"],
+    _EXCLUDE_SESSION,
     description="List the documents created before and after one, oldest first. The filters concern its neighbours.",
 )
 def run_timeline(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "timeline", {**_one_ref(args), **({"directory": working_directory()} if "query" in args else {})})
+    ask(options, "timeline", _asked(_one_ref(args), "exclude_session") if "query" in args else _one_ref(args))
 
 
 def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +166,7 @@ def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
     "Nothing is printed where there is nothing to know.",
 )
 def run_recall(options: Options, args: dict[str, Any]) -> None:
-    params = {**args, "query": " ".join(args.get("query", ())), "directory": working_directory()}
+    params = {**_asked(args, "session"), "query": " ".join(args.get("query", ()))}
     project = args.get("project", "")
     if os.sep in project or project.startswith("~") or project in (".", ".."):
         params["project"] = absolute(project)

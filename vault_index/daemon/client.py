@@ -88,7 +88,7 @@ class Client:
             self._connection.settimeout(min(self._silence, LOOK_SECONDS) if reading else self._silence)
             return self._answer(on_progress, looking=reading)
         except UsageError as error:
-            if error.message.endswith("has no parameter 'directory'"):
+            if error.message.endswith(("has no parameter 'directory'", "has no parameter 'exclude_session'")):
                 raise OtherProtocol("the daemon is of an earlier version", _RESTART) from error
             raise
         except TimeoutError as fault:

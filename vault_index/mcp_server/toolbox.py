@@ -60,6 +60,8 @@ class Toolbox:
         args = tool.checked(given)
         if folders and (tool.method in ("search", "recall") or "query" in args):
             args["directory"] = list(folders)
+            # A client of MCP does not say which session asks.
+            args["session" if tool.method == "recall" else "exclude_session"] = more.get("session") or "current"
         if tool.method == "recall":
             args = {**more, **args}
         if "ref" in args:

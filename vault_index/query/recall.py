@@ -1,7 +1,7 @@
 """What a session should know: what holds for its project, what answers its first words, what was done there of late."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -46,17 +46,19 @@ class RecallOptions:
     budget: int
     token: str
     sources: tuple[str, ...]
-    session: str
-    """The id of the session that asks: it is not told of itself."""
     now: float
     askers: Askers
+    asking: tuple[str, ...] = ()
+    """The ids of the sessions that ask, as in a search: they are not told of themselves."""
+    folders: tuple[str, ...] = ()
 
 
 def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
     """One block of quotations within the budget."""
     found, confidence, degraded = _hits(searcher, reader, options)
     with reader.snapshot():
-        groups = _groups(reader, disk, options, found)
+        asking = searcher.asking(_search_options(options)) if options.asking else ()
+        groups = _groups(reader, disk, options, found, asking)
     text, sources = pack(groups, options.budget, options.token)
     if not options.query.strip():
         confidence = "high" if sources else "none"
@@ -72,7 +74,7 @@ def _hits(
     """What answers the query, the confidence of the answer, and what degraded it."""
     if not options.query.strip():
         return [], "none", ()
-    wanted = SearchOptions(limit=_HITS, per_document=2, filters=_filters(options), askers=options.askers)
+    wanted = _search_options(options)
     query = _understand(searcher, options.query, wanted)
     with reader.snapshot():
         answer = searcher.answer(query, wanted)
@@ -86,15 +88,21 @@ def _hits(
     return [_from_hit(hit, matcher, options.now) for hit in shown], confidence, answer.degraded
 
 
+def _search_options(options: RecallOptions) -> SearchOptions:
+    return SearchOptions(
+        limit=_HITS, per_document=2, filters=_filters(options), askers=options.askers, asking=options.asking,
+        folders=options.folders,
+    )  # fmt: skip
+
+
 def _filters(options: RecallOptions) -> Filters:
-    """Without the session that asks, and the memories of other projects: they are not for this one."""
-    asking = (Filters(kinds=("session",), sessions=(options.session,)),) if options.session else ()
+    """Without the memories of other projects: they are not for this one."""
     if options.project is None:
-        return Filters(sources=options.sources, without=asking)
+        return Filters(sources=options.sources)
     own = (Filters(projects=options.project.names), *(Filters(tags=(tag,)) for tag in options.project.tags))
     other = Filters(kinds=("memory",), properties=(("project", None),), without=own)
     tagged = Filters(kinds=("memory",), tags=("project",), without=own)
-    return Filters(sources=options.sources, without=(*asking, other, tagged))
+    return Filters(sources=options.sources, without=(other, tagged))
 
 
 def _understand(searcher: Searcher, text: str, options: SearchOptions) -> Query:
@@ -119,7 +127,9 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
 # --- what is known of the project ------------------------------------------------------------------------------
 
 
-def _groups(reader: IndexReader, disk: DiskState, options: RecallOptions, found: Sequence[Candidate]) -> Groups:
+def _groups(
+    reader: IndexReader, disk: DiskState, options: RecallOptions, found: Sequence[Candidate], asking: Collection[int]
+) -> Groups:
     project, limit = options.project, options.budget // _SHORT
     if project is None and options.query.strip():
         return Groups(found=found)
@@ -132,7 +142,7 @@ def _groups(reader: IndexReader, disk: DiskState, options: RecallOptions, found:
     return Groups(
         lasting=lasting,
         found=[one for one in found if one.source.id not in quoted],
-        sessions=_sessions(reader, options, found) if project else (),
+        sessions=_sessions(reader, options, found, asking) if project else (),
         rest=[one for one in others if one not in found],
     )
 
@@ -167,7 +177,9 @@ def _facts(document: StoredDocument, text: str) -> list[str]:
     return [f"- {fact}" for fact in facts if str(fact) not in text] if isinstance(facts, list) else []
 
 
-def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candidate]) -> list[Candidate]:
+def _sessions(
+    reader: IndexReader, options: RecallOptions, found: Sequence[Candidate], asking: Collection[int]
+) -> list[Candidate]:
     """Titles say what was done."""
     assert options.project is not None
     ids = sessions_of(reader, options.project, options.sources, 4 * _SESSIONS)
@@ -176,7 +188,7 @@ def _sessions(reader: IndexReader, options: RecallOptions, found: Sequence[Candi
     titled = [
         one
         for one in (documents[id_] for id_ in ids)
-        if not _UNTITLED.match(one.title) and one.uid not in known and one.frontmatter.get("session") != options.session
+        if not _UNTITLED.match(one.title) and one.uid not in known and one.id not in asking
     ]
     return [_candidate(one, (), (1, one.line_count), "session", options.now) for one in titled[:_SESSIONS]]
 

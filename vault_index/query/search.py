@@ -29,7 +29,7 @@ from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import Source
 from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
-from vault_index.store.documents import documents_of, tags_of
+from vault_index.store.documents import chunks_in, documents_of, session_tree, sessions_written_in, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import count_pending, serving_space
@@ -46,6 +46,8 @@ _NOTICEABLE = 0.01
 """The share of passages without a vector that is told of every answer; of fewer, where an answer is not sure."""
 _BLOCK = 20  # chunks whose passages are compared with each other
 _DAY = 86_400.0
+CURRENT = "current"
+_CURRENT_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,10 @@ class SearchOptions:
     """Whether weak hits are shown, too: they are among the hits in any case."""
     askers: Askers = tuple
     """Whose words the query is."""
+    asking: tuple[str, ...] = ()
+    """The ids of the sessions that ask: nothing of them is quoted. `CURRENT` is one that its client does not name: any
+    that was written to in the last minutes in `folders`."""
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +209,8 @@ class Searcher:
             expired=not options.include_expired and "expired" not in states,
             superseded=not options.include_superseded and "superseded" not in states,
         )
+        if options.asking:
+            hidden |= chunks_in(self._reader, self.asking(options))
         disk = DiskState(self._sources)
         wanted = options.offset + options.limit
         # A long document, files that are gone, or equal texts may take the places: then retrieval goes deeper.
@@ -212,6 +220,14 @@ class Searcher:
             if len(answer.selected) >= options.limit or len(evidence) < depth:
                 break
         return answer
+
+    def asking(self, options: SearchOptions) -> set[int]:
+        """The documents of the sessions that ask, with those that began them and that they began: keys of rows."""
+        asking = {*options.asking} - {CURRENT}
+        if CURRENT in options.asking and options.folders:
+            written = sessions_written_in(self._reader, options.folders, time.time() - _CURRENT_SECONDS)
+            asking.update(str(one.frontmatter.get("session")) for one in written)
+        return session_tree(self._reader, asking)
 
     def everything(self, answer: Answer, options: SearchOptions) -> Answer:
         """`answer` with all hits that were found. Call it within the same snapshot."""

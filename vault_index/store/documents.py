@@ -1,6 +1,7 @@
 """Documents: looked up, listed, what stands in them, and those of a project."""
 
 from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_index.models import Filters, Link
@@ -164,6 +165,11 @@ def documents_of(db: Database, chunk_ids: Sequence[int]) -> dict[int, int]:
     return dict(db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))
 
 
+def chunks_in(db: Database, document_ids: Collection[int]) -> set[int]:
+    """The chunks of these documents."""
+    return {id_ for (id_,) in db.execute(f"SELECT id FROM chunk WHERE document_id {ANY_OF}", [any_of(document_ids)])}
+
+
 def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
     """The first chunk of each document that has one."""
     sql = f"SELECT document_id, id FROM chunk WHERE document_id {ANY_OF} AND ordinal = 0"
@@ -225,10 +231,8 @@ def memories_of_all(db: Database, sources: Sequence[str], now: float, limit: int
 
 def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
     """Sessions of a project, newest first, without those that another session began for a part of its work."""
-    held_in = "json_extract(document.frontmatter, '$.directory')"
-    inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(project.folders))
-    of_project = inside or f"document.project COLLATE NOCASE IN ({marks(project.names)})"
-    places = [item for folder in project.folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
+    of_project, places = _held_in(project.folders)
+    of_project = of_project or f"document.project COLLATE NOCASE IN ({marks(project.names)})"
     where, values = _within(sources)
     rows = db.execute(
         f"SELECT document.id FROM document WHERE document.kind = 'session' AND ({of_project})"
@@ -237,6 +241,45 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
         (*(places or project.names), *values, limit),
     )
     return [document_id for (document_id,) in rows]
+
+
+def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> list[StoredDocument]:
+    """The sessions held in these folders that were written to since then."""
+    inside, places = _held_in(folders)
+    since_ns = int(since * 1e9)
+    return _documents(db, f"kind = 'session' AND mtime_ns >= ? AND ({inside or 'false'})", (since_ns, *places))
+
+
+def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
+    """The sessions with these ids, those that began them or that they began for a part of their work, and so on; and
+    what they were forked from: keys of rows."""
+    tree: set[int] = set()
+    asked: set[str] = set()
+    names = {session.casefold() for session in sessions}
+    while new := names - asked:
+        asked |= new
+        listed, values = marks(new), [*new] * 3
+        for found in _documents(
+            db,
+            f"kind = 'session' AND (name IN ({listed})"  # a mirrored one has its id as an alias
+            f" OR id IN (SELECT document_id FROM alias WHERE folded IN ({listed})"
+            f" UNION ALL SELECT document_id FROM link WHERE target_name IN ({listed})))",
+            values,
+        ):
+            front = found.frontmatter
+            own = {str(front.get("session")).casefold(), PurePosixPath(found.path).stem.casefold()}
+            parent, origin = (str(front.get(key) or "").strip("[]").casefold() for key in ("parent", "forked_from"))
+            if asked & {*own, parent}:
+                tree.add(found.id)
+                names |= {*own, *filter(None, (parent, origin))}
+    return tree
+
+
+def _held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
+    """The condition that a session was held in one of these folders, with its values; empty without folders."""
+    held_in = "json_extract(document.frontmatter, '$.directory')"
+    inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(folders))
+    return inside, [item for folder in folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
 
 
 def _lasting() -> tuple[str, tuple[object, ...]]:

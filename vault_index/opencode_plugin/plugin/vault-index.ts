@@ -3,7 +3,7 @@
 // other plugins import from ./vault-index/api.ts.
 
 import { hear, send, sendAll } from "./vault-index/capture.ts"
-import { bounded, shared } from "./vault-index/guard.ts"
+import { asking, bounded, shared } from "./vault-index/guard.ts"
 import { greet } from "./vault-index/link.ts"
 import { beginRecall, forgetOld, recallText, settledRecall } from "./vault-index/recall.ts"
 import { author, required, tools } from "./vault-index/tools.ts"
@@ -29,15 +29,14 @@ export const VaultIndexPlugin = async (context: any) => {
   void forgetOld().catch(() => {})
 
   /** Known from the event of its creation; asked for where that was in another process. */
-  const isChild = (session: string): Promise<boolean> => {
-    const known = shared.children.get(session)
-    if (known) return known
-    const asked = bounded(async () => {
-      const found = await context.client.session.get({ path: { id: session } })
-      return Boolean(found?.data?.parentID)
-    }, false)
-    shared.children.set(session, asked)
-    return asked
+  const isChild = async (session: string): Promise<boolean> => {
+    const asked = () =>
+      bounded(async () => {
+        const found = await context.client.session.get({ path: { id: session } })
+        return String(found?.data?.parentID ?? "")
+      }, "")
+    if (!shared.parents.has(session)) shared.parents.set(session, asked())
+    return Boolean(await shared.parents.get(session))
   }
 
   return {
@@ -89,16 +88,21 @@ export const VaultIndexPlugin = async (context: any) => {
         if (shared.compacting.has(session)) return
         shared.compacting.add(session)
         const asked = shared.asked.get(session)
-        const fresh = asked ? await bounded(() => recallText(asked, folder), "", 800) : ""
+        const fresh = asked ? await bounded(() => recallText(session, asked, folder), "", 800) : ""
         const block = fresh || (shared.settled.get(session) ?? "")
         if (block) output.context.push(block)
+      }, undefined),
+
+    "shell.env": (input: any, output: any) =>
+      bounded(async () => {
+        const session = String(input?.sessionID ?? "")
+        if (session) output.env.VAULT_INDEX_SESSION = await asking(session)
       }, undefined),
 
     event: async ({ event }: any) => {
       const session = String(event?.properties?.sessionID ?? "")
       if (event?.type === "session.created") {
-        const parent = event.properties?.info?.parentID
-        shared.children.set(session, Promise.resolve(Boolean(parent)))
+        shared.parents.set(session, Promise.resolve(String(event.properties?.info?.parentID ?? "")))
       } else if (event?.type === "session.idle") {
         shared.compacting.delete(session) // one that failed
         send(session)

@@ -15,7 +15,8 @@ interface Shared {
   recalls: Map<string, Promise<string>>
   /** What a session's requests carry, once its first one went out. */
   settled: Map<string, string>
-  children: Map<string, Promise<boolean>>
+  /** The session that began each, or "", as far as it was asked for. */
+  parents: Map<string, Promise<string>>
   compacting: Set<string>
   heard: Map<string, Heard[]>
   /** The last message of the user, by session. */
@@ -34,7 +35,7 @@ export interface Heard {
 
 export type Log = (level: "info" | "warn", message: string) => unknown
 
-const KEY = Symbol.for("vault-index.opencode.1")
+const KEY = Symbol.for("vault-index.opencode.2")
 const world = globalThis as unknown as Record<symbol, Shared | undefined>
 
 export const shared: Shared = (world[KEY] ??= {
@@ -44,13 +45,17 @@ export const shared: Shared = (world[KEY] ??= {
   hungUntil: 0,
   recalls: new Map(),
   settled: new Map(),
-  children: new Map(),
+  parents: new Map(),
   compacting: new Set(),
   heard: new Map(),
   asked: new Map(),
   seen: new Set(),
   sending: new Set(),
 })
+
+/** A session that asks, and the one that began it, which the index may not know yet: they are not told of themselves. */
+export const asking = async (session: string): Promise<string> =>
+  [session, await shared.parents.get(session)].filter(Boolean).join(",")
 
 /** Something went wrong in a way that an agent or a log can be told. */
 export class Fault extends Error {

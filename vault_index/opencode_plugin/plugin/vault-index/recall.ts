@@ -1,7 +1,7 @@
 // What a session is told at its start: asked for once, and the same text ever after, so that prompt caches hold.
 
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises"
-import { HOOK_MS, bounded, sayOnce, shared, told } from "./guard.ts"
+import { HOOK_MS, asking, bounded, sayOnce, shared, told } from "./guard.ts"
 import { ask } from "./link.ts"
 import { PLACE } from "./place.ts"
 
@@ -31,12 +31,10 @@ export async function settledRecall(session: string): Promise<string> {
   return shared.settled.get(session) ?? ""
 }
 
-/** What matters for a query in a project folder; empty rather than noise. */
-export async function recallText(query: string, project: string): Promise<string> {
-  const answer = (await ask("recall", { query: query.slice(0, LONGEST_QUERY), project }, { within: RECALL_MS })) as Record<
-    string,
-    unknown
-  >
+/** What matters for a query of a session in a project folder; empty rather than noise. */
+export async function recallText(session: string, query: string, project: string): Promise<string> {
+  const params = { query: query.slice(0, LONGEST_QUERY), project, session: await asking(session) }
+  const answer = (await ask("recall", params, { within: RECALL_MS })) as Record<string, unknown>
   // `confidence` judges the query alone: what the project decided is told to who says "hi", too.
   return typeof answer.text === "string" ? answer.text.trim() : ""
 }
@@ -45,7 +43,7 @@ async function recallOnce(session: string, project: string, query: string, isChi
   const kept = await read(session)
   if (kept !== undefined) return kept
   if (await isChild) return ""
-  const text = await recallText(query, project)
+  const text = await recallText(session, query, project)
   if (!shared.settled.has(session)) await keep(session, text).catch(() => {})
   return text
 }

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path"
 import { TOOLS } from "./fields.ts"
-import { told } from "./guard.ts"
+import { asking, told } from "./guard.ts"
 import { ask } from "./link.ts"
 
 const READ_MS = 20_000
@@ -44,7 +44,8 @@ function tool(name: string, { description, args, writes }: Declared): Tool {
     // A tool that throws shows OpenCode a stack; an agent needs the reason and what to do.
     async execute(given, context) {
       try {
-        const { directory, sessionID: session } = context
+        const { directory, sessionID } = context
+        const session = await asking(sessionID)
         const params = { name, arguments: given, entered_by: author(context), directory, session }
         const within = writes ? WRITE_MS : READ_MS
         return String(await ask("tool", params, { format: "markdown", within, signal: context.abort }))

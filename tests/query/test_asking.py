@@ -1,0 +1,105 @@
+"""The session that asks is told nothing of itself, nor of those it belongs to."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_server.sessions import session as mcp_session
+from tests.query.sessions import make_home, say
+from tests.sources.opencode.stores import Client
+from vault_index import VaultIndex
+
+EVERY = {"ses_main", "ses_part", "ses_deeper", "ses_sister", "ses_fork", "ses_other"}
+
+
+def fill(client: Client) -> None:
+    for session, columns in {
+        "ses_main": {},
+        "ses_part": {"parent_id": "ses_main"},
+        "ses_deeper": {"parent_id": "ses_part"},
+        "ses_sister": {"parent_id": "ses_main"},
+        "ses_other": {},
+    }.items():
+        say(client, session, [f"The turnstile squeaks, says {session}.", "Noted."], title=f"About {session}", **columns)
+    client.fork("ses_main", "ses_fork")
+    client.user("The turnstile squeaks, says ses_fork.", "ses_fork")
+    client.close()
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["rows", "mirrored"])
+def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    home, client = make_home(tmp_path_factory.mktemp("asking"), mirror=request.param)
+    fill(client)
+    with VaultIndex.open(home) as opened:
+        opened.sync()
+        yield opened
+
+
+def found(index: VaultIndex, **options: Any) -> set[str]:
+    hits = index.search("turnstile squeaks", limit=50, **options).results
+    return {session for session in EVERY for hit in hits if session in hit.snippet}
+
+
+def told(index: VaultIndex, **options: Any) -> set[str]:
+    text = index.recall("which turnstile squeaks", project="/home/user/api", budget=5000, **options).text
+    return {session for session in EVERY if f"says {session}" in text or f"About {session}" in text}
+
+
+@pytest.mark.parametrize(
+    ("asking", "left"),
+    [
+        ("ses_main", {"ses_fork", "ses_other"}),
+        ("ses_part", {"ses_fork", "ses_other"}),
+        ("ses_deeper", {"ses_fork", "ses_other"}),
+        ("ses_fork", {"ses_other"}),
+        ("ses_other", EVERY - {"ses_other"}),
+        ("ses_unknown,ses_sister", {"ses_fork", "ses_other"}),
+        (["ses_main", "ses_other"], {"ses_fork"}),
+        ("ses_oth", EVERY),
+        ("", EVERY),
+    ],
+)
+def test_nobody_is_told_of_the_own_session_or_those_it_belongs_to(
+    index: VaultIndex, asking: str | list[str], left: set[str]
+) -> None:
+    assert found(index, exclude_session=asking) == left
+    assert told(index, session=asking) <= left
+    assert ("ses_other" in told(index, session=asking)) is (left >= {"ses_other"})
+    anchor = index.timeline(query="turnstile squeaks", exclude_session=asking).anchor
+    assert anchor.title not in {f"About {session}" for session in EVERY - left}
+
+
+def test_a_session_that_nobody_names_is_one_of_the_folder_that_was_written_to_of_late(tmp_path: Path) -> None:
+    home, client = make_home(tmp_path)
+    (tmp_path / "shop/src").mkdir(parents=True)
+    (tmp_path / "shop/.git").mkdir()
+    shop, now = str(tmp_path / "shop"), int(time.time() * 1000)
+    for session, folder, at in (
+        ("ses_here", shop, now),
+        ("ses_below", f"{shop}/src", now),
+        ("ses_before", shop, now - 86_400_000),
+        ("ses_elsewhere", f"{shop}2", now),
+    ):
+        say(client, session, [f"The turnstile squeaks, says {session}."], title=f"About {session}", directory=folder)
+        for table in ("session", "message", "part"):
+            where = "id" if table == "session" else "session_id"
+            client.run(f"UPDATE {table} SET time_updated = ? WHERE {where} = ?", at, session)
+    client.close()
+    with VaultIndex.open(home) as index:
+        index.sync()
+        current = {hit.path for hit in index.search("turnstile", directory=shop, exclude_session="current").results}
+        assert current == {"api/ses_before.md", "api/ses_elsewhere.md"}
+        assert len(index.search("turnstile", directory="/", exclude_session="current").results) == 4
+        assert len(index.search("turnstile", directory=shop).results) == 4
+    with mcp_session(home.data_dir, cwd=tmp_path / "shop/src") as agent:
+        shown = agent.call("memory_search", query="turnstile")["shown"]
+        recalled = agent.call("memory_recall", project=shop)["text"]
+        around = agent.call("memory_timeline", query="turnstile")["anchor"]["path"]
+    for text in (shown, recalled):
+        assert "ses_before" in text
+        assert "ses_here" not in text
+        assert "ses_below" not in text
+    assert around in ("api/ses_before.md", "api/ses_elsewhere.md")
