@@ -12,7 +12,7 @@ from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 
-EVERY = {"ses_main", "ses_part", "ses_deeper", "ses_sister", "ses_fork", "ses_other"}
+EVERY = {"ses_main", "ses_part", "ses_deeper", "ses_sister", "ses_fork", "ses_ninth"}
 
 
 def fill(client: Client) -> None:
@@ -21,7 +21,7 @@ def fill(client: Client) -> None:
         "ses_part": {"parent_id": "ses_main"},
         "ses_deeper": {"parent_id": "ses_part"},
         "ses_sister": {"parent_id": "ses_main"},
-        "ses_other": {},
+        "ses_ninth": {},
     }.items():
         say(client, session, [f"The turnstile squeaks, says {session}.", "Noted."], title=f"About {session}", **columns)
     client.fork("ses_main", "ses_fork")
@@ -51,13 +51,13 @@ def told(index: VaultIndex, **options: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("asking", "left"),
     [
-        ("ses_main", {"ses_fork", "ses_other"}),
-        ("ses_part", {"ses_fork", "ses_other"}),
-        ("ses_deeper", {"ses_fork", "ses_other"}),
-        ("ses_fork", {"ses_other"}),
-        ("ses_other", EVERY - {"ses_other"}),
-        ("ses_unknown,ses_sister", {"ses_fork", "ses_other"}),
-        (["ses_main", "ses_other"], {"ses_fork"}),
+        ("ses_main", {"ses_fork", "ses_ninth"}),
+        ("ses_part", {"ses_fork", "ses_ninth"}),
+        ("ses_deeper", {"ses_fork", "ses_ninth"}),
+        ("ses_fork", {"ses_ninth"}),
+        ("ses_ninth", EVERY - {"ses_ninth"}),
+        ("ses_unknown,ses_sister", {"ses_fork", "ses_ninth"}),
+        (["ses_main", "ses_ninth"], {"ses_fork"}),
         ("ses_oth", EVERY),
         ("", EVERY),
     ],
@@ -67,7 +67,7 @@ def test_nobody_is_told_of_the_own_session_or_those_it_belongs_to(
 ) -> None:
     assert found(index, exclude_session=asking) == left
     assert told(index, session=asking) <= left
-    assert ("ses_other" in told(index, session=asking)) is (left >= {"ses_other"})
+    assert ("ses_ninth" in told(index, session=asking)) is (left >= {"ses_ninth"})
     anchor = index.timeline(query="turnstile squeaks", exclude_session=asking).anchor
     assert anchor.title not in {f"About {session}" for session in EVERY - left}
 

@@ -163,7 +163,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
     )
 
 
-def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, tuple[str, ...]]:
+def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
     """The sessions that ask, and the folders of one that nobody names."""
     from vault_index.query.search import CURRENT
 

@@ -1,9 +1,9 @@
 """What a session should know: what holds for its project, what answers its first words, what was done there of late."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_index import tokens
 from vault_index.errors import UsageError
@@ -12,6 +12,7 @@ from vault_index.models import Askers, Filters
 from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
+from vault_index.query.ranking.echoes import Asked
 from vault_index.query.ranking.passages import TermMatcher, focus
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
@@ -55,12 +56,19 @@ class RecallOptions:
 
 def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
     """One block of quotations within the budget."""
-    found, confidence, degraded = _hits(searcher, reader, options)
+    wanted = _search_options(options)
+    query = _understand(searcher, options.query, wanted) if options.query.strip() else None
+    asked = Asked(query, reader.stems) if query else None
+    found, confidence, degraded = _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
     with reader.snapshot():
-        asking = searcher.asking(_search_options(options)) if options.asking else ()
-        groups = _groups(reader, disk, options, found, asking)
+        untold = searcher.asking(wanted) if options.asking else ()
+
+        def is_told(session: StoredDocument) -> bool:
+            return session.id not in untold and not (asked and asked.is_asked_by(session.title))
+
+        groups = _groups(reader, disk, options, found, is_told)
     text, sources = pack(groups, options.budget, options.token)
-    if not options.query.strip():
+    if not query:
         confidence = "high" if sources else "none"
     return Recall(text, tokens.count(text), confidence, sources, degraded)
 
@@ -69,29 +77,31 @@ def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: Re
 
 
 def _hits(
-    searcher: Searcher, reader: IndexReader, options: RecallOptions
+    searcher: Searcher, reader: IndexReader, query: Query, wanted: SearchOptions, asked: Asked
 ) -> tuple[list[Candidate], Confidence, tuple[str, ...]]:
-    """What answers the query, the confidence of the answer, and what degraded it."""
-    if not options.query.strip():
-        return [], "none", ()
-    wanted = _search_options(options)
-    query = _understand(searcher, options.query, wanted)
+    """What answers the query, the confidence of the answer, and what degraded it. A turn that says no more than the
+    query is left out."""
     with reader.snapshot():
         answer = searcher.answer(query, wanted)
         confidence = searcher.confidence(answer)
     if confidence == "none":
         return [], confidence, answer.degraded
     least = _NEAR_THE_BEST * answer.selected[0].hit.score
-    hits = [one.hit for one in answer.selected if one.hit.score >= least]
+    hits = [one.hit for one in answer.selected if one.hit.score >= least and not one.hit.echo]
     matcher = TermMatcher(query.terms, reader.stems)
     shown = hits[: _HITS if confidence == "high" else _WEAK_HITS]
-    return [_from_hit(hit, matcher, options.now) for hit in shown], confidence, answer.degraded
+    quoted = [
+        replace(candidate, title="") if asked.is_named(hit.chunk) else candidate
+        for hit in shown
+        for candidate in [_from_hit(hit, matcher, query.now)]
+    ]
+    return quoted, confidence, answer.degraded
 
 
 def _search_options(options: RecallOptions) -> SearchOptions:
     return SearchOptions(
         limit=_HITS, per_document=2, filters=_filters(options), askers=options.askers, asking=options.asking,
-        folders=options.folders,
+        folders=options.folders, message=True,
     )  # fmt: skip
 
 
@@ -128,7 +138,11 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
 
 
 def _groups(
-    reader: IndexReader, disk: DiskState, options: RecallOptions, found: Sequence[Candidate], asking: Collection[int]
+    reader: IndexReader,
+    disk: DiskState,
+    options: RecallOptions,
+    found: Sequence[Candidate],
+    is_told: Callable[[StoredDocument], bool],
 ) -> Groups:
     project, limit = options.project, options.budget // _SHORT
     if project is None and options.query.strip():
@@ -142,7 +156,7 @@ def _groups(
     return Groups(
         lasting=lasting,
         found=[one for one in found if one.source.id not in quoted],
-        sessions=_sessions(reader, options, found, asking) if project else (),
+        sessions=_sessions(reader, options, found, is_told) if project else (),
         rest=[one for one in others if one not in found],
     )
 
@@ -178,7 +192,10 @@ def _facts(document: StoredDocument, text: str) -> list[str]:
 
 
 def _sessions(
-    reader: IndexReader, options: RecallOptions, found: Sequence[Candidate], asking: Collection[int]
+    reader: IndexReader,
+    options: RecallOptions,
+    found: Sequence[Candidate],
+    is_told: Callable[[StoredDocument], bool],
 ) -> list[Candidate]:
     """Titles say what was done."""
     assert options.project is not None
@@ -188,7 +205,7 @@ def _sessions(
     titled = [
         one
         for one in (documents[id_] for id_ in ids)
-        if not _UNTITLED.match(one.title) and one.uid not in known and one.id not in asking
+        if not _UNTITLED.match(one.title) and one.uid not in known and is_told(one)
     ]
     return [_candidate(one, (), (1, one.line_count), "session", options.now) for one in titled[:_SESSIONS]]
 

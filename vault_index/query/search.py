@@ -15,8 +15,9 @@ from vault_index.models import Askers, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, said_by, select_hits, to_hit
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
+from vault_index.query.ranking.echoes import Asked, answered
 from vault_index.query.ranking.passages import TermMatcher, focus
-from vault_index.query.ranking.rank import Boosts, Ranking, order, rank, weights, with_best_texts
+from vault_index.query.ranking.rank import Boosts, RankedPassage, Ranking, order, rank, weights, with_best_texts
 from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,
@@ -75,6 +76,8 @@ class SearchOptions:
     """The ids of the sessions that ask: nothing of them is quoted. `CURRENT` is one that its client does not name: any
     that was written to in the last minutes in `folders`."""
     folders: tuple[str, ...] = ()
+    message: bool = False
+    """Whether the query is what an agent was told: a turn that says the same is no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class Answer:
     ranking: Ranking
     selected: Sequence[SelectedHit]
     disk: DiskState
+    echoed: bool = False
+    """Whether the same was asked in a session, and not answered."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -217,7 +222,8 @@ class Searcher:
         for depth in [depth for depth in _DEPTHS if depth >= 3 * wanted] or _DEPTHS[-1:]:
             evidence = retrieve(self._reader, query, depth, hidden)
             answer = self._select(query, options, evidence, disk)
-            if len(answer.selected) >= options.limit or len(evidence) < depth:
+            said = sum(not one.hit.echo for one in answer.selected)
+            if said >= options.limit or len(evidence) < depth:
                 break
         return answer
 
@@ -247,13 +253,20 @@ class Searcher:
         ordered = self._spread(by_channels, options.per_document)
         ordered = with_best_texts(ordered, evidence, _BLOCK) if text else ordered
         matcher = TermMatcher(query.terms, self._reader.stems)
+        asked: Asked | None = None
         ranking = Ranking(evidence, (), 0.0)
+        echoes: list[RankedPassage] = []
+        knows = False
         selected: list[SelectedHit] = []
         for start in range(0, len(ordered), _BLOCK):
             block = ordered[start : start + _BLOCK]
             records = self._reader.chunks(block)
             chunks = [records[chunk_id] for chunk_id in block]
-            ranking = rank(
+            if query.asks_in_words and any(chunk.document.kind == "session" for chunk in chunks):
+                asked = asked or Asked(query, self._reader.stems, message=options.message)
+                own = {chunk.chunk_id: asked.evidence_of(chunk, evidence[chunk.chunk_id]) for chunk in chunks}
+                evidence = {**evidence, **own}
+            ranked = rank(
                 chunks,
                 evidence,
                 matcher,
@@ -262,11 +275,23 @@ class Searcher:
                 power=power,
                 boosts=self._boosts(query, chunks) if text or vector else None,
                 better=ranking if start else None,
+                asked=asked,
             )
+            said = ranked.hits[len(ranking.hits) :]
+            if asked:
+                said, unanswered = answered(self._reader, query, asked, matcher, said)
+                echoes += unanswered
+                knows |= any(hit.answers for hit in said)
+            ranking = ranked._replace(hits=[*ranking.hits, *said])
             selected = select_hits(ranking.hits, options.per_document, disk)
             if len(selected) >= wanted:
                 break
-        return Answer(query, ranking, selected[options.offset : wanted], disk)
+        else:  # who asked in vain comes last, and not at all where it was answered elsewhere
+            lowest = ranking.hits[-1].score if ranking.hits else 1.0
+            last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
+            selected = select_hits([*ranking.hits, *(() if knows else last)], options.per_document, disk)
+            ranking = ranking._replace(hits=[*ranking.hits, *last])
+        return Answer(query, ranking, selected[options.offset : wanted], disk, bool(echoes))
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """`ordered` with the chunks last that are more of one document than can be shown."""
@@ -289,7 +314,8 @@ class Searcher:
         )
 
     def confidence(self, answer: Answer) -> Confidence:
-        return confidence(self._reader, answer.query, answer.ranking.hits) if answer.selected else "none"
+        said = [hit for hit in answer.ranking.hits if not hit.echo]
+        return confidence(self._reader, answer.query, said, echoed=answer.echoed) if answer.selected else "none"
 
     def _marked(self, answer: Answer, hits: Sequence[Hit], certainty: Confidence) -> tuple[Hit, ...]:
         """`hits` with those marked that are weak: of an answer that is none, all."""

@@ -97,6 +97,8 @@ class _Examination:
 
     def _not_shown(self, own: RankedPassage) -> Reason:
         """Why a passage that was ranked is not shown."""
+        if own.echo:
+            return Reason("echo", "It asks what you ask, and says no more; a turn that answers it is shown instead.")
         for rank, other in enumerate(self.answer.selected, start=1):
             hit = f"Hit {rank} ({other.hit.chunk.document.path}:{_first_line(other.hit)})"
             if other.same_text(own):

@@ -130,13 +130,15 @@ def _documents(db: Database, where: str, values: Sequence[object]) -> list[Store
 # --- what stands in them -------------------------------------------------------------------------------------------
 
 
-def chunks_of(db: Database, document_id: int, *, fields: bool = True) -> list[ChunkRecord]:
-    """The chunks of a document in their order, with or without those of its frontmatter."""
+def chunks_of(
+    db: Database, document_id: int, *, fields: bool = True, first: int = _ALL, limit: int = -1
+) -> list[ChunkRecord]:
+    """The chunks of a document in their order, from the ordinal `first` on, with or without those of its fields."""
     return chunk_records(
         db.execute(
             f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
-            " WHERE document.id = ? AND chunk.ordinal >= ? ORDER BY chunk.ordinal",
-            (document_id, _ALL if fields else 0),
+            " WHERE document.id = ? AND chunk.ordinal >= ? ORDER BY chunk.ordinal LIMIT ?",
+            (document_id, first if fields else max(first, 0), limit),
         )
     )
 

@@ -47,8 +47,8 @@ _LETTERS = 300  # of a text tell its language
 _SAMPLE = 16  # documents whose cosines tell what unrelated texts have in common
 
 
-def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Confidence:
-    """How far `hits`, best first, answer the query."""
+def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], *, echoed: bool = False) -> Confidence:
+    """How far `hits`, best first, answer the query; `echoed` is whether a turn that asks the same has all its words."""
     if not hits:
         return "none"
     if not query.match and query.vector is None:
@@ -59,7 +59,8 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     margin = max(_margins(reader, query, top))
     if margin > 0.0 and math.sqrt(margin) * _lead(hits) >= _HIGH:
         return "high"
-    holds = margin > 0.0 or query.parsed.required or _says_all(query, top, 0.0) or _holds_all(reader, query)
+    holds = margin > 0.0 or query.parsed.required or _says_all(query, top, 0.0)
+    holds = holds or (not echoed and _holds_all(reader, query))
     return "low" if holds else "none"
 
 
@@ -73,7 +74,7 @@ def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best:
     noise = {id(hit): hit.chunk.chunk_id for hit, margin in margins if margin <= 0.0 and not hit.evidence.called}
     every = _every_word(query) if noise else ""
     holding = {chunk_id for chunk_id, _ in reader.bm25(every, set(noise.values()))} if every else set()
-    return [noise.get(id(hit)) not in {None, *holding} for hit in hits]
+    return [hit.echo or noise.get(id(hit)) not in {None, *holding} for hit in hits]
 
 
 def evidence_of(query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0) -> float:

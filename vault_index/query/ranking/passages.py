@@ -153,15 +153,25 @@ class TermMatcher:
         for best, heading in zip(covered, above, strict=True):
             if heading:
                 _keep_best(best, heading, _ABOVE)
-        return [self._share(best) if best else 0.0 for best in covered]
+        return [self.share(best) if best else 0.0 for best in covered]
 
     def best_window(self, texts: Sequence[str], size: int) -> int:
         """Where the `size` texts in a row (each a line) begin that cover most of the query; the first of equals."""
         lines = self.match_lines(texts)
         starts = range(max(len(texts) - size, 0) + 1)
-        return max(starts, key=lambda start: self._share(union(lines[start : start + size])))
+        return max(starts, key=lambda start: self.share(union(lines[start : start + size])))
 
-    def _share(self, covered: Matches) -> float:
+    def matches_of(self, text: str) -> Matches:
+        """The matches of a whole text."""
+        return union(self.match_lines([text]))
+
+    def unmatched(self, words: Sequence[str]) -> list[str]:
+        """The words, folded, that match no term."""
+        matches = self._match_words({*words})
+        return [word for word in words if not matches[word]]
+
+    def share(self, covered: Matches) -> float:
+        """The share of the query that these matches are, by rarity: 0..1."""
         weight = sum(self._weights[number] * weight for number, weight in covered.items())
         return weight / self._total if self._total else 0.0
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from vault_index.config.schema import RankingConfig
 from vault_index.fields import NO_PASSAGE, NOT_SEARCHED, scalars
@@ -61,6 +61,10 @@ class RankedPassage:
     score: float
     """The sum of the parts, multiplied with the boosts."""
     boosts: Mapping[str, float] = field(default_factory=dict)
+    echo: bool = False
+    """Whether it says nothing but what is asked (`query.ranking.echoes`)."""
+    answers: bool = False
+    """Whether it is the answer to a turn that asks what is asked."""
 
 
 class Ranking(NamedTuple):
@@ -79,6 +83,14 @@ def weights(*, text: bool, vector: float, coverage: float = 1.0) -> Parts:
         return Parts(0.0, 1.0, 0.0, 0.0)
     cosine = VECTOR * (1.0 + _VECTOR_GAIN * (1.0 - coverage)) * vector
     return Parts(TEXT, cosine, NAME, PASSAGE)
+
+
+class Questions(Protocol):
+    """What is known of turns that ask what is asked."""
+
+    def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool: ...
+
+    def is_named(self, chunk: ChunkRecord) -> bool: ...
 
 
 class Boosts(NamedTuple):
@@ -194,25 +206,26 @@ def rank(
     power: int = 1,
     boosts: Boosts | None = None,
     better: Ranking | None = None,
+    asked: Questions | None = None,
 ) -> Ranking:
     """The passages of `chunks`, best first; ties by path and place, so that equal files give equal answers.
 
     `power` is that of the shares of words: 2 where texts in other languages answer as well, which share no words, so
     that a few shared ones in the own language do not put a text before them. `better` is a ranking of better chunks,
-    which these only continue.
+    which these only continue. `asked` knows passages that say nothing but what is asked.
     """
-    passages = _matched_passages(chunks, matcher)
+    passages = _matched_passages(chunks, matcher, asked)
     coverage = better.coverage if better else max((passage.coverage for passage in passages), default=0.0)
     highest = better.hits[-1].score if better and better.hits else 1.0
     scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage), power)
     boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
     ranked = []
-    for chunk, passage, matches, covered, _ in _best_passages(passages):
+    for chunk, passage, matches, covered, _, echo in _best_passages(passages):
         of_chunk = evidence[chunk.chunk_id]
         parts = scorer.parts(of_chunk, ranking_coverage(covered, passage))
         factors = boosts_of[chunk.chunk_id]
         score = min((parts.text + parts.vector + parts.name + parts.passage) * math.prod(factors.values()), highest)
-        ranked.append(RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors))
+        ranked.append(RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors, echo))
     # The coverage tells the passages of a chunk apart where it is no part of the score.
     ranked.sort(key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit)))
     return Ranking(evidence, [*(better.hits if better else ()), *_called_first(ranked)], coverage)
@@ -242,10 +255,15 @@ class _MatchedPassage(NamedTuple):
     coverage: float
     relevant: bool
     """Whether it matches a term itself, or answers a passage that ends as a question and does."""
+    echo: bool
 
 
-def _matched_passages(chunks: Sequence[ChunkRecord], matcher: TermMatcher) -> list[_MatchedPassage]:
-    names = {one.chunk_id: " ".join((one.document.title, *one.headings, *_beside(one.document))) for one in chunks}
+def _matched_passages(
+    chunks: Sequence[ChunkRecord], matcher: TermMatcher, asked: Questions | None
+) -> list[_MatchedPassage]:
+    names = {
+        one.chunk_id: " ".join((_title(one, asked), *one.headings, *_beside(one.document))) for one in chunks
+    }
     texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
     lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
@@ -258,11 +276,14 @@ def _matched_passages(chunks: Sequence[ChunkRecord], matcher: TermMatcher) -> li
         passages = _passages(group)
         matches = [_matches(lines, starts[chunk.chunk_id], passage) for chunk, passage in passages]
         questions = [passage.is_question for _, passage in passages]
-        coverage = matcher.coverage(matches, [above[chunk.chunk_id] for chunk, _ in passages], questions)
-        asked = False
-        for (chunk, passage), here, covered in zip(passages, matches, coverage, strict=True):
-            found.append(_MatchedPassage(chunk, passage, here, covered, bool(here) or asked))
-            asked = passage.is_question and bool(here)
+        echoes = [asked is not None and asked.echoes(chunk, passage) for chunk, passage in passages]
+        said = [{} if echo else here for here, echo in zip(matches, echoes, strict=True)]
+        coverage = matcher.coverage(said, [above[chunk.chunk_id] for chunk, _ in passages], questions)
+        after = False
+        for (chunk, passage), here, covered, echo in zip(passages, matches, coverage, echoes, strict=True):
+            covered = matcher.share(here) if echo else covered
+            found.append(_MatchedPassage(chunk, passage, here, covered, bool(here) or after, echo))
+            after = passage.is_question and bool(here) and not echo
     return found
 
 
@@ -272,6 +293,10 @@ def _beside(document: StoredDocument) -> Iterator[str]:
         for key, value in document.frontmatter.items():
             if key in NO_PASSAGE or (document.kind == "note" and key not in NOT_SEARCHED):
                 yield from (text for text in scalars(value) if text.count(" ") < _FEW_SPACES)
+
+
+def _title(chunk: ChunkRecord, asked: Questions | None) -> str:
+    return "" if asked is not None and asked.is_named(chunk) else chunk.document.title
 
 
 def _matches(lines: Sequence[Matches], start: int, passage: Passage) -> Matches:

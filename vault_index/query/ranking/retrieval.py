@@ -76,6 +76,12 @@ class Query:
     """The moment of the answer, in seconds since the epoch."""
 
     @property
+    def asks_in_words(self) -> bool:
+        """Whether it asks for what a text says; who names a phrase asks for where it stands."""
+        phrases = [term for term in self.parsed.terms if term.kind == "phrase"]
+        return bool(self.terms) and not (phrases and self.parsed.required)
+
+    @property
     def corrected(self) -> str:
         """What is asked for, as text, with its corrections."""
         return self.spelling.corrected(self.parsed.text)

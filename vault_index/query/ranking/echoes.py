@@ -1,0 +1,250 @@
+"""Echoes: passages of sessions that ask what is asked, or say no more than that nothing is known of it.
+
+An agent asks the same question again and again, and searches before it answers. Word for word nothing is nearer to a
+question than the turns in which it was asked before, and none of them answers it. So such a turn gives its place to
+what was answered there; where nothing was, it comes after all that says something.
+
+Only sessions hold turns: the heading of a FAQ is the name of what stands below. Which words a sentence has beyond those
+of the query decides, so a question is known in any language by its question mark; that nothing was found, in English.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import dropwhile, groupby
+
+from vault_index.query.ranking.passages import Passage, Stems, TermMatcher, fold, split_passages
+from vault_index.query.ranking.rank import Parts, RankedPassage
+from vault_index.query.ranking.retrieval import Evidence, Query
+from vault_index.store.documents import chunks_of
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import ChunkRecord
+from vault_index.store.spaces import cosines
+from vault_index.terms import STOPWORDS, index_words
+
+_NEW = 0.3
+"""The share of its words that a question may have beyond those of the query and still ask the same."""
+_SAME = 0.5
+"""The share of the query that it must have, unless all of its words are of the query."""
+_REST = 0.3
+"""What a user says beside the question counts if it has this share of the query."""
+_LONGEST = 1000
+"""Characters of a passage that is looked at: a longer one says something."""
+_OWN = 0.2
+"""How much of a score an answer owes to its own words and meaning; the rest is that of its question."""
+_MOST_CHUNKS = 16
+"""Chunks of a turn in which its answer is looked for."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?:;…])[\"'”’»)*_\],]*\s+|(?<=[。！？])|\n")
+_CALL = re.compile(r"- ([\w.-]+): ")
+_SEARCHES = ("search", "grep", "glob", "fetch", "find", "task")
+_WORD = re.compile(r"\w+")
+_QUESTION_WORDS = frozenset(
+    _WORD.findall("""
+who whom whose what whats which when where why how wer wann warum wieso weshalb wie welche welchen welcher welches
+quel quelle quels quelles quand pourquoi combien quien cual cuales cuando donde cuanto
+""")
+)
+_REQUESTS = frozenset(
+    _WORD.findall("""
+am are can could describe did do does explain find give had has have is list look may please recall remind repeat search
+should show tell was were will would
+""")
+)
+_GREETINGS = frozenset(_WORD.findall("again also and but hello hey hi now ok okay one quick question so well"))
+_NOTHING = frozenset(
+    _WORD.findall("""
+afraid answer answers anything apologies apologize ask asked asking aware available check checked checking context
+conversation detail details earlier find finding found idea information info know knowing known look looked looking
+lookup match matched matches matching memories memory mention mentioned mentions moment nothing note notes previous
+previously question questions recall recalled record recorded records relevant remember result results search searched
+searches searching session sessions something sorry store stored sure trying unclear unfortunately unknown unsure vault
+wonder wondered wondering
+""")
+)
+"""Words with which nothing is said of what is asked: that it is asked, looked for, not known."""
+_LITTLE = STOPWORDS | frozenset(
+    _WORD.findall("""
+again also could couldn d didn doesn don have haven help isn let ll m need please re right s say says see t tell thank
+thanks told use used uses using ve want wasn whether yet
+""")
+)
+_ANSWERS = frozenset(_WORD.findall("yes yep yeah no nope never always both neither none ja nein oui non"))
+_LEADS = frozenset(
+    _WORD.findall("a can d going have i just let ll m me need now ok okay quickly right s should sure take to will")
+)
+_LOOKS = frozenset(
+    _WORD.findall("check checking consult dig grep inspect investigate look looking review search searching verify")
+)
+
+
+class Asked:
+    """What is asked. With `message` it is what an agent was told: its like is no news, be it a question or not."""
+
+    def __init__(self, query: Query, stems: Stems, *, message: bool = False) -> None:
+        telling = [term for term in query.terms if term.text not in _LITTLE | _GREETINGS]
+        self._matcher = TermMatcher(telling or query.terms, stems)
+        self._message = message
+        self._named: dict[str, bool] = {}
+        self._words = _WORD.findall(fold(query.parsed.text))
+        self._asks = "?" in query.parsed.text or _is_request(self._words)
+
+    def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
+        """Whether a passage of a session says nothing but what is asked."""
+        text = _text(chunk, passage)
+        if chunk.document.kind != "session" or len(text) > _LONGEST:
+            return False
+        if call := _CALL.match(text):
+            looks = any(word in call[1] for word in _SEARCHES)
+            return looks and not self._beyond(text[call.end() :].rpartition("(")[0])[1]
+        by_user = speaker(chunk) == "User"
+        said = self._sentences(text, by_user)
+        rest = [sentence for sentence, kind in said if kind == "says"]
+        if not by_user:  # `I found nothing. Which project do you mean?`
+            return len(rest) < len(said) and all(map(_is_question, rest))
+        if any(kind == "asks" for _, kind in said):
+            return self._share(" ".join(rest)) < _REST or self._is_near(text)
+        return not rest or (self._message and self._is_near(text, 0.0))
+
+    def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
+        """Whether an echo is the end of what a user asks, so that what follows is the answer: who only mentions a
+        question goes on to something else."""
+        kinds = [kind for _, kind in self._sentences(_text(chunk, passage), True) if kind != "nothing"]
+        return speaker(chunk) == "User" and kinds[-1:] != ["says"]
+
+    def evidence_of(self, chunk: ChunkRecord, evidence: Evidence) -> Evidence:
+        """What speaks for a chunk, but for the title of a session that is made of the question."""
+        if not self.is_named(chunk):
+            return evidence
+        bare = evidence._replace(name=None, called=False)
+        return bare if self._matcher.matches_of(chunk.text) else bare._replace(bm25=None, cosine=None)
+
+    def is_named(self, chunk: ChunkRecord) -> bool:
+        """Whether the title of a session is made of the question, and so says nothing of what was answered."""
+        return chunk.document.kind == "session" and self.is_asked_by(chunk.document.title)
+
+    def is_asked_by(self, title: str) -> bool:
+        """Whether a title says nothing but what is asked."""
+        if title not in self._named:
+            self._named[title] = self._kind(title, True) != "says"
+        return self._named[title]
+
+    def _sentences(self, text: str, by_user: bool) -> list[tuple[str, str]]:
+        return [(one, self._kind(one, by_user)) for one in _SENTENCE_END.split(text) if one.strip()]
+
+    def _kind(self, sentence: str, by_user: bool) -> str:
+        """Whether it `asks` what is asked, says `nothing`, or `says` something."""
+        plain = _WORD.findall(fold(sentence))
+        words, new = self._beyond(sentence)
+        if not words:
+            filler = any(word in _NOTHING for word in plain)
+            return "says" if not filler and any(word in _ANSWERS for word in plain) else "nothing"
+        question = _is_question(sentence)
+        if not new:
+            if question or any(word in _QUESTION_WORDS for word in plain) or _is_request(plain):
+                return "asks"
+            if (self._asks and plain == self._words) or (by_user and not STOPWORDS.intersection(plain)):
+                return "asks"
+            return "nothing" if _is_search(plain) or not _NOTHING.isdisjoint(plain) else "says"
+        if question or (by_user and _is_request(plain)):
+            return "asks" if self._is_near(sentence) else "says"
+        return "nothing" if _is_search(plain) else "says"
+
+    def _is_near(self, text: str, least: float = _SAME) -> bool:
+        words, new = self._beyond(text)
+        few = len(new) <= _NEW * len(words) and not any(map(_has_digit, new))
+        return few and self._share(text) >= least
+
+    def _share(self, text: str) -> float:
+        return self._matcher.share(self._matcher.matches_of(text))
+
+    def _beyond(self, text: str) -> tuple[list[str], list[str]]:
+        """The words of a text that say something, and those of them that the query lacks."""
+        words = [word for word in map(fold, index_words(text)) if word not in _LITTLE and word not in _NOTHING]
+        return words, self._matcher.unmatched(words)
+
+
+def speaker(chunk: ChunkRecord) -> str:
+    """Who speaks in a chunk of a session: `User` or `Assistant`; else empty."""
+    return chunk.headings[0].partition(" · ")[0] if chunk.document.kind == "session" and chunk.headings else ""
+
+
+def answered(
+    reader: IndexReader, query: Query, asked: Asked, matcher: TermMatcher, hits: Sequence[RankedPassage]
+) -> tuple[list[RankedPassage], list[RankedPassage]]:
+    """The hits that say something, best first, with an answer in the place of each turn that asks what is asked; and
+    the echoes that nothing answers."""
+    waiting = [place for place, hit in enumerate(hits) if hit.echo and asked.awaits(hit.chunk, hit.passage)]
+    replies = {place: _reply(reader, asked, matcher, hits[place].chunk) for place in waiting}
+    found = {place: reply for place, reply in replies.items() if reply is not None}
+    near: Mapping[int, float] = {}
+    if found and query.vector is not None and query.space_id is not None:
+        near = cosines(reader, query.space_id, query.vector, {chunk.chunk_id for chunk, _ in found.values()})
+    said = [hit for hit in hits if not hit.echo]
+    for place, (chunk, passage) in found.items():
+        hit, matches = hits[place], matcher.matches_of(_text(chunk, passage))
+        own = max(matcher.share(matches), near.get(chunk.chunk_id, 0.0), 0.0)
+        part = 1.0 - _OWN + _OWN * own
+        parts = Parts(*(part * one for one in hit.parts))
+        said.append(
+            replace(
+                hit,
+                chunk=chunk,
+                passage=passage,
+                matched=matches,
+                echo=False,
+                answers=True,
+                score=part * hit.score,
+                parts=parts,
+            )
+        )
+    said.sort(key=lambda hit: -hit.score)
+    return said, [hit for place, hit in enumerate(hits) if hit.echo and place not in found]
+
+
+def _reply(
+    reader: IndexReader, asked: Asked, matcher: TermMatcher, chunk: ChunkRecord
+) -> tuple[ChunkRecord, Passage] | None:
+    """Where the turn after this one answers: behind its last call of a tool, if it says something there, the passage
+    that holds most of the query."""
+    following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
+    turns = [list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1])]
+    others = [turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]]
+    answer = others[0] if others and speaker(others[0][0]) == "Assistant" else []
+    places = [(one, passage) for one in answer for passage in split_passages(one.text)]
+    behind: list[tuple[ChunkRecord, Passage]] = []
+    for place in places:
+        behind = [] if _CALL.match(_text(*place)) else [*behind, place]
+    for candidates in (behind, places):
+        telling = [place for place in candidates if _tells(asked, *place)]
+        if telling:
+            return max(telling, key=lambda place: matcher.share(matcher.matches_of(_text(*place))))
+    return None
+
+
+def _tells(asked: Asked, chunk: ChunkRecord, passage: Passage) -> bool:
+    return not (passage.is_question or _CALL.match(_text(chunk, passage)) or asked.echoes(chunk, passage))
+
+
+def _text(chunk: ChunkRecord, passage: Passage) -> str:
+    return "\n".join(chunk.text.split("\n")[passage.first : passage.last + 1])
+
+
+def _is_question(sentence: str) -> bool:
+    return "?" in sentence[-4:] or "\uff1f" in sentence[-4:]
+
+
+def _is_request(words: Iterable[str]) -> bool:
+    """Whether a sentence begins as questions and requests do."""
+    first = next(dropwhile(lambda word: word in _GREETINGS, words), "")
+    return first in _REQUESTS or first in _QUESTION_WORDS
+
+
+def _is_search(words: Sequence[str]) -> bool:
+    """`Let me check the logs`."""
+    rest = [*dropwhile(lambda word: word in _LEADS, words)]
+    return bool(rest) and rest[0] in _LOOKS and (len(rest) < len(words) or rest[0].endswith("ing"))
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
