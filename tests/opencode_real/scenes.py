@@ -1,5 +1,6 @@
 """What the scripted model says."""
 
+import sys
 from collections.abc import Mapping, Sequence
 
 from tests.opencode_real.model import Step
@@ -93,6 +94,24 @@ SCENES: Mapping[str, Sequence[Step]] = {
         {"text": "Delegated."},
     ],
     "child": [{"text": "Counted."}],
+    "port": [{"text": "It is 5433."}],
+    "again": [
+        {
+            "tools": [
+                {"name": "memory_search", "args": {"query": "Which port does the turnstile use?"}},
+                {
+                    "name": "bash",
+                    "args": {
+                        "command": f"{sys.executable} -m vault_index search 'Which port does the turnstile use?'",
+                        "description": "Search",
+                    },
+                },
+                {"name": "memory_recall", "args": {"query": "Which port does the turnstile use?"}},
+                {"name": "memory_timeline", "args": {"query": "Which port does the turnstile use?"}},
+            ]
+        },
+        {"text": "Looked."},
+    ],
 }
 
 NOTES = {

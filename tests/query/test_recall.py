@@ -207,3 +207,19 @@ def test_the_sessions_of_the_folder(tmp_path: Path) -> None:
         asked = index.recall("which turnstile squeaks", session="ses_a")
         assert "ses_a" not in asked.text
         assert "ses_b" in asked.text
+
+
+@pytest.mark.parametrize("how", ["command", "by hand"])
+def test_what_the_plugin_keeps_to_tell_again_goes_with_what_it_quotes(tmp_path: Path, how: str) -> None:
+    notes = {"80-memory/oil.md": memory("Oil it with whale fat."), "80-memory/wax.md": memory("Wax it.")}
+    with indexed(tmp_path, notes) as index:
+        folder = index.home.recalled_dir
+        folder.mkdir(parents=True)
+        for name, query in (("ses_a", "whale fat"), ("ses_b", "wax")):
+            (folder / f"{name}.txt").write_text(index.recall(query).text, encoding="utf-8")
+        if how == "command":
+            index.delete("oil")
+        else:
+            (tmp_path / "vault/80-memory/oil.md").unlink()
+            index.sync()
+        assert [kept.name for kept in folder.iterdir()] == ["ses_b.txt"]

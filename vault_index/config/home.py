@@ -33,6 +33,11 @@ class Home(NamedTuple):
         return self.data_dir / "cache.db"
 
     @property
+    def recalled_dir(self) -> Path:
+        """What sessions of OpenCode were told, as the plugin keeps it."""
+        return self.data_dir / "opencode" / "recalled"
+
+    @property
     def state_db(self) -> Path:
         """What cannot be derived: to be backed up."""
         return self.data_dir / "state.db"

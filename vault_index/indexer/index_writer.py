@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from vault_index.indexer.embedders import Embedders
 from vault_index.indexer.folder_mtimes import FolderTimes
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
+from vault_index.markdown.recalled import quoted_places
 from vault_index.models import Asker, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
@@ -314,7 +315,16 @@ class WriteSide:
 
     def _synchroniser(self, progress: Progress, cancel: CancelToken) -> Synchroniser:
         settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
-        return Synchroniser(self._open_writer(), self._open_cache(), settings, progress, cancel, self._unread)
+        return Synchroniser(
+            self._open_writer(), self._open_cache(), settings, progress, cancel, self._unread, self._forget
+        )
+
+    def _forget(self, paths: set[str]) -> None:
+        """What the plugin keeps to tell a session again, where it quotes one of these documents, which are gone."""
+        for kept in self._home.recalled_dir.glob("*.txt") if paths else ():
+            with suppress(OSError):
+                if paths & quoted_places(kept.read_text(encoding="utf-8", errors="replace")):
+                    kept.unlink()
 
     def _unread(self) -> Problem | None:
         """Why sessions are not read: what is to stay out of the index would come back."""

@@ -46,6 +46,7 @@ class Synchroniser:
         progress: Progress,
         cancel: CancelToken,
         unread: Callable[[], Problem | None],
+        forget: Callable[[set[str]], None],
     ) -> None:
         self._writer = writer
         self._cache = cache
@@ -54,6 +55,8 @@ class Synchroniser:
         self._cancel = cancel
         self._unread = unread
         """Why sessions are not read for now."""
+        self._forget = forget
+        """Told of the paths whose documents are gone."""
         self._report = SyncReport()
         self._broken: list[str] = []
         """Where a frontmatter cannot be read, of files that were read now."""
@@ -170,9 +173,11 @@ class Synchroniser:
                 if done % _COUNTED_TOGETHER == 0:
                     count_words(self._writer)
                 self._progress("text", done, len(work))
-        for row in chain.from_iterable(vanished.values()):
+        gone = [*chain.from_iterable(vanished.values())]
+        for row in gone:
             self._writer.remove_document(row.id)
             self._add(removed=1)
+        self._forget({row.path for row in gone})
 
     def _read_ahead(self, source: Source, work: Work) -> Generator[Read | FileStamp | None]:
         """What another process has read of each document; None where it is to be read here."""

@@ -27,6 +27,7 @@ _END = re.compile(r'^[ \t>]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*
 _QUOTED = re.compile(rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)})?\r?(?:\n|\Z))*")
 """Lines of a block, as `as_recalled` and `quotation` write them."""
 _TOOL = re.compile(r"(?:[\w.-]+_)?memory_(?:delete|get|list|recall|search|store|timeline|update)")
+_HEAD = re.compile(r"^`([^`\n]+)`", re.MULTILINE)
 _COMMAND = re.compile(r"[^;&|()`'\"\n]+")
 _BEFORE_PROGRAM = re.compile(
     r"^(?:[-\d]|\w+=|(?:!|command|do|else|env|exec|nice|nix|nohup|pipx|poetry|run|sudo|then|time|timeout|uvx?|xargs)$)"
@@ -55,6 +56,12 @@ def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]
     bold = harmless_line(title, _LONGEST_TITLE)
     quoted = [*([f"**{bold}**"] if bold else []), *harmless("\n".join(lines)).split("\n")]
     return "\n".join([head, *(f"> {line.rstrip()}" for line in quoted if line.strip())])
+
+
+def quoted_places(block: str) -> set[str]:
+    """The documents that a block quotes, by their places."""
+    places = [place[1] for place in _HEAD.finditer(block)]
+    return {*places, *(place.rpartition(":")[0] for place in places)}
 
 
 def is_plain_place(place: str) -> bool:

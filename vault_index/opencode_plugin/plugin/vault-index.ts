@@ -89,7 +89,7 @@ export const VaultIndexPlugin = async (context: any) => {
         shared.compacting.add(session)
         const asked = shared.asked.get(session)
         const fresh = asked ? await bounded(() => recallText(session, asked, folder), "", 800) : ""
-        const block = fresh || (shared.settled.get(session) ?? "")
+        const block = fresh || (await settledRecall(session))
         if (block) output.context.push(block)
       }, undefined),
 

@@ -15,6 +15,8 @@ interface Shared {
   recalls: Map<string, Promise<string>>
   /** What a session's requests carry, once its first one went out. */
   settled: Map<string, string>
+  /** Sessions whose text lies in a file: the file goes when something in it was deleted. */
+  kept: Set<string>
   /** The session that began each, or "", as far as it was asked for. */
   parents: Map<string, Promise<string>>
   compacting: Set<string>
@@ -45,6 +47,7 @@ export const shared: Shared = (world[KEY] ??= {
   hungUntil: 0,
   recalls: new Map(),
   settled: new Map(),
+  kept: new Set(),
   parents: new Map(),
   compacting: new Set(),
   heard: new Map(),

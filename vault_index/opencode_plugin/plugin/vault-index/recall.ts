@@ -1,5 +1,6 @@
 // What a session is told at its start: asked for once, and the same text ever after, so that prompt caches hold.
 
+import { existsSync } from "node:fs"
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises"
 import { HOOK_MS, asking, bounded, sayOnce, shared, told } from "./guard.ts"
 import { ask } from "./link.ts"
@@ -13,7 +14,9 @@ const SETTLE_MS = HOOK_MS - 100
 
 /** Starts the recall of a session, once; `isChild` sessions are told nothing of their own: their parent was. */
 export function beginRecall(session: string, project: string, query: string, isChild: Promise<boolean>): void {
+  dropDeleted(session)
   if (!PLACE.state || shared.recalls.has(session)) return
+  shared.settled.delete(session)
   const recall = recallOnce(session, project, query, isChild).catch((error: unknown) => {
     sayOnce("recall", `vault-index: nothing is recalled: ${told(error)}`)
     return ""
@@ -23,12 +26,20 @@ export function beginRecall(session: string, project: string, query: string, isC
 
 /** The block of a session's requests; empty when there is none, or none in time for the first of them. */
 export async function settledRecall(session: string): Promise<string> {
+  dropDeleted(session)
   const known = shared.settled.get(session)
   if (known !== undefined) return known
   const recall = shared.recalls.get(session)
   const text = recall ? await bounded(() => recall, "", SETTLE_MS) : ""
   if (!shared.settled.has(session)) shared.settled.set(session, text)
   return shared.settled.get(session) ?? ""
+}
+
+/** Forgets a text that quotes what was deleted since: with the next message the session is told anew. */
+function dropDeleted(session: string): void {
+  const path = file(session)
+  if (!path || !shared.kept.has(session) || existsSync(path)) return
+  for (const known of [shared.kept, shared.recalls, shared.settled]) known.delete(session)
 }
 
 /** What matters for a query of a session in a project folder; empty rather than noise. */
@@ -40,8 +51,11 @@ export async function recallText(session: string, query: string, project: string
 }
 
 async function recallOnce(session: string, project: string, query: string, isChild: Promise<boolean>): Promise<string> {
-  const kept = await read(session)
-  if (kept !== undefined) return kept
+  const known = await read(session)
+  if (known !== undefined) {
+    shared.kept.add(session)
+    return known
+  }
   if (await isChild) return ""
   const text = await recallText(session, query, project)
   if (!shared.settled.has(session)) await keep(session, text).catch(() => {})
@@ -65,6 +79,7 @@ async function keep(session: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}`
   await writeFile(draft, text, { mode: 0o600 })
   await rename(draft, path)
+  shared.kept.add(session)
 }
 
 /** Forgets the blocks of sessions that nobody went on with for long. */

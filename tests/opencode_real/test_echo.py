@@ -1,0 +1,85 @@
+"""Sessions are indexed while one asks: neither it nor those that only asked the same are quoted to it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.opencode_real.client import Place, Server, wait_for
+from tests.opencode_real.test_session import BLOCK, answers
+
+QUESTION = "Which port does the turnstile use?"
+
+
+@pytest.fixture(scope="module")
+def sessions(shared_place: Place, server: Server) -> Server:
+    """The daemon has the sessions in its index."""
+    shared_place.command("config", "set", "opencode.enabled", "true")
+    server.turn(server.session(), f"{QUESTION}\n\n[[scene:port]]")
+    server.turn(server.session(), f"{QUESTION}\n\n[[scene:plain]]")
+    wait_for(lambda: len(found(shared_place)) >= 2, "both sessions to be found")
+    return server
+
+
+def found(place: Place) -> list[dict[str, Any]]:
+    answer = json.loads(place.command("list", "--kind", "session", "--json"))
+    return [one for one in answer["results"] if (one["turns"] or 0) > 1]
+
+
+def test_a_session_is_told_what_was_answered_and_nothing_of_itself(shared_place: Place, sessions: Server) -> None:
+    session = sessions.session()
+    sessions.turn(session, f"{QUESTION}\n\n[[scene:plain]]")
+    wait_for(lambda: session in [one["path"][-33:-3] for one in found(shared_place)], "the session to be indexed")
+    sessions.turn(session, f"{QUESTION} Look it up. [[scene:again]]")
+    searched, run, recalled, around = answers(shared_place.model.of("again"))
+    for answer in (searched, run, recalled):
+        assert "It is 5433." in answer
+        assert session not in answer
+    for answer in (searched, run, around):
+        assert QUESTION not in answer
+
+
+def test_neither_recall_nor_a_summary_quotes_the_question(shared_place: Place, sessions: Server) -> None:
+    session = sessions.session()
+    sessions.turn(session, f"{QUESTION}\n\n[[scene:plain]]")
+    sessions.compact(session)
+    for scene in ("plain", "compaction"):
+        request = shared_place.model.of(scene)[-1]
+        blocks = [match[0] for match in BLOCK.finditer(request.whole)] or [""]
+        assert "It is 5433." in blocks[0]
+        assert QUESTION not in blocks[0]
+        assert session not in blocks[0]
+
+
+def test_what_our_tools_answered_is_not_indexed(shared_place: Place, sessions: Server) -> None:
+    shared_place.command("config", "set", "opencode.include", '["output", "reasoning"]')
+    session = sessions.session()
+    sessions.turn(session, "Look. [[scene:again]]")
+
+    def text() -> str:
+        return next(
+            (shared_place.command("get", one["id"]) for one in found(shared_place) if session in one["path"]), ""
+        )
+
+    wait_for(lambda: "Looked." in text(), "the session to be indexed")
+    assert "- memory_search: (ok)\n" in text()
+    assert "-m vault_index search` (exit 0)" in text()
+    assert "5433" not in text()
+
+
+def test_what_was_deleted_is_never_told_again(shared_place: Place, sessions: Server) -> None:
+    shared_place.command("add", "The turnstile is oiled with whale fat.", "--path", "oil", "--project", "shop")
+    session = sessions.session()
+    question = "What is the turnstile oiled with? [[scene:plain]]"
+    sessions.turn(session, question)
+    assert "whale fat" in shared_place.model.of("plain")[-1].system
+    resumed = shared_place.run(question)
+    assert "whale fat" in shared_place.model.of("plain")[-1].system
+    shared_place.command("delete", "oil")
+    for turn in range(2):
+        sessions.turn(session, f"And now, for the {turn}. time? [[scene:plain]]")
+        assert "whale fat" not in shared_place.model.of("plain")[-1].system
+    sessions.compact(session)
+    assert "whale fat" not in shared_place.model.of("compaction")[-1].whole
+    shared_place.run("And in another process? [[scene:plain]]", "--session", resumed)
+    assert "whale fat" not in shared_place.model.of("plain")[-1].system
