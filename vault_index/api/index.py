@@ -193,7 +193,7 @@ class VaultIndex:
         from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
-            raise UsageError("a timeline is around one document", "name it, or give --query TEXT, but not both")
+            raise UsageError("a timeline is around one document", "name it, or choose it (--query TEXT), but not both")
         if query is not None:
             found = self.search(query, limit=1, source=source, directory=directory, exclude_session=exclude_session)
             if not found.results or found.confidence == "none":

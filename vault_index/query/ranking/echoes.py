@@ -9,9 +9,9 @@ of the query decides, so a question is known in any language by its question mar
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import dropwhile, groupby
+from itertools import dropwhile, groupby, islice
 
 from vault_index.query.ranking.passages import Passage, Stems, TermMatcher, fold, split_passages
 from vault_index.query.ranking.rank import Parts, RankedPassage
@@ -36,6 +36,8 @@ _MOST_CHUNKS = 16
 """Chunks of a turn in which its answer is looked for."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?:;…])[\"'”’»)*_\],]*\s+|(?<=[。！？])|\n")
+_OUTPUT = ("```text", "````text")
+"""How the output of a tool begins, where it is indexed."""
 _CALL = re.compile(r"- ([\w.-]+): ")
 _SEARCHES = ("search", "grep", "glob", "fetch", "find", "task")
 _WORD = re.compile(r"\w+")
@@ -54,21 +56,26 @@ should show tell was were will would
 _GREETINGS = frozenset(_WORD.findall("again also and but hello hey hi now ok okay one quick question so well"))
 _NOTHING = frozenset(
     _WORD.findall("""
-afraid answer answers anything apologies apologize ask asked asking aware available check checked checking context
-conversation detail details earlier find finding found idea information info know knowing known look looked looking
-lookup match matched matches matching memories memory mention mentioned mentions moment nothing note notes previous
-previously question questions recall recalled record recorded records relevant remember result results search searched
-searches searching session sessions something sorry store stored sure trying unclear unfortunately unknown unsure vault
-wonder wondered wondering
+afraid answer answers anything apologies apologize ask asked asking asks aware available check checked checking
+context conversation detail details earlier find finding found idea information info know knowing known look looked
+looking lookup match matched matches matching memories memory mention mentioned mentions moment nothing note notes
+previous previously question questions reasoning recall recalled record recorded records relevant remember result
+results search searched searches searching session sessions something sorry store stored sure telling tells trying
+unclear unfortunately unknown unsure user users vault wonder wondered wondering
 """)
 )
 """Words with which nothing is said of what is asked: that it is asked, looked for, not known."""
 _LITTLE = STOPWORDS | frozenset(
     _WORD.findall("""
-again also could couldn d didn doesn don have haven help isn let ll m need please re right s say says see t tell thank
-thanks told use used uses using ve want wasn whether yet
+again also could couldn d didn doesn don first have haven help hello hey hi isn let ll m need okay please quick re
+remind right s say says see t tell thank thanks told use used uses using ve want wasn whether yet
 """)
 )
+_UNKNOWN = frozenset(
+    _WORD.findall("afraid cannot couldn didn don haven no none not nothing sorry unclear unfortunately unknown unsure")
+)
+_ASKED = frozenset(("ask", "asks", "asked"))
+_FOUND = frozenset(_WORD.findall("figured found solved turned turns"))
 _ANSWERS = frozenset(_WORD.findall("yes yep yeah no nope never always both neither none ja nein oui non"))
 _LEADS = frozenset(
     _WORD.findall("a can d going have i just let ll m me need now ok okay quickly right s should sure take to will")
@@ -95,15 +102,18 @@ class Asked:
         if chunk.document.kind != "session" or len(text) > _LONGEST:
             return False
         if call := _CALL.match(text):
+            target = text[call.end() :].rpartition("(")[0].partition(" → ")[0]
             looks = any(word in call[1] for word in _SEARCHES)
-            return looks and not self._beyond(text[call.end() :].rpartition("(")[0])[1]
+            return looks and (not self._beyond(target)[1] or self._kind(target.strip(" `"), True) == "asks")
         by_user = speaker(chunk) == "User"
         said = self._sentences(text, by_user)
         rest = [sentence for sentence, kind in said if kind == "says"]
-        if not by_user:  # `I found nothing. Which project do you mean?`
-            return len(rest) < len(said) and all(map(_is_question, rest))
+        aside = self._share(" ".join(rest)) < _REST and not any(map(_has_digit, rest))
+        if not by_user:  # `I found nothing. You may ask the team. Which project do you mean?`
+            unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in said)
+            return len(rest) < len(said) and (all(map(_is_question, rest)) or (unknown and aside))
         if any(kind == "asks" for _, kind in said):
-            return self._share(" ".join(rest)) < _REST or self._is_near(text)
+            return (aside and not any(_is_about(_FOUND, one) for one in rest)) or self._is_near(text)
         return not rest or (self._message and self._is_near(text, 0.0))
 
     def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
@@ -146,7 +156,7 @@ class Asked:
             if (self._asks and plain == self._words) or (by_user and not STOPWORDS.intersection(plain)):
                 return "asks"
             return "nothing" if _is_search(plain) or not _NOTHING.isdisjoint(plain) else "says"
-        if question or (by_user and _is_request(plain)):
+        if question or (by_user and _is_request(plain)) or _is_about(_ASKED, sentence):
             return "asks" if self._is_near(sentence) else "says"
         return "nothing" if _is_search(plain) else "says"
 
@@ -175,7 +185,7 @@ def answered(
     """The hits that say something, best first, with an answer in the place of each turn that asks what is asked; and
     the echoes that nothing answers."""
     waiting = [place for place, hit in enumerate(hits) if hit.echo and asked.awaits(hit.chunk, hit.passage)]
-    replies = {place: _reply(reader, asked, matcher, hits[place].chunk) for place in waiting}
+    replies = {place: _reply(reader, asked, matcher, hits[place].chunk, hits[place].passage) for place in waiting}
     found = {place: reply for place, reply in replies.items() if reply is not None}
     near: Mapping[int, float] = {}
     if found and query.vector is not None and query.space_id is not None:
@@ -203,19 +213,30 @@ def answered(
 
 
 def _reply(
-    reader: IndexReader, asked: Asked, matcher: TermMatcher, chunk: ChunkRecord
+    reader: IndexReader, asked: Asked, matcher: TermMatcher, chunk: ChunkRecord, passage: Passage
 ) -> tuple[ChunkRecord, Passage] | None:
     """Where the turn after this one answers: behind its last call of a tool, if it says something there, the passage
     that holds most of the query."""
+    later = [place for place in split_passages(chunk.text) if place.first > passage.last]
+    found = [place for place in later if _is_about(_FOUND, _text(chunk, place)) and _tells(asked, chunk, place)]
+    if found:  # by who asked
+        return chunk, found[0]
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
     turns = [list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1])]
     others = [turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]]
     answer = others[0] if others and speaker(others[0][0]) == "Assistant" else []
     places = [(one, passage) for one in answer for passage in split_passages(one.text)]
-    behind: list[tuple[ChunkRecord, Passage]] = []
+    said: list[tuple[ChunkRecord, Passage]] = []
+    output, last = False, 0
     for place in places:
-        behind = [] if _CALL.match(_text(*place)) else [*behind, place]
-    for candidates in (behind, places):
+        text = _text(*place)
+        output |= text.startswith(_OUTPUT)
+        if output or _CALL.match(text):
+            last = len(said)
+        else:
+            said.append(place)
+        output = output and text.rpartition("\n")[2].strip("`") != ""
+    for candidates in (said[last:], said):
         telling = [place for place in candidates if _tells(asked, *place)]
         if telling:
             return max(telling, key=lambda place: matcher.share(matcher.matches_of(_text(*place))))
@@ -236,12 +257,18 @@ def _is_question(sentence: str) -> bool:
 
 def _is_request(words: Iterable[str]) -> bool:
     """Whether a sentence begins as questions and requests do."""
-    first = next(dropwhile(lambda word: word in _GREETINGS, words), "")
-    return first in _REQUESTS or first in _QUESTION_WORDS
+    first = [*islice(dropwhile(lambda word: word in _GREETINGS, words), 3)]
+    return first[:1] != [] and (first[0] in _REQUESTS or not _QUESTION_WORDS.isdisjoint(first))
+
+
+def _is_about(words: Set[str], sentence: str) -> bool:
+    return not words.isdisjoint(_WORD.findall(fold(sentence)))
 
 
 def _is_search(words: Sequence[str]) -> bool:
-    """`Let me check the logs`."""
+    """`Let me check the logs`; `One moment, I read the file first`."""
+    if words[:2] in (["one", "moment"], ["hold", "on"]):
+        return True
     rest = [*dropwhile(lambda word: word in _LEADS, words)]
     return bool(rest) and rest[0] in _LOOKS and (len(rest) < len(words) or rest[0].endswith("ing"))
 
