@@ -131,7 +131,10 @@ class Asked:
 
     def is_named(self, chunk: ChunkRecord) -> bool:
         """Whether the title of a session is made of the question, and so says nothing of what was answered."""
-        return chunk.document.kind == "session" and self.is_asked_by(chunk.document.title)
+        if chunk.document.kind != "session":
+            return False
+        title = chunk.document.title
+        return self.is_asked_by(title) or (self._asks and not self._beyond(title)[1])
 
     def is_asked_by(self, title: str) -> bool:
         """Whether a title says nothing but what is asked."""
@@ -140,7 +143,10 @@ class Asked:
         return self._named[title]
 
     def _sentences(self, text: str, by_user: bool) -> list[tuple[str, str]]:
-        return [(one, self._kind(one, by_user)) for one in _SENTENCE_END.split(text) if one.strip()]
+        """Each sentence with its kind. What stands behind `You ask:` is the user's."""
+        sentences = [one for one in _SENTENCE_END.split(text) if one.strip()]
+        quoted = [by_user, *(by_user or _is_about(_ASKED, one) for one in sentences)]
+        return [(one, self._kind(one, user)) for one, user in zip(sentences, quoted, strict=False)]
 
     def _kind(self, sentence: str, by_user: bool) -> str:
         """Whether it `asks` what is asked, says `nothing`, or `says` something."""
