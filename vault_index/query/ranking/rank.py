@@ -261,9 +261,7 @@ class _MatchedPassage(NamedTuple):
 def _matched_passages(
     chunks: Sequence[ChunkRecord], matcher: TermMatcher, asked: Questions | None
 ) -> list[_MatchedPassage]:
-    names = {
-        one.chunk_id: " ".join((_title(one, asked), *one.headings, *_beside(one.document))) for one in chunks
-    }
+    names = {one.chunk_id: " ".join((_title(one, asked), *one.headings, *_beside(one.document))) for one in chunks}
     texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
     lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
