@@ -28,7 +28,7 @@ EMBEDDERS = {
     ("indexer/embedders.py", "embedder"): "the local one, which sends nothing",
     ("indexer/outbound.py", "self._embedder"): "the gate",
     ("indexer/embedders.py", "Outbound(embedder, state, now)"): "through the gate",
-    ("indexer/index_writer.py", "Outbound(embedder, self._state, self._now)"): "through the gate",
+    ("indexer/index_writer.py", "outbound"): "the gate",
     ("indexer/vectors.py", "self._outbound"): "through the gate",
     ("memories/transfer/importer.py", "runtime.write"): "fills vectors, through the gate",
     ("api/index.py", "self._runtime.write"): "fills vectors, through the gate",

@@ -69,7 +69,7 @@ def test_tools_are_answered_as_text(daemon: Daemon) -> None:
     params = {"name": "memory_search", "arguments": {"query": "alpha", "limit": "1"}, "directory": "/shop"}
     text = daemon.answer(Request("tool", params, "markdown"), lambda *_: None)
     assert isinstance(text, str)
-    assert "a.md:1" in text
+    assert 'a.md,"1"' in text
 
 
 def test_status_tells_of_daemon_watch_and_problems(daemon: Daemon) -> None:
