@@ -14,7 +14,6 @@ mkShell {
       import-linter
       mypy
       pytest
-      types-dateparser
       types-pyyaml
     ]))
   ];

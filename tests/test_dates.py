@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 
@@ -66,6 +64,9 @@ def local(*parts: int) -> str:
         ("Mon, 1 Feb 2027", "2027-02-01"),
         ("Sept. 3", "2027-09-03"),
         ("29 february 2028", "2028-02-29"),
+        ("29 february", "2028-02-29"),
+        ("21 november", "2027-11-21"),
+        ("november 22nd", "2026-11-22"),
         ("March 2027", "2027-03-31"),
         ("feb. 2028", "2028-02-29"),
         ("november", "2026-11-30"),
@@ -119,6 +120,8 @@ def test_dates_as_people_write_them(text: str, day: str) -> None:
         ("Q4", (2026, 10, 1)),
         ("Q1 2027", (2027, 1, 1)),
         ("24 December", (2025, 12, 24)),
+        ("21 november", (2026, 11, 21)),
+        ("29 february", (2024, 2, 29)),
         ("banana", None),
         ("2026-13", None),
     ],
@@ -133,8 +136,8 @@ def test_what_begins_does_so_on_the_first_day_and_most_likely_did(text: str, mom
     [
         "", " ", "banana", "maybe later", "5", "12", "v2.0", "1.2.3", "soon", "never", "may be", "in", "in 5", "10:30",
         "noon", "3m", "second", "friday 13", "5 march 2", "february 30", "31 april 2027", "2027-13-01", "2027-02-30",
-        "1767225600", "12 2027", "tomorrow or later", "the release", "in 99999 years", "in 9000 years", "9999 years",
-        "Q5 2027", "Q0", "spring 2027", "in -3 months", "0000", "in 1.5 years", "days", "next", "the end",
+        "0 march", "1767225600", "12 2027", "tomorrow or later", "the release", "in 99999 years", "in 9000 years",
+        "9999 years", "Q5 2027", "Q0", "spring 2027", "in -3 months", "0000", "in 1.5 years", "days", "next", "the end",
         "in drei Monaten", "dans 3 mois", "\x00", "２０２７-02-01 x", "2027-02-01 or so",
     ],
 )  # fmt: skip
@@ -189,13 +192,3 @@ def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
 )
 def test_a_text_may_begin_with_a_date(text: str, day: str | None) -> None:
     assert leading_date(text, TODAY) == day
-
-
-def test_iso_dates_periods_and_nonsense_do_not_import_the_library() -> None:
-    code = (
-        "import sys; from datetime import datetime; from vault_index.dates import _read\n"
-        "for text in ('2027-02-01', 'Q1 2027', 'last week', '3 days ago', 'end of year', 'friday', 'banana'):\n"
-        "    _read(text, datetime(2026, 11, 21))\n"
-        "sys.exit('dateparser' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

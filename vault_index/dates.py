@@ -25,7 +25,7 @@ _NUMBERS = {"a": 1, "an": 1, "next": 1, "last": 1, "thirty": 30, "sixty": 60, "n
     word: number for number, word in enumerate(_WORDS, start=1)
 }
 _NUMBER = rf"(?:\d{{1,4}}|an?|{'|'.join(_WORDS)}|thirty|sixty|ninety)"
-_DAY_OF_MONTH = r"(?:the )?\d{1,2}(?:st|nd|rd|th)?"
+_DAY_OF_MONTH = r"(?:the )?(\d{1,2})(?:st|nd|rd|th)?"
 
 _END = r"(?:(?:the )?end of )?"
 _MONTH_ONLY = re.compile(rf"{_END}({_MONTH})(?: (?:of )?(\d{{4}}))?")
@@ -42,9 +42,8 @@ _RELATIVE = re.compile(
 _COUNT = re.compile(rf"({_NUMBER}|next|last) ({_UNIT})")
 _TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)")
 _WRITTEN = re.compile(
-    rf"(?:on )?(?:{_DAY} )?(?:{_DAY_OF_MONTH} (?:of )?{_MONTH}|{_MONTH} {_DAY_OF_MONTH})(?: (?:of )?\d{{4}})?"
+    rf"(?:on )?(?:{_DAY} )?(?:{_DAY_OF_MONTH} (?:of )?({_MONTH})|({_MONTH}) {_DAY_OF_MONTH})(?: (?:of )?(\d{{4}}))?"
 )
-"""What is given to dateparser, which reads `5` and `may be` as dates too when it is let."""
 _NUMERIC = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 
 
@@ -185,15 +184,13 @@ def _relative(words: str, now: datetime, *, back: bool) -> date | None:
 
 
 def _written(words: str, today: date, *, first: bool) -> date | None:
-    if not _WRITTEN.fullmatch(words):
+    """The next day of that name, never today; of what began, the last one, or today. 29 February skips years."""
+    match = _WRITTEN.fullmatch(words)
+    if not match:
         return None
-    from dateparser.date import DateDataParser  # a quarter of a second until its first date
-
-    settings = {
-        "RELATIVE_BASE": datetime(today.year, today.month, today.day),
-        "PREFER_DATES_FROM": "past" if first else "future",
-        "PARSERS": ["absolute-time"],
-        "REQUIRE_PARTS": ["day", "month"],
-    }
-    found = DateDataParser(languages=["en"], settings=settings).get_date_data(words).date_obj
-    return found.date() if found else None
+    month, day = _MONTHS.index((match[2] or match[3])[:3]) + 1, int(match[1] or match[4])
+    if match[5]:
+        return date(int(match[5]), month, day)
+    years = range(today.year, today.year + (-9 if first else 9), -1 if first else 1)
+    found = (date(year, month, day) for year in years if 1 <= day <= monthrange(year, month)[1])
+    return next((one for one in found if (one <= today if first else one > today)), None)

@@ -54,7 +54,7 @@ def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
         modules = imported("add", "Readers never wait.", "--tags", "wal", "--expires", "in 3 months")
         modules |= imported("update", "5f0c", "--type", "decision")
     assert [request["method"] for request in daemon.requests] == ["add", "update"]
-    assert not (THIN | {"dateparser", "vault_index.memories", "vault_index.secrets"}) & modules
+    assert not (THIN | {"vault_index.memories", "vault_index.secrets"}) & modules
 
 
 def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None:

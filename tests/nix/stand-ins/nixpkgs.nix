@@ -11,9 +11,9 @@ let
     // { overridePythonAttrs = change: package (told // change told); };
   # What nixpkgs was seen to have; a new dependency is looked up there before it is added here.
   names = [
-    "apsw" "dateparser" "google-re2" "markdown-it-py" "mcp" "numpy" "onnxruntime" "openai" "pytestCheckHook" "python-frontmatter" "pyyaml" "rapidfuzz"
+    "apsw" "google-re2" "markdown-it-py" "mcp" "numpy" "onnxruntime" "openai" "pytestCheckHook" "python-frontmatter" "pyyaml" "rapidfuzz"
     "rich" "sqlite-vec" "tenacity" "tiktoken" "tomlkit" "watchdog" "hatchling" "hypothesis" "import-linter" "mypy" "pytest"
-    "types-dateparser" "types-pyyaml"
+    "types-pyyaml"
   ];
   packagesOf = system: rec {
     inherit lib;
