@@ -14,6 +14,7 @@ from vault_index.memories.file.document import MemoryFile, appended, body_of, re
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
+from vault_index.models import Filters
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
@@ -140,9 +141,11 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
     the index."""
     now = datetime.now().astimezone()
     until, day = now.timestamp(), None if before is None else parse_time(before, now=now)
+    over = Filters(states=("expired",), now=until) if day is None else Filters(before=day)
+    filters = over._replace(sources=tuple(sources))
     done, failed = [], []
     with writing(runtime, "prune", sources, now) as memories:
-        for document in memories.expired(until, sources) if day is None else memories.older(day, sources):
+        for document in memories.listed(filters, "expires" if day is None else "created"):
             try:
                 front = memories.read(document).front
                 expired = (last_moment(front.get("expires")) or until + 1) <= until

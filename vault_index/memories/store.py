@@ -129,15 +129,10 @@ class MemoryStore:
         except NotFoundError:
             return None
 
-    def expired(self, until: float, sources: Sequence[str] = ()) -> list[StoredDocument]:
-        """The memories that were expired by then, as the index has it, the longest ago first."""
-        filters = Filters(kinds=("memory",), states=("expired",), sources=tuple(sources), now=until)
-        return documents_page(self.connections.reader, filters, Order("expires", descending=False), -1, 0)[0]
-
-    def older(self, day: float, sources: Sequence[str] = ()) -> list[StoredDocument]:
-        """The memories that were created before, as the index has it, the oldest first."""
-        filters = Filters(kinds=("memory",), sources=tuple(sources), before=day)
-        return documents_page(self.connections.reader, filters, Order("created", descending=False), -1, 0)[0]
+    def listed(self, filters: Filters, column: str) -> list[StoredDocument]:
+        """The memories that the index lets through, in the order of a column."""
+        wanted = filters._replace(kinds=("memory",))
+        return documents_page(self.connections.reader, wanted, Order(column, descending=False), -1, 0)[0]
 
     def duplicate(self, new: MemoryFile, ignoring: Iterable[str] = ()) -> MemoryFile | None:
         """The memory that says the same, and has neither expired nor been replaced; judged by its file."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain, pairwise
 
-from vault_index.output.page import GAP, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
+from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
-from vault_index.output.short import Spans, counted, duration, lines, more_of, place, with_short_ids
+from vault_index.output.short import Spans, counted, duration, lines, more_of, passage, place, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
     Record,
@@ -14,7 +14,6 @@ from vault_index.output.view import (
     columns,
     documents,
     explanation_lines,
-    hit_text,
     import_in_short,
     reading_lines,
     shown_hits,
@@ -88,7 +87,8 @@ def _hit(hit: Record, width: int) -> Blocks:
     under = [f" › {heading}" for heading in hit["headings"] if heading != hit["title"]]
     tags = " ".join(f"#{tag}" for tag in hit["tags"])
     where = place({**hit, "lines": hit["focus"]})
-    text, spans = hit_text(hit, ("snippet", "digest"), budget=3 * (min(width, 100) - 6) / 4)
+    shown = "snippet" if hit["snippet"] else "digest"
+    text, spans = passage(hit[shown] or "", hit.get("spans", {}).get(shown, ()), 3 * (min(width, READABLE) - 6) / 4)
     return [
         line((f"{hit['score']:.2f}  ", "green"), (hit["title"], "bold"), *under, hang=6, limit=2),
         line(

@@ -6,7 +6,7 @@ from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
-from vault_index.output.short import Spans, moment, one_line, passage, when, with_short_ids
+from vault_index.output.short import moment, one_line, when, with_short_ids
 
 Record = Mapping[str, Any]
 
@@ -127,12 +127,6 @@ def shown_hits(result: Record) -> tuple[list[Record], int]:
 
 def is_records(value: object) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, dict) for item in value)
-
-
-def hit_text(hit: Record, names: Sequence[str], budget: float) -> tuple[str, Spans]:
-    """The first text of a hit that is not empty, in about `budget` tokens, and where it says what was asked."""
-    name = next((name for name in names if hit[name]), names[0])
-    return passage(hit[name] or "", hit.get("spans", {}).get(name, ()), budget)
 
 
 def import_in_short(answer: Record) -> dict[str, Any]:

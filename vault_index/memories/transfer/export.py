@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from vault_index import disk
 from vault_index.errors import NotSetUpError, UsageError, VaultIndexError
@@ -28,41 +28,45 @@ def export_memories(
 ) -> ExportReport:
     """Write every memory of one vault to a file of JSON or of `markdown`, or with `folder` to a folder of markdown."""
     place = Path(path).expanduser().absolute()
-    records = _records(runtime, sources)
+    memories = _memories(runtime, sources)
     if folder:
-        size = write_folder(place, _with_usage(runtime, sources, records), force=force)
+        size = write_folder(place, _as_files(memories), force=force)
     else:
-        size = write_file(place, _as_text(runtime, sources, records, markdown=markdown), force=force)
-    return ExportReport(str(place), home_of_memories(runtime, sources), len(records), size)
+        size = write_file(place, _as_text(memories, markdown=markdown), force=force)
+    return ExportReport(str(place), home_of_memories(runtime, sources), len(memories), size)
 
 
 def export_text(runtime: Runtime, sources: Sequence[str], *, markdown: bool) -> str:
     """The memories of one vault as a JSON array, or as one text of markdown."""
-    return _as_text(runtime, sources, _records(runtime, sources), markdown=markdown)
+    return _as_text(_memories(runtime, sources), markdown=markdown)
 
 
-def _as_text(runtime: Runtime, sources: Sequence[str], records: Sequence[Mapping[str, Any]], *, markdown: bool) -> str:
+class _Memory(NamedTuple):
+    path: str
+    """Inside the memory folder."""
+    text: str
+    accesses: int
+    accessed: str | None
+
+
+def _as_text(memories: Sequence[_Memory], *, markdown: bool) -> str:
+    """Of JSON a record a line, so that two exports can be compared by line."""
     if markdown:
-        return "".join(one_of_several(path, text) for path, text in _with_usage(runtime, sources, records))
-    return _as_json(records)
-
-
-def _with_usage(
-    runtime: Runtime, sources: Sequence[str], records: Sequence[Mapping[str, Any]]
-) -> list[tuple[str, str]]:
-    """Path and text of every file of a folder, and of one with the usage counts."""
-    usage = {record["path"]: [record["accesses"], record["accessed"]] for record in records if "accesses" in record}
-    return [*_files(runtime, sources), *([(USAGE_FILE, render_json(usage) + "\n")] if usage else [])]
-
-
-def _as_json(records: Sequence[Mapping[str, Any]]) -> str:
-    """One array, a record a line, so that two exports can be compared by line."""
+        return "".join(one_of_several(path, text) for path, text in _as_files(memories))
+    records = (to_record(path, text, accesses=count, accessed=last) for path, text, count, last in memories)
     lines = ",\n".join(map(render_json, records))
     return f"[\n{lines}\n]\n" if lines else "[]\n"
 
 
-def _records(runtime: Runtime, sources: Sequence[str]) -> list[dict[str, Any]]:
-    """Every memory of one vault as its JSON record, by path."""
+def _as_files(memories: Sequence[_Memory]) -> list[tuple[str, str]]:
+    """Path and text of every file of a folder, and of one with the usage counts."""
+    usage = {one.path: [one.accesses, one.accessed] for one in memories if one.accesses}
+    files = [(one.path, one.text) for one in memories]
+    return [*files, *([(USAGE_FILE, render_json(usage) + "\n")] if usage else [])]
+
+
+def _memories(runtime: Runtime, sources: Sequence[str]) -> list[_Memory]:
+    """Every memory of one vault, by path."""
     source = home_of_memories(runtime, sources)
     usage: Mapping[str, tuple[int, float]] = {}
     uids: dict[str, str] = {}
@@ -71,17 +75,17 @@ def _records(runtime: Runtime, sources: Sequence[str]) -> list[dict[str, Any]]:
             wanted = Filters(kinds=("memory",), sources=(source,))
             documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0]
             uids = {document.path: document.uid for document in documents}
-    records = []
-    for path, text in _files(runtime, sources):
+    memories = []
+    for path, text in _files(runtime, source):
         accesses, accessed = usage.get(uids.get(f"{runtime.config.memory.dir}/{path}", ""), (0, 0.0))
         last = datetime.fromtimestamp(accessed, UTC).isoformat() if accesses else None
-        records.append(to_record(path, text, accesses=accesses, accessed=last))
-    return records
+        memories.append(_Memory(path, text, accesses, last))
+    return memories
 
 
-def _files(runtime: Runtime, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _files(runtime: Runtime, source: str) -> Iterator[tuple[str, str]]:
     """Path inside the memory folder and text of every memory. Raises VaultIndexError for one that cannot be read."""
-    vault, folder = runtime.vaults[home_of_memories(runtime, sources)], runtime.config.memory.dir
+    vault, folder = runtime.vaults[source], runtime.config.memory.dir
     scan = vault.scan(folder)
     if scan.vanished:
         raise VaultIndexError(f"source {vault.config.name!r}: {scan.reason}", "is its disk mounted?")

@@ -20,11 +20,11 @@ from vault_index.memories.transfer.reading import read_path
 from vault_index.models import Filters, Progress
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
-from vault_index.store.documents import Order, documents_page, memories_by_identity
+from vault_index.store.documents import memories_by_identity
 from vault_index.store.records import StoredDocument
 
 _NUMBER = re.compile(r"(\d+)")
-_IMPORTED = Filters(kinds=("memory",), properties=((OLD_ID, None),))
+_IMPORTED = Filters(properties=((OLD_ID, None),))
 
 
 def import_memories(
@@ -91,9 +91,8 @@ class Importer:
 
     def _earlier_names(self) -> dict[str, str]:
         """Ids of memories imported earlier, by their old ids."""
-        documents, _ = documents_page(self.memories.connections.reader, _IMPORTED, Order("created", False), -1, 0)
         names: dict[str, str] = {}
-        for document in documents:
+        for document in self.memories.listed(_IMPORTED, "created"):
             for old in string_list(document.frontmatter.get(OLD_ID)):
                 names |= {old: document.uid, f"#{old}": document.uid}
         return names
@@ -148,8 +147,7 @@ class Importer:
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
         title = new.title
         weak = self._check(new.text)
-        over = is_over(new.front, self.memories.now.timestamp())
-        if over:  # it must not make another one expire
+        if is_over(new.front, self.memories.now.timestamp()):  # it must not make another one expire
             return MemoryOutcome(uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {})
         stored = self.memories.store(new, self._replaced(memory))
         details = {"warnings": [*stored.warnings, *weak]}
