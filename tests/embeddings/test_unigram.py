@@ -80,7 +80,7 @@ def test_what_a_word_becomes_does_not_depend_on_its_neighbours(unigram: Unigram,
 
 
 def test_the_words_that_are_kept_are_bounded(unigram: Unigram, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.embeddings.unigram._MOST_CACHED_WORDS", 3)
+    monkeypatch.setattr("vault_index.embeddings.wordpiece._MOST_CACHED_WORDS", 3)
     expected = [unigram.ids(word) for word in ("new", "west", "a", "b", "ab", "x" * 30)]
     assert [unigram.ids(word) for word in ("new", "west", "a", "b", "ab", "x" * 30)] == expected
     assert len(unigram._known) <= 3

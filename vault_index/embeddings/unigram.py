@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+from vault_index.embeddings.wordpiece import CachedWords
+
 _MAGIC = b"VIU1"
 _HEAD = struct.Struct("<4s4if")
 _SPACE = "\u2581"
 """Stands before every word, and nowhere else in a piece: so words can be cut one by one."""
-_MOST_CACHED_WORDS = 20_000
-_LONGEST_CACHED_WORD = 24
-"""What is longer is mostly a sentence of a language without spaces, or an address: neither comes back."""
 _UNREACHED = -1e30
 
 
-class Unigram:
+class Unigram(CachedWords):
     """Folds characters, splits at spaces, and cuts words into the pieces whose scores add up to the most (Viterbi).
 
     The ids are those of SentencePiece for XLM-RoBERTa. Special pieces that stand in the text are plain text. Of the
@@ -48,27 +47,10 @@ class Unigram:
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`, without those that begin and end it."""
-        known = self._known
-        ids: list[int] = []
-        for word in text.translate(self._folds).split(" "):
-            if not word:
-                continue
-            pieces = known.get(word)
-            if pieces is None:
-                pieces = self._learn(word)
-            ids.extend(pieces)
-        return ids
-
-    def _learn(self, word: str) -> tuple[int, ...]:
-        pieces = self._cut(_SPACE + _composed(word))
-        if len(word) <= _LONGEST_CACHED_WORD:
-            if len(self._known) >= _MOST_CACHED_WORDS:
-                self._known = {}
-            self._known[word] = pieces
-        return pieces
+        return self._ids(text.translate(self._folds).split(" "))
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """Of a word with the sign of the space before it."""
+        word = _SPACE + _composed(word)
         characters = [character.encode("utf-8", "surrogatepass") for character in word]
         slots, sums, starts, scores, mask = self._slots, self._sums, self._starts, self._scores, self._mask
         count = len(word)

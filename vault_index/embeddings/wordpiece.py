@@ -3,7 +3,8 @@ model, with the English words among its pieces."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,8 @@ _UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100
 """Longer words are unknown, as in BERT."""
 _MOST_CACHED_WORDS = 20_000
+_LONGEST_CACHED_WORD = 24
+"""What is longer is mostly a sentence of a language without spaces, or an address: neither comes back."""
 _KNOWN_PIECE = 3
 """Letters from which on a piece tells that the vocabulary knows the language."""
 _UNKNOWN_LETTERS = 4
@@ -23,7 +26,30 @@ _COMMON = 9000
 many are parts of names and of words of other languages."""
 
 
-class WordPiece:
+class CachedWords(ABC):
+    """Cuts a text into words, and each of them into pieces; the pieces of words are kept, for most come back."""
+
+    _known: dict[str, tuple[int, ...]]
+
+    def _ids(self, words: Iterable[str]) -> list[int]:
+        known = self._known
+        ids: list[int] = []
+        for word in filter(None, words):
+            pieces = known.get(word)
+            if pieces is None:
+                pieces = self._cut(word)
+                if len(word) <= _LONGEST_CACHED_WORD:
+                    if len(known) >= _MOST_CACHED_WORDS:
+                        known = self._known = {}
+                    known[word] = pieces
+            ids.extend(pieces)
+        return ids
+
+    @abstractmethod
+    def _cut(self, word: str) -> tuple[int, ...]: ...
+
+
+class WordPiece(CachedWords):
     """Cleans, lower-cases, strips accents, splits at spaces and punctuation, and cuts words greedily into pieces.
 
     The ids are those of the `tokenizers` package with `BertNormalizer` and `BertPreTokenizer`, but for some 500 rare
@@ -50,16 +76,7 @@ class WordPiece:
         """The ids of `text`, without `[CLS]` and `[SEP]`."""
         if not text.isascii():
             text = unicodedata.normalize("NFD", text)
-        known = self._known
-        ids: list[int] = []
-        for word in text.translate(self._characters).split(" "):
-            if not word:
-                continue
-            pieces = known.get(word)
-            if pieces is None:
-                pieces = self._learn(word)
-            ids.extend(pieces)
-        return ids
+        return self._ids(text.translate(self._characters).split(" "))
 
     def known_share(self, text: str) -> float:
         """The share of the letters of `text` that stand in pieces of three letters or more: of a language that the
@@ -72,13 +89,6 @@ class WordPiece:
             letters += length or _UNKNOWN_LETTERS * (number in self._unknown)
             known += length if length >= _KNOWN_PIECE else 0
         return known / letters if letters else 1.0
-
-    def _learn(self, word: str) -> tuple[int, ...]:
-        pieces = self._cut(word)
-        if len(self._known) >= _MOST_CACHED_WORDS:
-            self._known = {}
-        self._known[word] = pieces
-        return pieces
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """The longest piece that starts the word, then the longest that goes on, to the end; or unknown as a whole."""

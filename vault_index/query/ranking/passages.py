@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_index.query.ranking.retrieval import QueryTerm
+from vault_index.query.ranking.retrieval import QueryTerm, TermsByStem
 from vault_index.terms import index_text_in_place, is_plain, placed_words
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
@@ -85,11 +85,7 @@ class TermMatcher:
         self._total = sum(self._weights)
         self._stems = stems
         self._pattern = _pattern(terms)
-        self._prefixes = [(number, term.text) for number, term in enumerate(terms) if term.prefix]
-        self._by_stem: dict[str, list[tuple[int, float]]] = {}
-        for number, term in enumerate(terms):
-            for stem, weight in term.stems.items():
-                self._by_stem.setdefault(stem, []).append((number, weight))
+        self._terms = TermsByStem(terms)
 
     def match_lines(self, texts: Iterable[str]) -> list[Matches]:
         """The matches of each line; the lines of all texts in a row."""
@@ -134,10 +130,7 @@ class TermMatcher:
     def _match_words(self, words: Collection[str]) -> dict[str, list[tuple[int, float]]]:
         """For each word, folded, the numbers of the terms that match it, with their weights."""
         stems = self._stems(words)
-        by_prefix = {
-            word: [(number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)] for word in words
-        }
-        return {word: [*self._by_stem.get(stems.get(word, word), ()), *by_prefix[word]] for word in words}
+        return self._terms.matching({word: stems.get(word, word) for word in words})
 
     def coverage(self, matches: Sequence[Matches], above: Sequence[Matches], questions: Sequence[bool]) -> list[float]:
         """For each passage of a document, in order, the share of the query that stands in and near it, by the rarity of

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,6 +50,27 @@ class QueryTerm(NamedTuple):
     """Its rarity: the inverse document frequency of BM25."""
     known: bool
     """Whether any indexed text holds it."""
+
+
+class TermsByStem:
+    """The terms of a query by what matches them."""
+
+    def __init__(self, terms: Sequence[QueryTerm]) -> None:
+        self._prefixes = [(number, term.text) for number, term in enumerate(terms) if term.prefix]
+        self._by_stem: dict[str, list[tuple[int, float]]] = {}
+        for number, term in enumerate(terms):
+            for stem, weight in term.stems.items():
+                self._by_stem.setdefault(stem, []).append((number, weight))
+
+    def matching(self, words: Mapping[str, str]) -> dict[str, list[tuple[int, float]]]:
+        """For each word, given with its stem, the numbers of the terms that it matches, with their weights."""
+        return {
+            word: [
+                *self._by_stem.get(stem, ()),
+                *((number, 1.0) for number, prefix in self._prefixes if word.startswith(prefix)),
+            ]
+            for word, stem in words.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +247,11 @@ def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable
     that a long title shares with a long question are little of both."""
     words = {name: _read_name(name)[1] for name in names}
     every = {*chain.from_iterable(words.values())}
-    matches = _matching(terms, dict(zip(every, every, strict=True)) | reader.stems(every))
+    matches = TermsByStem(terms).matching(dict(zip(every, every, strict=True)) | reader.stems(every))
     total = sum(term.weight for term in terms) or 1.0
     said = {}
     for name, those in words.items():
-        if held := [found for word in those if (found := matches.get(word))]:
+        if held := [matches[word] for word in those if matches[word]]:
             matched = dict(sorted(chain.from_iterable(held)))  # of several weights the highest
             share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
             said[name] = math.sqrt(share * len(held) / len(those))
@@ -243,17 +263,3 @@ def _read_name(name: str) -> tuple[str, tuple[str, ...]]:
     """A name as it is compared as a whole, and its words without stopwords."""
     words = _WORD.findall(name.lower()) if is_plain(name) else index_words(name)
     return " ".join(name.casefold().split()), tuple(word for word in words if word not in STOPWORDS)
-
-
-def _matching(terms: Sequence[QueryTerm], words: Mapping[str, str]) -> dict[str, list[tuple[int, float]]]:
-    """For words, given with their stems, the numbers of the terms that each matches, with their weights."""
-    by_stem = defaultdict[str, list[tuple[int, float]]](list)
-    for number, term in enumerate(terms):
-        for stem, weight in term.stems.items():
-            by_stem[stem].append((number, weight))
-    matches = {word: list(by_stem[stem]) for word, stem in words.items() if stem in by_stem}
-    for number, prefix in [(number, term.text) for number, term in enumerate(terms) if term.prefix]:
-        for word in words:
-            if word.startswith(prefix):
-                matches.setdefault(word, []).append((number, 1.0))
-    return matches
