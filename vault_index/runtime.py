@@ -12,27 +12,25 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_index.config import find_home, load_config
+from vault_index.config import Config, Home, find_home, load_config
 from vault_index.config.home import check_folder
 from vault_index.disk import must_be_own
 from vault_index.errors import NotFoundError
 from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of, waiting
 from vault_index.indexer.embedders import Embedders
-from vault_index.store.reader import Connections, ReadPool
+from vault_index.store.reader import Connections, IndexReader, ReadPool
 from vault_index.store.spaces import read_spaces
 
 if TYPE_CHECKING:  # a question is not to import what writes, and `list` not what searches
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from vault_index.config import Config, Home
     from vault_index.indexer.index_writer import WriteSide
     from vault_index.query.documents import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
     from vault_index.results.changes import EmbedReport
     from vault_index.sources.source import Source
-    from vault_index.store.reader import IndexReader
 
 
 class Runtime:

@@ -177,18 +177,9 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
 
 def _askers(directory: Names, project: str | None = None, session: str = "") -> tuple[Asker, ...]:
     """Who asks: for a project, and from the folders of others."""
-    return (_asker(project, session), *(_asker(os.path.join(one, ""), "") for one in whole(directory)))
+    from vault_index.query.projects import asker_of
 
-
-def _asker(project: str | None, session: str) -> Asker:
-    """Who asks for a project. Of a folder its own place counts beside that of its project: either may be private."""
-    from vault_index.query.projects import is_folder, project_of
-
-    if not project:
-        return Asker(session=session)
-    named = project_of(project)
-    folder = (os.path.abspath(os.path.expanduser(project)),) if is_folder(project) else ()
-    return Asker(named.names, (*folder, *named.folders), session)
+    return (asker_of(project, session), *(asker_of(os.path.join(one, "")) for one in whole(directory)))
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:

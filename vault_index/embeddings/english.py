@@ -1,16 +1,12 @@
 """The model that comes with the package: all-MiniLM-L6-v2 in int8 (`model/README.md`)."""
 
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_index.embeddings.inference import checked, open_session, packed, unit_mean, windows
+from vault_index.embeddings.inference import Array, checked, open_session, packed, unit_mean, windows
 from vault_index.embeddings.wordpiece import vocabulary
-
-if TYPE_CHECKING:
-    from vault_index.embeddings.inference import Array
-    from vault_index.models import Vector
+from vault_index.models import Vector
 
 WINDOW = 254
 """Pieces the model takes in at once, beside `[CLS]` and `[SEP]`."""

@@ -1,17 +1,13 @@
 """multilingual-e5-small in int8, whose files are those of the package vault-index-multilingual."""
 
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_index.embeddings.inference import checked, open_session, packed, unit_mean, windows
+from vault_index.embeddings.inference import Array, checked, open_session, packed, unit_mean, windows
 from vault_index.embeddings.spaces import MULTILINGUAL, MULTILINGUAL_PACKAGE
 from vault_index.embeddings.unigram import Unigram
-
-if TYPE_CHECKING:
-    from vault_index.embeddings.inference import Array
-    from vault_index.models import Vector
+from vault_index.models import Vector
 
 WINDOW = 510
 """Pieces the model takes in at once, beside `<s>` and `</s>`; it knows no further places."""

@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 
 from vault_index.errors import VaultIndexError
 from vault_index.health.figures import price_of, rounded
+from vault_index.indexer.current_sources import waiting
 from vault_index.results.changes import EmbedPlan, EmbedStatus
 from vault_index.results.status import Privacy, SentDocument, SentRecord
 from vault_index.runtime import Runtime
@@ -14,6 +15,7 @@ from vault_index.store.counts import count_rows
 from vault_index.store.records import DocumentState
 from vault_index.store.spaces import document_states, pending_chunks, read_spaces
 from vault_index.store.state import State
+from vault_index.times import local_day
 
 _CALL_BACK = (
     "nothing that was sent can be called back from here: ask whoever runs the server to delete it, and change the "
@@ -24,7 +26,6 @@ _CALL_BACK = (
 def embed_plan(runtime: Runtime) -> EmbedPlan:
     """Counts what filling the vectors would send, without sending it."""
     from vault_index import tokens  # late: `status` needs no tokenizer
-    from vault_index.times import local_day
 
     settings = runtime.config.embedding
     embedder = runtime.embedders.configured()
@@ -61,9 +62,6 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
 
 
 def embed_status(runtime: Runtime) -> EmbedStatus:
-    from vault_index.indexer.current_sources import waiting
-    from vault_index.times import local_day
-
     with runtime.pool.lend() as connections, connections.reader.snapshot():
         reader = connections.reader
         rows = read_spaces(reader)

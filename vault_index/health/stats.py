@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_index.health.figures import bytes_of
+from vault_index.models import Filters
 from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
 from vault_index.store.counts import SYNCED_AT, author_counts, count_rows, kind_counts, read_meta, tag_counts
 from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # `stats` is not to import what reads files
-    from vault_index.models import Filters
     from vault_index.runtime import Runtime
 
 

@@ -85,7 +85,8 @@ class Argument:
         _, wanted, expected = _KINDS[self.kind]
         given = _listed(self.kind, value.strip()) if isinstance(value, str) and self.kind in _LISTS else value
         many = isinstance(given, list) and (self.kind in _LISTS or self.many)
-        values = [_meant(self.kind, one) for one in (given if many or _is_one(given) else [given])]
+        several = given if isinstance(given, list) and (many or len(given) == 1) else [given]
+        values = [_meant(self.kind, one) for one in several]
         if not all(isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag") for one in values):
             shown = repr(value)
             shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
@@ -101,10 +102,6 @@ class Argument:
         if chosen is None:
             raise UsageError(f"{name} cannot be {value!r}", f"it is one of {', '.join(self.choices)}")
         return chosen
-
-
-def _is_one(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 1
 
 
 def _of_filter(declared: Filter) -> Argument:

@@ -4,6 +4,7 @@ import os
 
 from vault_index.disk import worktree_of
 from vault_index.markdown.normalize import normalize_tag
+from vault_index.models import Asker
 from vault_index.store.documents import Project
 
 
@@ -22,6 +23,15 @@ def project_of(named: str) -> Project:
     home = os.path.expanduser("~")
     short = [f"~{folder.removeprefix(home)}" for folder in folders if folder.startswith(f"{home}/")]
     return Project(tuple(filter(None, (name, *folders, *short))), _tags(name), folders)
+
+
+def asker_of(project: str | None, session: str = "") -> Asker:
+    """Who asks for a project. Of a folder its own place counts beside that of its project: either may be private."""
+    if not project:
+        return Asker(session=session)
+    named = project_of(project)
+    folder = (os.path.abspath(os.path.expanduser(project)),) if is_folder(project) else ()
+    return Asker(named.names, (*folder, *named.folders), session)
 
 
 def is_folder(named: str) -> bool:

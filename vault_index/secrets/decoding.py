@@ -22,51 +22,31 @@ class Escape(NamedTuple):
     read: Callable[[str], str]
 
 
-def _nothing(_: str) -> str:
-    return ""
-
-
-def _blank(_: str) -> str:
-    return " "
-
-
 def _of_hex(digits: str) -> str:
     return chr(int(digits, 16))
 
 
-def _of_octal(digits: str) -> str:
-    return chr(int(digits, 8))
-
-
-def _of_html(name: str) -> str:
-    return html.unescape(f"&{name};")
-
-
-def _sign(sign: str) -> str:
-    return sign
-
-
 _HEX = "([2-7][0-9a-fA-F])"
 ESCAPES = (
-    Escape("\x1b", (), r"\x1b[\[()][0-?]{0,40}[ -/]{0,4}([@-~])", _nothing),
-    Escape("\x9b", (), r"\x9b[0-?]{0,40}[ -/]{0,4}([@-~])", _nothing),
-    Escape("\\", (), r"\\{1,4}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,40}([@-~])", _nothing),
+    Escape("\x1b", (), r"\x1b[\[()][0-?]{0,40}[ -/]{0,4}([@-~])", lambda _: ""),
+    Escape("\x9b", (), r"\x9b[0-?]{0,40}[ -/]{0,4}([@-~])", lambda _: ""),
+    Escape("\\", (), r"\\{1,4}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,40}([@-~])", lambda _: ""),
     # Colours whose escape character was lost on the way.
-    Escape("[", ("[0m", "[m"), r"\[\d{0,3}(?:;\d{1,3}){0,9}(m)(?:\[K)?", _nothing),
+    Escape("[", ("[0m", "[m"), r"\[\d{0,3}(?:;\d{1,3}){0,9}(m)(?:\[K)?", lambda _: ""),
     Escape("%", (), "%(?:25){0,3}" + _HEX, _of_hex),
     # Of mail, whose lines end where they are full.
     Escape("=", ("=3D", "=20"), "=" + _HEX, _of_hex),
-    Escape("=", ("=3D", "=20"), r"(?<=[^\s=]{16})=\r?(\n)", _nothing),
+    Escape("=", ("=3D", "=20"), r"(?<=[^\s=]{16})=\r?(\n)", lambda _: ""),
     Escape("\\", (), r"\\{1,8}u00" + _HEX, _of_hex),
     Escape("\\", (), r"\\{1,8}x" + _HEX, _of_hex),
-    Escape("\\", (), r"\\{1,8}0?((?:0[4-7]|1[0-7])[0-7])", _of_octal),
-    Escape("\\", (), r"\\{1,8}(/)", _sign),
-    Escape("\\", (), r"\\{2,8}([\"'])", _sign),
-    Escape("'", ("'\\''",), r"'\\'(')", _sign),
+    Escape("\\", (), r"\\{1,8}0?((?:0[4-7]|1[0-7])[0-7])", lambda digits: chr(int(digits, 8))),
+    Escape("\\", (), r"\\{1,8}(/)", str),
+    Escape("\\", (), r"\\{2,8}([\"'])", str),
+    Escape("'", ("'\\''",), r"'\\'(')", str),
     # Of forms, whose blanks are `+`.
-    Escape("+", ("%",), r"((?:(?<=%[2-7][0-9A-F])|(?<=[Bb]asic)|(?<=[Bb]earer))\+|\+(?=%[2-7]))", _blank),
-    Escape("\xa0", (), "(\xa0)", _nothing),
-    Escape("&", (), r"&(?:amp;){0,3}(#x?[0-9a-fA-F]{2,5}|[a-z]{2,6});", _of_html),
+    Escape("+", ("%",), r"((?:(?<=%[2-7][0-9A-F])|(?<=[Bb]asic)|(?<=[Bb]earer))\+|\+(?=%[2-7]))", lambda _: " "),
+    Escape("\xa0", (), "(\xa0)", lambda _: ""),
+    Escape("&", (), r"&(?:amp;){0,3}(#x?[0-9a-fA-F]{2,5}|[a-z]{2,6});", lambda name: html.unescape(f"&{name};")),
 )
 _BY_FIRST = [
     (first, [row for row in ESCAPES if row.first == first]) for first in dict.fromkeys(row.first for row in ESCAPES)

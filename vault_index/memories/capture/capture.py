@@ -1,6 +1,5 @@
 """`capture`: what an agent or its user wants kept is taken out of a text and stored."""
 
-import os
 from collections.abc import Sequence
 from datetime import date, datetime
 
@@ -11,7 +10,7 @@ from vault_index.memories.create import check_given, new_memory
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, planned, writing
-from vault_index.query.projects import is_folder, project_of
+from vault_index.query.projects import asker_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 
@@ -37,16 +36,12 @@ def capture_memories(
     found = _found(text, now.date(), runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
-    folders: tuple[str, ...] = ()
-    if project and is_folder(project):
-        of = project_of(project)
-        folders = (os.path.abspath(os.path.expanduser(project)), *of.folders)
-        project = next(iter(of.names), None)
-    origin = {"entered_by": entered_by, "project": project}
+    asker = asker_of(project)
+    origin = {"entered_by": entered_by, "project": next(iter(asker.projects), None)}
     folder = "inbox" if mode == "inbox" else None
     done, failed = [], []
     with writing(runtime, "capture", sources, now, dry_run=dry_run) as memories:
-        memories.folders = folders
+        memories.folders = asker.folders
         for captured in found:
             try:
                 fields = {

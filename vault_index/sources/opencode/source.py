@@ -251,7 +251,9 @@ class OpenCodeSource:
         return held if held and self._wanted(held.listed) and path_of(held.listed.session) == path else None
 
     def _wanted(self, listed: Listed) -> bool:
-        return listed.messages > 0 and not _covers(self._exclude, listed.session)
+        session = listed.session
+        left_out = self._exclude.covers(project_of(session), session.directory, session.worktree)
+        return listed.messages > 0 and not left_out
 
     def _ref(self, held: Held) -> DocumentRef:
         listed = held.listed
@@ -296,10 +298,6 @@ def _with_targets(folders: Iterable[str]) -> set[str]:
 def _alike(name: str) -> str:
     """Equal for names that one tag stands for."""
     return name.casefold().replace(" ", "-")
-
-
-def _covers(projects: Projects, session: Session) -> bool:
-    return projects.covers(project_of(session), session.directory, session.worktree)
 
 
 def path_of(session: Session) -> str:
