@@ -26,7 +26,13 @@ if TYPE_CHECKING:
         SyncReport as SyncReport,
     )
     from vault_index.results.counts import AgentList as AgentList, Stats as Stats, TagList as TagList
-    from vault_index.results.documents import DocumentList as DocumentList, DocumentRecord as DocumentRecord
+    from vault_index.results.documents import (
+        DocumentList as DocumentList,
+        DocumentRecord as DocumentRecord,
+        RelatedList as RelatedList,
+        RelatedRecord as RelatedRecord,
+        Timeline as Timeline,
+    )
     from vault_index.results.memories import (
         ExportReport as ExportReport,
         FailedItem as FailedItem,
@@ -35,12 +41,7 @@ if TYPE_CHECKING:
         NearMemory as NearMemory,
         StoredMemory as StoredMemory,
     )
-    from vault_index.results.related import (
-        RelatedList as RelatedList,
-        RelatedRecord as RelatedRecord,
-        Timeline as Timeline,
-    )
-    from vault_index.results.search import Hit as Hit, SearchResult as SearchResult
+    from vault_index.results.search import Hit as Hit, SearchResult as SearchResult, Why as Why
     from vault_index.results.status import (
         DoctorReport as DoctorReport,
         FileStatus as FileStatus,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         Status as Status,
     )
     from vault_index.results.texts import DocumentText as DocumentText, Recall as Recall, Texts as Texts
-    from vault_index.results.why import Why as Why
     from vault_index.version import __version__ as __version__
 
 _NAMES = {
@@ -68,13 +68,11 @@ _NAMES = {
     "results.base": ("Failure", "Problem"),
     "results.changes": ("EmbedPlan", "EmbedReport", "EmbedStatus", "SyncReport"),
     "results.counts": ("AgentList", "Stats", "TagList"),
-    "results.documents": ("DocumentList", "DocumentRecord"),
-    "results.related": ("RelatedList", "RelatedRecord", "Timeline"),
+    "results.documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Timeline"),
     "results.memories": ("ExportReport", "FailedItem", "MemoryOutcome", "MemoryOutcomes", "NearMemory", "StoredMemory"),
-    "results.search": ("Hit", "SearchResult"),
+    "results.search": ("Hit", "SearchResult", "Why"),
     "results.status": ("DoctorReport", "FileStatus", "Privacy", "Status"),
     "results.texts": ("DocumentText", "Recall", "Texts"),
-    "results.why": ("Why",),
     "version": ("__version__",),
 }
 __all__ = [name for names in _NAMES.values() for name in names]

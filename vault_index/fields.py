@@ -10,11 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 Kind = Literal["note", "memory", "session"]
 State = Literal["expired", "superseded", "outdated"]
+Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
 KINDS = ("note", "memory", "session")
 TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
 CONFIDENCES = ("high", "medium", "low")
 STATES = ("expired", "superseded", "outdated")
+SORTS = ("created", "time", "updated", "access", "expires", "title", "content")
 
 NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
 """Keys of a frontmatter whose values are not part of the text: the title stands at its head, ids and times have filters

@@ -7,10 +7,9 @@ from typing import Any
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
 from vault_index.results.counts import Stats, TagCount, TagList
-from vault_index.results.documents import DocumentList, DocumentRecord
+from vault_index.results.documents import DocumentList, DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.results.explain import ChannelEvidence, Explanation, QueryReading, WordReading
-from vault_index.results.related import RelatedList, RelatedRecord, Relation, Timeline
-from vault_index.results.search import Hit, SearchResult
+from vault_index.results.search import Hit, SearchResult, Why
 from vault_index.results.status import (
     DaemonStatus,
     DoctorReport,
@@ -29,7 +28,6 @@ from vault_index.results.status import (
     WatchStatus,
 )
 from vault_index.results.texts import DocumentText, Recall, RecalledSource, Texts
-from vault_index.results.why import Why
 
 SNIPPET = (
     "WAL lets readers run while the daemon writes, so that search never waits for a sync. The log is bounded by "

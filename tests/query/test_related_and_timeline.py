@@ -10,8 +10,7 @@ from tests.api.vaults import opened, write
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.results.documents import DocumentRecord
-from vault_index.results.related import RelatedList
+from vault_index.results.documents import DocumentRecord, RelatedList
 
 SOON = (datetime.now() + timedelta(days=30)).date().isoformat()
 BREAD = "Knead flour, water and salt, let the dough rise, and bake the loaf in a hot oven."

@@ -9,7 +9,7 @@ from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.errors import NotFoundError
-from vault_index.results.why import Why
+from vault_index.results.search import Why
 
 SECTIONS = "\n\n".join(f"## Section {number}\n\nThe heron number {number}." for number in range(6))
 NOTES = {

@@ -14,6 +14,7 @@ from vault_index.api.options import Names, at_least, names, question, whole
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.fields import SORTS, Sort
 from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
 
@@ -21,15 +22,11 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.query.search import Match, Mode
     from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
     from vault_index.results.counts import AgentList, Stats, TagList
-    from vault_index.results.documents import DocumentList
+    from vault_index.results.documents import DocumentList, RelatedList, Timeline
     from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory
-    from vault_index.results.related import RelatedList, Timeline
-    from vault_index.results.search import SearchResult
+    from vault_index.results.search import SearchResult, Why
     from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
     from vault_index.results.texts import Recall, Texts
-    from vault_index.results.why import Why
-
-Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
 
 class VaultIndex:
@@ -155,7 +152,7 @@ class VaultIndex:
         with self._runtime.pool.lend() as connections:
             return list_documents(
                 connections.reader, connections.state, self._runtime.records(connections), filters,
-                sort=sort, order=order, limit=limit, offset=offset,
+                sort=options.one_of("sort", sort, "created", SORTS), order=order, limit=limit, offset=offset,
             )  # fmt: skip
 
     def related(

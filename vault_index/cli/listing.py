@@ -6,13 +6,13 @@ from typing import Any
 from vault_index.cli.arguments import FILTER_OPTIONS, Options, absolute, argument, flag, natural, positive, takes
 from vault_index.cli.client import ask, call
 from vault_index.cli.present import show
-from vault_index.fields import KINDS
+from vault_index.fields import KINDS, SORTS
 
 
 @takes(
     argument(
         "--sort",
-        choices=("created", "time", "updated", "access", "expires", "title", "content"),
+        choices=SORTS,
         help="the order (default: created; time is the same)",
     ),
     argument("--order", choices=("asc", "desc"), help="upwards or downwards"),

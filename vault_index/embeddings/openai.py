@@ -119,7 +119,8 @@ class OpenAIEmbedder:
         dimensions: int | None,
         before: Callable[[], object] | None = None,
     ) -> list[Vector]:
-        sent = [_sendable(text) for text in texts]
+        # No server takes an empty text, and no JSON half a surrogate pair.
+        sent = [text.encode("utf-8", "replace").decode() or " " for text in texts]
         asked = Asked(self.space.endpoint, self.space.model, timeout, self._key, sent)
 
         def request() -> bytes:
@@ -173,11 +174,6 @@ def _asked_dimensions(config: "EmbeddingConfig", space: VectorSpace) -> int:
         return config.dimensions
     known = KNOWN_DIMENSIONS.get(space.model)
     return space.dimensions if known is not None and space.dimensions not in (0, known) else 0
-
-
-def _sendable(text: str) -> str:
-    """No server takes an empty text, and no JSON half a surrogate pair."""
-    return text.encode("utf-8", "replace").decode() or " "
 
 
 def _closed() -> EmbedderError:

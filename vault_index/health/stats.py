@@ -1,10 +1,9 @@
-"""What there is, in numbers: `stats`, `tags` and `agents`."""
+"""What there is, in numbers: `stats`, `tags` and `agents`; bytes on disk, and what was spent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_index.health.figures import bytes_of
 from vault_index.models import Filters
 from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
 from vault_index.store.counts import SYNCED_AT, author_counts, count_rows, kind_counts, read_meta, tag_counts
@@ -12,7 +11,12 @@ from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # `stats` is not to import what reads files
+    from vault_index.config import Config, Home
+    from vault_index.results.status import SpentDay
     from vault_index.runtime import Runtime
+    from vault_index.store.state import State
+
+_SPENT_DAYS = 7
 
 
 def index_stats(runtime: Runtime) -> Stats:
@@ -44,3 +48,39 @@ def list_agents(runtime: Runtime) -> AgentList:
     with runtime.pool.lend() as connections:
         counts = author_counts(connections.reader)
     return AgentList(tuple(AgentCount(agent, count) for agent, count in counts), len(counts))
+
+
+def bytes_of(home: Home) -> int:
+    """The databases with their logs, in bytes on disk."""
+    total = 0
+    for database in (home.index_db, home.cache_db, home.state_db):
+        for suffix in ("", "-wal"):
+            try:
+                total += database.with_name(database.name + suffix).stat().st_size
+            except OSError:
+                continue
+    return total
+
+
+def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
+    """The last days on which something was sent, with what that cost as far as prices are known."""
+    from vault_index.results.status import SpentDay  # late: `stats` spends nothing
+
+    days: dict[str, SpentDay] = {}
+    for day, model, texts, sent in state.spent(_SPENT_DAYS):
+        before, price = days.get(day, SpentDay(day, 0, 0, 0.0)), price_of(config, model, sent)
+        total = None if price is None or before.price is None else before.price + price
+        days[day] = SpentDay(day, before.texts + texts, before.tokens + sent, rounded(total))
+    return tuple(days.values())
+
+
+def price_of(config: Config, model: str, count: int) -> float | None:
+    """US dollars for so many tokens; None where the price of the model is not known."""
+    from vault_index.embeddings.prices import PRICES_PER_MILLION
+
+    known = config.embedding.price_per_million or PRICES_PER_MILLION.get(model)
+    return None if known is None else count * known / 1e6
+
+
+def rounded(price: float | None) -> float | None:
+    return None if price is None else round(price, 6)

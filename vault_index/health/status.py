@@ -16,7 +16,7 @@ from vault_index.embeddings.spaces import (
 )
 from vault_index.errors import NotFoundError, NotSetUpError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
-from vault_index.health.figures import bytes_of, spent_days
+from vault_index.health.stats import bytes_of, spent_days
 from vault_index.models import Fault, FileStamp, as_indexed
 from vault_index.results.base import Problem
 from vault_index.results.status import (
@@ -181,9 +181,7 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     return f"about {share} % of the text is not English, which is all this model knows; for other languages: {chosen}"
 
 
-def _source(
-    source: Source, documents: int = 0, chunks: int = 0, failed: int = 0, found: int | None = None, current: int = 0
-) -> SourceStatus:
+def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:
     config = source.config
     return SourceStatus(config.name, config.kind, str(config.path), documents, chunks, failed, found, current)
 

@@ -42,7 +42,7 @@ def _vault(config: Config, source: SourceConfig) -> VaultSource:
     opencode = config.opencode
     if not (opencode.enabled and opencode.mirror and source == config.memory_source()):
         return VaultSource(source)
-    from vault_index.mirroring.vault import VaultWithSessions
+    from vault_index.mirroring.mirror import VaultWithSessions
 
     return VaultWithSessions(source, opencode)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from vault_index.errors import UsageError, did_you_mean
-from vault_index.fields import FIELDS, FILTERS, Field, Filter
+from vault_index.fields import FIELDS, FILTERS, SORTS, Field, Filter
 
 Kind = Literal["text", "names", "refs", "whole", "number", "flag"]
 
@@ -308,7 +308,7 @@ TOOLS = (
         "list",
         "List documents, newest first. Use to see what there is; to find something use memory_search.",
         {
-            "sort": Argument("text", choices=("created", "updated", "access", "expires", "title", "content")),
+            "sort": Argument("text", choices=tuple(name for name in SORTS if name != "time")),
             "limit": Argument("whole", "how many (what max_tokens holds)", other_names=_LIMIT),
             "offset": _WHOLE,
             **_FILTERS,

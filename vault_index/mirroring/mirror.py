@@ -19,9 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_index.cancel import CancelToken
-from vault_index.config import OpencodeConfig
+from vault_index.config import OpencodeConfig, SourceConfig
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.normalize import split_lines
 from vault_index.mirroring.files import Files
 from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitled, name_of, session_in, turns_of
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
@@ -227,3 +229,19 @@ def _origin(session: Session) -> Asker:
 
 def _hash(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
+
+
+class VaultWithSessions(VaultSource):
+    """The vault that sessions are written into: a file in their folder is one where its frontmatter says which; all
+    others are notes."""
+
+    def __init__(self, config: SourceConfig, opencode: OpencodeConfig) -> None:
+        super().__init__(config)
+        self._folder = opencode.mirror.strip("/")
+        self.shape = self._folder
+
+    def read(self, ref: DocumentRef) -> RawDocument:
+        raw = super().read(ref)
+        may_be = is_under(self._folder, ref.path) and ref.path.endswith(".md")
+        is_session = may_be and read_frontmatter(split_lines(raw.text)).values.get("session")
+        return raw._replace(kind="session") if is_session else raw

@@ -78,17 +78,10 @@ def columns(names: str, records: Sequence[Record] = ()) -> tuple[Column, ...]:
     )
 
 
-def _hash_tags(tags: Iterable[str]) -> str:
-    return " ".join(f"#{tag}" for tag in tags)
-
-
-def _day(stamp: str) -> str:
-    return moment(stamp)[:10]
-
-
 WRITTEN: Mapping[str, Callable[[Any], str]] = {
-    "text": one_line, "code": one_line, "link": one_line, "day": _day, "minute": moment, "when": when,
-    "tags": _hash_tags, "list": ", ".join, "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
+    "text": one_line, "code": one_line, "link": one_line, "minute": moment, "when": when,
+    "day": lambda stamp: moment(stamp)[:10], "tags": lambda tags: " ".join(f"#{tag}" for tag in tags),
+    "list": ", ".join, "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from vault_index.errors import UsageError
+from vault_index.fields import Sort
 from vault_index.models import Filters
 from vault_index.results.documents import DocumentList, DocumentRecord
 from vault_index.store.documents import Order, documents_page, tags_of
@@ -13,7 +14,7 @@ from vault_index.store.state import State
 from vault_index.times import iso_time, iso_time_or_none
 
 # Column, and whether the natural order is from high to low.
-_SORTS = {
+_SORTS: Mapping[Sort, tuple[str, bool]] = {
     "created": ("created", True),
     "time": ("created", True),
     "updated": ("updated", True),
@@ -81,13 +82,11 @@ def list_documents(
     records: Records,
     filters: Filters,
     *,
-    sort: str,
+    sort: Sort,
     order: Literal["asc", "desc"] | None,
     limit: int,
     offset: int,
 ) -> DocumentList:
-    if sort not in _SORTS:
-        raise UsageError(f"cannot sort by {sort!r}", f"sort by {', '.join(_SORTS)}")
     if order not in (None, "asc", "desc"):
         raise UsageError(f"order cannot be {order!r}", "order is asc or desc")
     column, descending = _SORTS[sort]

@@ -9,7 +9,7 @@ from vault_index.models import Filters, Vector
 from vault_index.query.documents import Records
 from vault_index.query.links import linked_from, linking_to
 from vault_index.query.references import Place
-from vault_index.results.related import RelatedList, RelatedRecord, Relation, Timeline
+from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.store.documents import chunks_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument

@@ -12,7 +12,7 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Searcher, SearchOptions
 from vault_index.results.base import Problem as Reason
-from vault_index.results.why import Why
+from vault_index.results.search import Why
 from vault_index.sources.vault import VaultSource
 from vault_index.store.documents import allows, chunks_of
 from vault_index.store.reader import IndexReader

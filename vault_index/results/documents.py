@@ -1,8 +1,12 @@
-"""Documents as a whole: the answer of `list`."""
+"""Documents as a whole: the answers of `list`, `related` and `timeline`."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from vault_index.results.base import DocumentFields
+
+Relation = Literal["link", "backlink", "near"]
+"""What a document is to the one that was asked about: that links to it, it links there, they mean much the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +22,28 @@ class DocumentRecord(DocumentFields):
 class DocumentList:
     results: tuple[DocumentRecord, ...]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedRecord(DocumentRecord):
+    relations: tuple[Relation, ...]
+    cosine: float | None
+    """Of its nearest passage; null without vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedList:
+    anchor: DocumentRecord
+    """The document that was asked about."""
+    results: tuple[RelatedRecord, ...]
+    total: int
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A document, and those created before and after it, oldest first."""
+
+    anchor: DocumentRecord
+    before: tuple[DocumentRecord, ...]
+    after: tuple[DocumentRecord, ...]

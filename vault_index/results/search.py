@@ -1,10 +1,10 @@
-"""Passages that were found: the answer of `search`."""
+"""Passages that were found: the answers of `search` and `why`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vault_index.results.base import WHEN_ASKED, DocumentFields
+from vault_index.results.base import WHEN_ASKED, DocumentFields, Problem
 from vault_index.results.explain import Explanation, QueryReading
 
 
@@ -47,3 +47,26 @@ class SearchResult(Answered):
     all: bool = field(default=False, metadata={WHEN_ASKED: True})
     """Whether the weak ones were asked for, too."""
     reading: QueryReading | None = field(default=None, metadata={WHEN_ASKED: True})
+
+
+@dataclass(frozen=True, slots=True)
+class Why(Answered):
+    """Why the passage at one place was found or not."""
+
+    id: str | None
+    """Null, as `title` is, for a file that is not in the index."""
+    source: str | None
+    path: str
+    title: str | None
+    lines: tuple[int, int] | None
+    """The lines that were asked about; null for the whole document."""
+    found: bool
+    """Whether the answer has it, among its first `limit` hits."""
+    rank: int | None
+    """Its number in the answer, counted on beyond `limit`; null where it is not in it."""
+    limit: int
+    reasons: tuple[Problem, ...]
+    """What has the passage found or not found."""
+    hit: Hit | None
+    """The best passage of the place, with its explanation, if the question finds any."""
+    reading: QueryReading | None

@@ -59,13 +59,9 @@ def _told(text: str, found: list[Found]) -> tuple[Secret, ...]:
     return tuple(secrets)
 
 
-def _ascii(text: str) -> str:
-    """Names and forms are ASCII, and ASCII is fastest to search; every character keeps its place."""
-    return text.encode("ascii", "replace").decode("ascii")
-
-
 def _found(text: str) -> list[Found]:
-    plain = _ascii(text)
+    # Names and forms are ASCII, and ASCII is fastest to search; every character keeps its place.
+    plain = text.encode("ascii", "replace").decode("ascii")
     folded = plain.lower()
     return [*private_keys(plain), *tokens(plain), *assignments(text, folded), *placed(text, folded)]
 

@@ -73,10 +73,10 @@ def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, S
     return {document.id: document for document in _documents(db, f"id {ANY_OF}", [any_of(document_ids)])}
 
 
-def documents_by_id(db: Database, prefix: str, limit: int = 10) -> list[StoredDocument]:
-    """Documents whose id begins with `prefix` (lower case)."""
+def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
+    """Documents whose id begins with `prefix` (lower case), at most ten."""
     # An id holds no character after `g`: the range is a prefix search that the index can answer.
-    return _documents(db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT ?", (prefix, f"{prefix}g", limit))
+    return _documents(db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT 10", (prefix, f"{prefix}g"))
 
 
 def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:

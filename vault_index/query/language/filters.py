@@ -1,6 +1,7 @@
 """How the values of filters are read and written: the same in a query (`tag:x`) and as options (`--tags x`)."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -28,12 +29,11 @@ def parse_time(text: str, *, now: datetime | None = None) -> float:
     except (ValueError, OverflowError):
         from vault_index.dates import read_start  # its patterns take 2 ms, and most dates are ISO
 
-    try:
-        return read_start(text, now or datetime.now().astimezone()).timestamp()  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OverflowError) as error:
-        raise UsageError(
-            f"not a date: {text!r}", "write it like 2026-11-21, 2026-11, 2026-11-21T14:30, 3 days ago or last week"
-        ) from error
+    with suppress(ValueError, OverflowError):
+        if found := read_start(text, now or datetime.now().astimezone()):
+            return found.timestamp()
+    hint = "write it like 2026-11-21, 2026-11, 2026-11-21T14:30, 3 days ago or last week"
+    raise UsageError(f"not a date: {text!r}", hint)
 
 
 def parse_day(text: str) -> float:
