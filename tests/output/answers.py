@@ -8,8 +8,7 @@ from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
 from vault_index.results.counts import Stats, TagCount, TagList
 from vault_index.results.documents import DocumentList, DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
-from vault_index.results.explain import ChannelEvidence, Explanation, QueryReading, WordReading
-from vault_index.results.search import Hit, SearchResult, Why
+from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, SearchResult, Why, WordReading
 from vault_index.results.status import (
     DaemonStatus,
     DoctorReport,

@@ -10,8 +10,7 @@ from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, Passage, TermMatcher, snippet
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
-from vault_index.results.explain import ChannelEvidence, Explanation, QueryReading, WordReading
-from vault_index.results.search import Hit
+from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
