@@ -227,9 +227,9 @@ class VaultIndex:
         """Tags with how many documents carry them, most frequent first."""
         return health.list_tags(self._runtime, options.filters_of(self._runtime, locals()))
 
-    def agents(self) -> AgentList:
+    def agents(self, *, source: Names = None) -> AgentList:
         """Who entered documents, and how many."""
-        return health.list_agents(self._runtime)
+        return health.list_agents(self._runtime, options.filters_of(self._runtime, locals()))
 
     def add(
         self, text: str = "", *, path: str | None = None, force: bool = False, source: Names = None,
@@ -363,9 +363,9 @@ class VaultIndex:
         """How many of the vectors are there."""
         return health.embed_status(self._runtime)
 
-    def stats(self) -> Stats:
-        """Counts of documents, tags, agents and passages, and the size of the index in bytes."""
-        return health.index_stats(self._runtime)
+    def stats(self, *, source: Names = None) -> Stats:
+        """Counts of documents, tags, agents and passages; what else it says is of the whole index."""
+        return health.index_stats(self._runtime, options.filters_of(self._runtime, locals()))
 
     def status(self) -> Status:
         """The state of index, sources and vectors, and every problem. Never raises for an index that cannot be opened:

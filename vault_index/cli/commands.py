@@ -94,7 +94,7 @@ OTHER_OPTIONS = {
 WITHOUT_SOURCE = frozenset(
     {
         "config path", "opencode install", "opencode uninstall", "opencode status", "opencode wake", "agent-context",
-        "completions", "stats", "status", "doctor", "logs", "service install", "service uninstall", "service status",
+        "completions", "status", "doctor", "logs", "service install", "service uninstall", "service status",
         "service restart", "service logs", "watch", "embed", "rebuild", "source remove",
     }
 )  # fmt: skip

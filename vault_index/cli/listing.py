@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from vault_index.cli.arguments import FILTER_OPTIONS, Options, absolute, argument, flag, natural, positive, takes
-from vault_index.cli.client import ask, call
+from vault_index.cli.client import ask, call, with_source
 from vault_index.cli.present import show
 from vault_index.fields import KINDS, SORTS
 
@@ -42,7 +42,8 @@ def run_stats(options: Options, args: dict[str, Any]) -> None:
     elif "agents" not in args:
         ask(options, "tags", {})
     else:
-        tags, agents = call(options, "tags", {}), call(options, "stats", {"agents": True})
+        source = with_source(options, {})
+        tags, agents = call(options, "tags", source), call(options, "stats", {**source, "agents": True})
         show(options, "stats", {"tags": tags["results"], "agents": agents["results"]})
 
 

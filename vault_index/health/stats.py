@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_index.models import Filters
 from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
-from vault_index.store.counts import SYNCED_AT, author_counts, count_rows, kind_counts, read_meta, tag_counts
+from vault_index.store.counts import SYNCED_AT, author_counts, kind_counts, read_meta, source_counts, tag_counts
 from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:  # `stats` is not to import what reads files
 _SPENT_DAYS = 7
 
 
-def index_stats(runtime: Runtime) -> Stats:
+def index_stats(runtime: Runtime, filters: Filters) -> Stats:
     with runtime.pool.lend() as connections, connections.reader.snapshot():
         reader = connections.reader
-        kinds, synced, space = kind_counts(reader), read_meta(reader, SYNCED_AT), serving_space(reader)
+        kinds, synced, space = kind_counts(reader, filters), read_meta(reader, SYNCED_AT), serving_space(reader)
+        wanted = filters.sources
         return Stats(
             documents=sum(kinds.values()),
             memories=kinds.get("memory", 0),
             sessions=kinds.get("session", 0),
             notes=kinds.get("note", 0),
-            chunks=count_rows(reader, "chunk"),
-            tags=count_rows(reader, "tag"),
-            agents=count_rows(reader, "author"),
+            chunks=sum(chunks for name, (_, chunks) in source_counts(reader).items() if not wanted or name in wanted),
+            tags=len(tag_counts(reader, filters)),
+            agents=len(author_counts(reader, filters)),
             indexed=iso_time(float(synced)) if synced else None,
             pending=runtime.pending(reader),
             model=space.space.model if space else "none",
@@ -44,9 +45,9 @@ def list_tags(runtime: Runtime, filters: Filters) -> TagList:
     return TagList(tuple(TagCount(tag, count) for tag, count in counts), len(counts))
 
 
-def list_agents(runtime: Runtime) -> AgentList:
+def list_agents(runtime: Runtime, filters: Filters) -> AgentList:
     with runtime.pool.lend() as connections:
-        counts = author_counts(connections.reader)
+        counts = author_counts(connections.reader, filters)
     return AgentList(tuple(AgentCount(agent, count) for agent, count in counts), len(counts))
 
 

@@ -19,13 +19,11 @@ NUMBERING = "numbering"
 _COUNTS = {
     "document": "SELECT count(*) FROM document",
     "chunk": "SELECT count(*) FROM chunk",
-    "tag": "SELECT count(DISTINCT tag) FROM tag",
-    "author": "SELECT count(DISTINCT entered_by) FROM document",
 }
 
 
 def count_rows(db: Database, what: str) -> int:
-    """The number of documents, chunks, different tags or different authors: `document`, `chunk`, `tag`, `author`."""
+    """The number of documents, or of chunks: `document`, `chunk`."""
     return int(db.value(_COUNTS[what]))
 
 
@@ -36,17 +34,20 @@ def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
     return db.execute(f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values)
 
 
-def author_counts(db: Database) -> list[tuple[str, int]]:
+def author_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
     """Authors with the number of their documents, most frequent first."""
+    condition, values = document_condition(filters)
     return db.execute(
-        "SELECT entered_by, count(*) AS n FROM document WHERE entered_by IS NOT NULL"
-        " GROUP BY entered_by ORDER BY n DESC, entered_by"
+        f"SELECT entered_by, count(*) AS n FROM document WHERE entered_by IS NOT NULL AND {condition or 'true'}"
+        " GROUP BY entered_by ORDER BY n DESC, entered_by",
+        values,
     )
 
 
-def kind_counts(db: Database) -> dict[str, int]:
+def kind_counts(db: Database, filters: Filters) -> dict[str, int]:
     """Documents by kind."""
-    return dict(db.execute("SELECT kind, count(*) FROM document GROUP BY kind"))
+    condition, values = document_condition(filters)
+    return dict(db.execute(f"SELECT kind, count(*) FROM document WHERE {condition or 'true'} GROUP BY kind", values))
 
 
 def source_counts(db: Database) -> dict[str, tuple[int, int]]:
