@@ -180,10 +180,23 @@ def test_wrong_options_say_what_is_right(index: VaultIndex, options: dict[str, o
     assert caught.value.hint
 
 
-def test_an_empty_question_has_an_empty_answer(index: VaultIndex) -> None:
-    assert index.search("").results == ()
-    assert index.search("").confidence == "none"
-    assert index.search("?!").results == ()
+@pytest.mark.parametrize("query", ["", " ", "?!", "-log -starter -sourdough"])
+def test_a_query_that_asks_nothing_is_told_what_to_ask(index: VaultIndex, query: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        index.search(query)
+    assert "say what to look for" in caught.value.hint
+
+
+def test_an_empty_index_says_why_nothing_is_found(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        empty, told = index.search("wal").degraded
+        assert "empty" in empty
+        assert "vault-index sync" in told
+        write(tmp_path / "vault", {"a.md": "Apple.\n"})
+        assert index.search("wal").degraded == (told,)
+        index.sync()
+        assert index.search("wal").degraded == ("vector: there are no vectors",)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 from vault_index.config.schema import RankingConfig
 from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
-from vault_index.errors import VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Askers, Filters, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, said_by, select_hits, to_hit
-from vault_index.query.language.parse import parse_query
+from vault_index.query.language.parse import ParsedQuery, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import Asked, answered
 from vault_index.query.ranking.passages import TermMatcher, focus
@@ -125,10 +125,12 @@ class Searcher:
         self._ranking = ranking
 
     def search(self, text: str, options: SearchOptions) -> SearchResult:
-        """The passages that answer `text`. Raises UsageError for a filter that cannot be read."""
+        """The passages that answer `text`. Raises UsageError for one that asks nothing, or has a filter that cannot be
+        read."""
         started = time.perf_counter()
         with self._reader.snapshot():
             answer = self.ask(text, options)
+            nothing = () if answer.selected else self._unanswerable(answer.query.parsed)
             hits = self.to_hits(answer, answer.selected, explain=options.explain)
             reading = query_reading(self._reader, answer.query) if options.explain else None
             sure, space_id = self.confidence(answer), answer.query.space_id
@@ -138,13 +140,23 @@ class Searcher:
             query=text,
             mode=options.mode,
             confidence=sure,
-            degraded=answer.degraded or waiting,
+            degraded=nothing or answer.degraded or waiting,
             corrections=answer.query.spelling.corrections,
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=hits,
             all=options.all,
             reading=reading,
         )
+
+    def _unanswerable(self, parsed: ParsedQuery) -> tuple[str, ...]:
+        """Why there is nothing that could be found, whatever was asked, as reasons for `degraded`."""
+        if not parsed.terms and not parsed.all_of and parsed.filters == Filters():
+            left_out = "only says what to leave out" if parsed.none_of else "has no word to look for"
+            raise UsageError(f"the query {left_out}", "say what to look for: compose, or compose -docker")
+        if count_rows(self._reader, "document"):
+            return ()
+        gone = [f"source {name}: {reason}" for name, one in self._sources.items() if (reason := one.missing())]
+        return (*gone, "index: nothing is indexed yet; bring it up to date: vault-index sync")
 
     def ask(self, text: str, options: SearchOptions) -> Answer:
         """The answer to `text`. Call it within a snapshot."""
