@@ -69,7 +69,9 @@ class Ended:
         return f"{self.stdout}\n{self.stderr}"
 
 
-_HINTED = re.compile(r"^\s*hint: \S|message,hint\}|\"hint\": ?\"[^\"]|^failed\[\d+\]\{position,error", re.MULTILINE)
+_HINTED = re.compile(
+    r"(?:^\s*|; )hint: \S|message,hint\}|\"hint\": ?\"[^\"]|^failed\[\d+\]\{position,error", re.MULTILINE
+)
 """The hint of an error, those of problems, and the reason why one of several things failed."""
 
 

@@ -76,7 +76,7 @@ def test_a_daemon_that_does_not_know_where_it_is_asked_is_not_asked(
 ) -> None:
     error = {"code": "usage", "message": "search has no parameter 'directory'", "hint": "it has query", "exit_code": 2}
     with fake_daemon(home, lambda request: [{"error": error}]):
-        assert main(["search", "wal", "--json"]) == 0
+        assert main(["search", "wal", "--toon"]) == 0
     assert here == ["search"]
     assert "answering without the daemon: the daemon is of an earlier version" in capsys.readouterr().err
 
@@ -98,7 +98,7 @@ def test_a_reading_command_does_not_need_the_daemon(
     home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with fake_daemon(home, lambda request: [BUSY]):
-        assert main(["search", "x", "--json"]) == 0
+        assert main(["search", "x", "--toon"]) == 0
     assert here == ["search"]
     assert "answering without the daemon: stopping" in capsys.readouterr().err
 

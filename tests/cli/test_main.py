@@ -65,6 +65,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
         (["list", "--sort", "title"], "list", {"sort": "title"}, answers.documents()),
         (["tags", "--kind", "note"], "tags", {"kind": "note"}, answers.tags()),
         (["stats", "--tags"], "tags", {}, answers.tags()),
+        (["stats", "--agents", "--source", "s"], "stats", {"agents": True, "source": "s"}, {"results": [], "total": 0}),
         (["status", "--privacy"], "status", {"privacy": True}, {"results": [], "total": 0}),
         (["sync"], "sync", {}, {"scanned": 0}),
         (["sync", "/v/a.md", "--no-embed"], "sync", {"paths": ["/v/a.md"], "embed": False}, {"scanned": 1}),
@@ -91,7 +92,7 @@ def test_options_are_the_parameters_of_the_python_interface(
 
 
 def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    failed = {"position": "nope", "error": "nothing is called 'nope'; look for it"}
+    failed = {"position": "nope", "error": "nothing is called 'nope'", "hint": "look for it"}
     text = DocumentText("5f0c3f0e", "note", "vault", "a.md", "A", (1, 1), 3, "Alpha.", None)
     answering({**answers.texts(text), "failed": [failed]})
     for form in ("toon", "json", "jsonl", "markdown", "human"):
@@ -99,6 +100,7 @@ def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: 
         told = capsys.readouterr().out
         assert "Alpha." in told
         assert "nothing is called 'nope'" in told
+        assert "look for it" in told
 
 
 def test_nothing_but_json_comes_before_an_error_in_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,8 +108,7 @@ def test_nothing_but_json_comes_before_an_error_in_json(capsys: pytest.CaptureFi
     assert main(["prune", "--dry-run", "--json"]) == 4
     out, err = capsys.readouterr()
     assert out == ""
-    told = [json.loads(line) for line in err.splitlines()]
-    assert [list(line) for line in told] == [["error"], ["remark"], ["error"]]
+    assert [list(json.loads(line)) for line in err.splitlines()] == [["error"], ["error"]]
 
 
 def test_a_query_that_only_leaves_out_says_what_to_do(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def test_an_observation_of_opencodekit_is_stored(client: Session, vault: Path) -
     assert "office is slow." in text
     assert "down at night." in text
     deleted = client.call("memory_delete", ids=[stored["id"], "no such memory"])
-    assert "look for it with `memory_search 'no such memory'`" in deleted["failed"][0]["error"]
+    assert "look for it with `memory_search 'no such memory'`" in deleted["failed"][0]["hint"]
 
 
 def test_lists_as_models_write_them(client: Session, vault: Path) -> None:

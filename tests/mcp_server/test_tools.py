@@ -147,7 +147,7 @@ def test_of_several_references_the_bad_ones_are_named_beside_the_good_one(client
     answer = client.call("memory_get", ref=["no such note", "harbour.md", "../x.md"])
     assert [text["path"] for text in answer["results"]] == ["harbour.md"]
     assert [item["position"] for item in answer["failed"]] == ["no such note", "../x.md"]
-    assert "nothing is called 'no such note'" in answer["shown"]
+    assert "nothing is called 'no such note'; hint: look for it with `memory_search 'no such note'`" in answer["shown"]
     assert "leads out of the vault" in answer["shown"]
     assert "nothing is called" in client.error("memory_get", ref=["no such note", "nor this"])
     assert "empty" in client.error("memory_get", ref=[" "])

@@ -81,7 +81,7 @@ def test_what_a_tool_stored_is_recalled_in_the_next_session(shared_place: Place,
 def test_every_tool_works(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Use them. [[scene:tools]]")
     found, text, around, recalled, listed, stored, updated, deleted = answers(shared_place.model.of("tools"))
-    assert "wal.md:1-3" in found
+    assert "wal.md,1-3" in found
     assert "old pages" in text
     assert "wal.md" in around
     assert "old pages" in recalled
@@ -130,7 +130,7 @@ def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Se
 def test_sloppy_calls_are_answered(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Use them hastily. [[scene:sloppy]]")
     found, text, around, recalled, stored, listed, deleted = answers(shared_place.model.of("sloppy"))
-    assert "wal.md:1-3" in found
+    assert "wal.md,1-3" in found
     assert "old pages" in text
     assert "wal.md" in around
     assert "old pages" in recalled

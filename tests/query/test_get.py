@@ -141,7 +141,7 @@ def test_of_several_the_bad_ones_are_named_beside_the_good_ones(index: VaultInde
     texts = index.get(["nothing", "long.md:5", "", "long.md:5-3"])
     assert [text.content for text in texts.results] == ["Words of part 1, and more of them."]
     assert [failed.position for failed in texts.failed] == ["nothing", "", "long.md:5-3"]
-    assert "vault-index search" in texts.failed[0].error
+    assert "vault-index search" in texts.failed[0].hint
     with pytest.raises(NotFoundError, match="'nothing'; no note is called 'nobody'"):
         index.get(["nothing", "[[nobody]]"])
 

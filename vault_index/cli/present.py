@@ -52,23 +52,20 @@ def write(text: str) -> None:
 
 
 def remark(options: Options, text: str) -> None:
-    """Print a remark to stderr, unless `--quiet`; as JSON where an error would be, which may follow."""
-    if not options.quiet:
-        print(_told({"remark": text}) if options.format in ("json", "jsonl") else _safe(text), file=sys.stderr)
+    """Print a remark to stderr, unless `--quiet`: for people, so not where an error would be JSON."""
+    if not options.quiet and options.format not in ("json", "jsonl"):
+        print(_safe(text), file=sys.stderr)
 
 
 def print_error(error: VaultIndexError, *, as_json: bool) -> None:
     if as_json:
-        print(_told({"error": {"code": error.code, "message": error.message, "hint": error.hint}}), file=sys.stderr)
+        from vault_index.output import render_json
+
+        told = {"code": error.code, "message": error.message, "hint": error.hint}
+        print(render_json({"error": told}), file=sys.stderr)
         return
     hint = f"\n  hint: {_safe(error.hint)}" if error.hint else ""
     print(f"vault-index: error: {_safe(error.message)}{hint}", file=sys.stderr)
-
-
-def _told(value: dict[str, Any]) -> str:
-    from vault_index.output import render_json
-
-    return render_json(value)
 
 
 def _safe(text: str) -> str:

@@ -119,7 +119,7 @@ class Toolbox:
                 _refuse_outside(ref)
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
-                failed.append({"position": ref, "error": in_words_of_tools(error.in_one_line)})
+                failed.append({"position": ref, "error": error.message, "hint": in_words_of_tools(error.hint)})
                 if len(failed) == len(places):  # nothing is left to be shown
                     raise
                 continue
@@ -143,7 +143,7 @@ class Toolbox:
         try:
             answer = self._ask_backend(method, args)
             for failed in answer.get("failed", ()):
-                failed["error"] = in_words_of_tools(failed["error"])
+                failed["hint"] = in_words_of_tools(failed["hint"])
             return answer
         except NotFoundError as error:
             reason = self._why_not(args.get("ref"))

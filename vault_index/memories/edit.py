@@ -129,7 +129,7 @@ def delete_memories(
             except VaultIndexError as error:
                 if len(refs) == 1:
                     raise
-                failed.append(FailedItem(ref, error.in_one_line))
+                failed.append(FailedItem(ref, error.message, error.hint))
         if permanent and done:
             seconds = memories.purge(keys)
             done = [replace(outcome, details={"purge_seconds": round(seconds, 3)}) for outcome in done]
@@ -155,7 +155,7 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
                     said = {"expires": str(front["expires"])} if expired else {"created": local_day(created)}
                     done.append(replace(outcome, details={**outcome.details, **said}))
             except VaultIndexError as error:
-                failed.append(FailedItem(document.path, error.message))
+                failed.append(FailedItem(document.path, error.message, error.hint))
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 

@@ -60,10 +60,7 @@ def _why(result: Record, width: int) -> Blocks:
         filter(None, [result["hit"]]),
         _small(reading_lines(result["reading"])),
     )
-    reasons = [
-        [line(f"- {reason['message']}", hang=2), *shown_if(reason["hint"], line((reason["hint"], "dim"), indent=2))]
-        for reason in result["reasons"]
-    ]
+    reasons = [[line(f"- {reason['message']}", hang=2), *_hint(reason)] for reason in result["reasons"]]
     return [
         *_remarks(result),
         line(verdict, (title, "bold"), (f"{' · ' if title else ''}{place(result)}", "cyan"), hang=2),
@@ -77,6 +74,10 @@ def _remarks(result: Record) -> Blocks:
     """What was not done as asked."""
     read = [f"Read “{old}” as “{new}”." for old, new in result.get("corrections", {}).items()]
     return [line((told, "yellow")) for told in (*read, *(f"Degraded: {reason}" for reason in result["degraded"]))]
+
+
+def _hint(problem: Record) -> Blocks:
+    return shown_if(problem["hint"], line((problem["hint"], "dim"), indent=2))
 
 
 def _small(lines: list[str], indent: int = 0) -> list[Line]:
@@ -249,8 +250,11 @@ def _each(answer: Record) -> Blocks:
 
 
 def _failed(answer: Record) -> Blocks:
-    failed = answer.get("failed", ())
-    return [line(("! ", "yellow"), (f"{item['position']}: ", "bold"), item["error"], hang=2) for item in failed]
+    each = (
+        [line(("! ", "yellow"), (f"{one['position']}: ", "bold"), one["error"], hang=2), *_hint(one)]
+        for one in answer.get("failed", ())
+    )
+    return [*chain(*each)]
 
 
 def _details(details: Record) -> str:

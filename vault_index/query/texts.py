@@ -41,7 +41,7 @@ def get_texts(
     if not texts:
         first = errors[0][1]
         raise type(first)("; ".join(error.message for _, error in errors), first.hint) from first
-    return Texts(tuple(texts), tuple(FailedItem(ref, error.in_one_line) for ref, error in errors))
+    return Texts(tuple(texts), tuple(FailedItem(ref, error.message, error.hint) for ref, error in errors))
 
 
 def _text_of(

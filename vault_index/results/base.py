@@ -27,6 +27,8 @@ class FailedItem:
     position: str
     """Which one: a reference, `record 3`, `line 12`."""
     error: str
+    hint: str = ""
+    """What to do next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def capture_memories(
                     new = read_text(with_changes(new.text, {"session": session}))
                 done.append(_stored(memories, captured, new, folder, weak))
             except VaultIndexError as error:
-                failed.append(FailedItem(f"line {captured.line}", error.message))
+                failed.append(FailedItem(f"line {captured.line}", error.message, error.hint))
     if dry_run:
         return MemoryOutcomes(tuple(map(planned, done)), tuple(failed))
     for outcome in done:

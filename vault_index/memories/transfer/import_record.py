@@ -71,7 +71,7 @@ def gather(parts: Iterable[tuple[str, Callable[[], ImportRecord]]]) -> Batch:
         try:
             memories.append(read())
         except UsageError as error:
-            failed.append(FailedItem(position, error.message))
+            failed.append(FailedItem(position, error.message, error.hint))
     return Batch(tuple(memories), tuple(failed))
 
 

@@ -80,7 +80,7 @@ class Importer:
             try:
                 outcome = self._import_own(memory) if memory.own else self._import_foreign(memory)
             except VaultIndexError as error:
-                failed.append(FailedItem(memory.position, error.in_one_line))
+                failed.append(FailedItem(memory.position, error.message, error.hint))
             else:
                 results.append(_warned(outcome, memory.warnings))
                 self._note_usage(memory, outcome)

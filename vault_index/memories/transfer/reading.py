@@ -212,9 +212,9 @@ def _read_folder(folder: Path) -> Batch:
                 raise UsageError("it is a link, and those are not followed", "import the file by its own name")
             data, _ = read_regular(str(inner / place), MAX_BYTES)
         except VaultIndexError as error:
-            failed.append(FailedItem(place, error.message))
+            failed.append(FailedItem(place, error.message, error.hint))
         except OSError as error:
-            failed.append(FailedItem(place, f"it cannot be read: {error.strerror}"))
+            failed.append(FailedItem(place, f"it cannot be read: {error.strerror}", "check its permissions"))
         else:
             files.append((place, _decoded(data)))
     if not files and not failed:
