@@ -344,7 +344,7 @@ def with_daemon(hour: Hour) -> None:
         process.send_signal(signal.SIGSTOP)
         for line, wants in (
             ("vx search quokka", "new.md"), ("vx get new.md", "quokka"), ("vx recall quokka", "quokka"),
-            ("vx list", "New"), ("vx status", "documents: [1-9]"),
+            ("vx list", "new.md"), ("vx status", "documents: [1-9]"),
         ):  # fmt: skip
             hour.step(line, wants=wants, says="(?i)daemon", within=alone + HUNG)
         hour.step("vx add 'The daemon hung on a Sunday.'", wants="id: ", says="(?i)daemon|written", within=10.0)
