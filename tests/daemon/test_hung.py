@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import socket
+import time
+from contextlib import suppress
 from typing import Any
 
 from tests.cli.process import vx
@@ -41,6 +44,34 @@ def test_a_daemon_that_is_stopped_changes_no_answer(place: Place) -> None:
     for report in (status, json.loads(silent.stdout)):
         assert report["problems"][0]["code"] == "daemon_silent"
     assert added["created"] is True
+
+
+def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(place: Place) -> None:
+    ask(place, "sync")
+    path = place.home.socket_path
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as hanging:
+        hanging.bind(str(path))
+        hanging.listen()
+        hanging.setblocking(False)
+
+        def asked() -> int:
+            """How many of one question and one look at the status came here."""
+            ask(place, "list")
+            ask(place, "status")
+            came = 0
+            with suppress(BlockingIOError):
+                while True:
+                    hanging.accept()[0].close()
+                    came += 1
+            return came
+
+        first, second = asked(), asked()
+        assert second == first - 1
+        long_ago = time.time() - 60
+        os.utime(path, (long_ago - 1, long_ago - 1))
+        os.utime(path.with_suffix(".hung"), (long_ago, long_ago))
+        assert asked() == first
 
 
 def test_a_setting_is_in_force_when_the_command_returns(place: Place) -> None:

@@ -1,6 +1,7 @@
 """Carries out one method: by the daemon when one is alive, otherwise in this process."""
 
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import METHODS, READING
@@ -10,7 +11,13 @@ from vault_index.config.home import Home, find_home
 from vault_index.errors import BusyError, VaultIndexError
 
 if TYPE_CHECKING:  # most commands are over before anybody looks for a bar
+    from pathlib import Path
+
     from vault_index.cli.progress import Progress
+
+
+_HUNG_SECONDS = 20.0
+"""How long a question does not wait for a daemon that kept another one waiting in vain, as in the plugin's link.ts."""
 
 
 def home_of(options: Options) -> Home:
@@ -63,7 +70,8 @@ def _call(
 ) -> dict[str, Any] | str:
     """The same; with a `format`, perhaps as a text in it."""
     socket = home_of(options).socket_path
-    here = not METHODS[method].remote or (method in READING and options.config)
+    hung = method in READING and method != "status" and _hung(socket)  # status tells whether it still does
+    here = hung or not METHODS[method].remote or (method in READING and options.config)
     # The plugin says so when it found out that the daemon hangs.
     if here or os.environ.get("VAULT_INDEX_DAEMON") == "off" or not os.path.exists(socket):
         return call_here(options, method, params, progress=progress)
@@ -85,7 +93,26 @@ def _call(
             raise
         if begun or isinstance(error, Untrusted):
             remark(options, f"vault-index: answering without the daemon: {error.message}")
+        else:
+            from contextlib import suppress
+
+            with suppress(OSError):  # else the next question waits again
+                _mark(socket).touch(0o600)
     return call_here(options, method, params, progress=progress)
+
+
+def _mark(socket: "Path") -> "Path":
+    """The file whose time says when the daemon kept somebody waiting in vain."""
+    return socket.with_suffix(".hung")
+
+
+def _hung(socket: "Path") -> bool:
+    """Whether it did so a moment ago; one that began since is another."""
+    try:
+        at = os.stat(_mark(socket)).st_mtime
+        return os.stat(socket).st_mtime < at and time.time() - at < _HUNG_SECONDS
+    except OSError:
+        return False
 
 
 def with_source(options: Options, params: dict[str, Any]) -> dict[str, Any]:
