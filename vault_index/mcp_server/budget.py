@@ -52,20 +52,27 @@ def cost(shown: Page) -> int:
     return max(tokens.count(shown.text), tokens.count(render_json(shown.structured)))
 
 
+def fits(shown: Page, budget: int) -> bool:
+    """Whether that is at most so many. A token is a byte or more, and so a short answer spares loading the tokenizer,
+    which takes longer than a search."""
+    longest = max(len(one.encode("utf-8", "surrogatepass")) for one in (shown.text, render_json(shown.structured)))
+    return longest <= budget or cost(shown) <= budget
+
+
 def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Page:
     """The page of the largest number, from 1 to `count`, that fits. Raises UsageError if the first does not."""
     whole = build(count)
-    if cost(whole) <= budget:
+    if fits(whole, budget):
         return whole
     least = build(min(count, 1))
-    if cost(least) > budget:
+    if not fits(least, budget):
         raise UsageError(
             f"max_tokens {budget} is too little for {what}", f"give at least {cost(least)}, or ask for less"
         )
     low, high = 1, count
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if cost(build(middle)) <= budget else (low, middle)
+        low, high = (middle, high) if fits(build(middle), budget) else (low, middle)
     return build(low)
 
 
@@ -109,7 +116,7 @@ def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str
     left = _WHERE.match(text["next"] or "")
     first, last = text["lines"][0], int(left["last"]) if left else text["lines"][1]
     rest = text["next"] if left and int(left["first"]) <= last else None
-    if len(content) <= longest and cost(shown := build(whole, rest)) <= budget:
+    if len(content) <= longest and fits(shown := build(whole, rest), budget):
         return shown
     lines = content.split("\n")
 
@@ -121,7 +128,7 @@ def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str
         part = _part(whole, lines[0][:count], (first, first))
         return build(part, f"{text['id']}:{first}-{last}+{skip + count}")
 
-    if len(lines[0]) <= longest and cost(of_lines(1)) <= budget:
+    if len(lines[0]) <= longest and fits(of_lines(1), budget):
         return most(len(lines), of_lines, budget, "a line")
     return most(min(len(lines[0]), longest), of_first_line, budget, "any of the text")
 
