@@ -161,7 +161,7 @@ async function askCommand(method: string, params: Params, asking: Asking): Promi
     const { code, stdout, stderr } = await child
     // 1: it failed for one of several, and the answer says for which.
     if (code === 0 || (code === 1 && stdout.trim())) {
-      return asking.format ? stdout : object(parsed(stdout, "the command's answer"), "the command's answer")
+      return asking.format ? stdout.replace(/\n$/, "") : object(parsed(stdout, "the command's answer"), "the command's answer")
     }
     throw code === null ? new Fault("the command did not answer in time") : commandFault(stderr, code)
   } finally {
