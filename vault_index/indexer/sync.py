@@ -91,6 +91,7 @@ class Synchroniser:
                 self._sync_source(source, wanted, dry_run=dry_run)
         if self._report.finished:
             others = self._writer.other_names(self._looked_at)
+            self._cancel = CancelToken()  # they are few, and who goes on does not know of them
             for source in sources:
                 if more := [*others.get(source.config.name, ()), *self._again.pop(source.config.name, ())]:
                     self._sync_source(source, more, dry_run=dry_run)
