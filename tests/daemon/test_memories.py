@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.daemon.fake_index import FakeIndex, until
 from tests.daemon.test_run import Place, place as place
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
+from tests.sources.opencode.stores import Client
 from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
@@ -37,6 +39,27 @@ def test_a_memory_is_found_when_the_daemon_has_answered(place: Place) -> None:
     # What it wrote itself it also hears of, and finds nothing new in it.
     assert place.ask("sync", embed=False)["changed"] == 0
     assert place.ask("status")["watch"]["missed"] == 0
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_what_quotes_a_deleted_memory_is_not_found_when_the_daemon_has_heard(
+    place: Place, tmp_path: Path, by_hand: bool
+) -> None:
+    (tmp_path / "opencode").mkdir()
+    with closing(Client(tmp_path / "opencode/opencode.db")) as client:
+        client.session(title="Work")
+        client.user("What does it like?")
+        client.assistant("As is remembered, the buffalo likes mud in the morning.")
+    with place.home.config_file.open("a", encoding="utf-8") as settings:
+        settings.write(f'\n[opencode]\nenabled = true\ndata = "{tmp_path}/opencode"\n')
+    place.started()
+    stored = place.ask("add", text="The buffalo likes mud in the morning.")
+    assert len(place.found("mud")) == 2
+    if by_hand:
+        (place.vault / stored["path"]).unlink()
+    else:
+        place.ask("delete", ref=[stored["id"]])
+    until(lambda: place.found("mud") == set())
 
 
 def test_the_daemon_prunes_where_that_is_asked_for(place: Place) -> None:

@@ -304,7 +304,7 @@ def test_an_index_without_vocabulary_gets_one_and_keeps_its_chunks(tmp_path: Pat
         connection.execute(f"DROP TABLE {table}")
     connection.execute("DROP INDEX document_identity")
     connection.execute("DROP INDEX document_inode")
-    for column in ("called", "identity", "inode", "title_given", "name_given"):
+    for column in ("called", "identity", "inode", "title_given", "name_given", "omitted"):
         connection.execute(f"ALTER TABLE document DROP COLUMN {column}")
     connection.pragma("user_version", 1)
     chunks = connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall()

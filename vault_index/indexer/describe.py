@@ -31,6 +31,7 @@ def describe(
     *,
     made_with: str,
     born: Callable[[str], float | None] = lambda path: None,
+    omitted: str | None = None,
 ) -> DocumentRow:
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows. `born` is asked where the
     document does not say when it was created."""
@@ -75,6 +76,7 @@ def describe(
         else None,
         title_given=given,
         name_given=named,
+        omitted=omitted,
         # The columns that filters ask for and the frontmatter fills.
         **{
             one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None

@@ -316,7 +316,7 @@ class WriteSide:
     def _synchroniser(self, progress: Progress, cancel: CancelToken) -> Synchroniser:
         settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
         return Synchroniser(
-            self._open_writer(), self._open_cache(), settings, progress, cancel, self._unread, self._forget
+            self._open_writer(), self._open_cache(), settings, progress, cancel, self._unread, self._forget, self._state
         )
 
     def _forget(self, paths: set[str]) -> None:

@@ -24,6 +24,8 @@ class RowSettings(NamedTuple):
     chunk_tokens: int
     chunk_overlap: int
     memory_dir: str
+    deleted: tuple[bytes, frozenset[int]] = (b"", frozenset())
+    """What deleted memories said: salt and fingerprints. Rows of sessions that quote it are marked when it changes."""
 
     def made_with(self, source: Source) -> str:
         """A fingerprint: rows made with another one are made again."""
@@ -78,7 +80,7 @@ def read_document(
     from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
-    from vault_index.markdown.parse import parse, parse_transcript
+    from vault_index.markdown.parse import parse, parse_transcript, without_quotes
 
     began = time.time_ns()
     raw = source.read(ref)
@@ -88,12 +90,14 @@ def read_document(
     path = ref.path
     memory = path.startswith(f"{settings.memory_dir}/") and path.endswith(".md")
     raw = raw._replace(ref=raw.ref._replace(stamp=stamp), kind=raw.kind or ("memory" if memory else "note"))
+    quotable = raw.kind == "session" and settings.deleted[1]
+    text, omitted = without_quotes(raw.text, *settings.deleted) if quotable else (raw.text, None)
     ordinary = partial(parse, memory=raw.kind == "memory")
     read = parse_canvas if path.endswith(".canvas") else parse_transcript if raw.kind == "session" else ordinary
-    parsed = read(raw.text, path.rpartition("/")[2].rpartition(".")[0])
+    parsed = read(text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
-    row = describe(raw, parsed, chunks, fields, made_with=made_with, born=source.born)
+    row = describe(raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted)
     return Read(row, (*raw.faults, *parsed.faults))
 
 

@@ -4,15 +4,16 @@ import logging
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 
 from vault_index.cancel import CancelToken
 from vault_index.disk import is_under, remove_left_drafts
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import Plan, Read, RowSettings, Work, diff, read_document
+from vault_index.markdown.recalled import fingerprint, runs_in
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
@@ -23,8 +24,9 @@ from vault_index.store.cache import Cache
 from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
 from vault_index.store.spaces import read_spaces
+from vault_index.store.state import State
 from vault_index.store.vocabulary import count_words
-from vault_index.store.writer import IndexWriter, KnownDocument
+from vault_index.store.writer import DocumentRow, IndexWriter, KnownDocument
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ class Synchroniser:
         cancel: CancelToken,
         unread: Callable[[], Problem | None],
         forget: Callable[[set[str]], None],
+        state: State,
     ) -> None:
         self._writer = writer
         self._cache = cache
@@ -56,7 +59,10 @@ class Synchroniser:
         self._unread = unread
         """Why sessions are not read for now."""
         self._forget = forget
-        """Told of the paths whose documents are gone."""
+        """Told of the paths whose documents are gone, or quote what is."""
+        self._state = state
+        self._again: dict[str, list[str]] = {}
+        """Sessions to be read again, by source."""
         self._report = SyncReport()
         self._broken: list[str] = []
         """Where a frontmatter cannot be read, of files that were read now."""
@@ -83,11 +89,12 @@ class Synchroniser:
             wanted = [""] if places is None else places.get(source.config.name)
             if wanted is not None and self._report.finished:
                 self._sync_source(source, wanted, dry_run=dry_run)
-        if self._looked_at and self._report.finished:
+        if self._report.finished:
             others = self._writer.other_names(self._looked_at)
+            self._cancel = CancelToken()  # they are few, and who goes on does not know of them
             for source in sources:
-                if linked := others.get(source.config.name):
-                    self._sync_source(source, linked, dry_run=dry_run)
+                if more := [*others.get(source.config.name, ()), *self._again.pop(source.config.name, ())]:
+                    self._sync_source(source, more, dry_run=dry_run)
         if places is None and self._report.finished:
             self._forget_other_sources({source.config.name for source in sources}, dry_run=dry_run)
         if self._report.finished and not dry_run:
@@ -159,6 +166,9 @@ class Synchroniser:
             vanished.setdefault(row.content_hash, []).append(row)
         made_with = self._settings.made_with(source)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
+        if work:
+            with suppress(StateDamagedError):  # sessions of OpenCode are not read then
+                self._settings = self._settings._replace(deleted=self._state.deleted())
         with closing(self._read_ahead(source, work)) as ahead:
             for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
                 if done > 1 and self._cancel.cancelled:
@@ -174,10 +184,38 @@ class Synchroniser:
                     count_words(self._writer)
                 self._progress("text", done, len(work))
         gone = [*chain.from_iterable(vanished.values())]
+        lost = self._writer.texts_of_memories(row.id for row in gone)
         for row in gone:
             self._writer.remove_document(row.id)
             self._add(removed=1)
-        self._forget({row.path for row in gone})
+        self._forget({row.path for row in gone} | self._leave_out(lost))
+
+    def _leave_out(self, lost: Sequence[tuple[str, str]]) -> set[str]:
+        """Have sessions read again that quote texts of memories which are gone, without that: their paths. What a note
+        or another memory says as well is not gone."""
+        if not lost:
+            return set()
+        runs = {run: uid for uid, text in lost for run in runs_in(text)}
+        held = self._writer.with_phrases([*runs])
+        still = {run for _, kind, text in held if kind != "session" for run in runs.keys() & runs_in(text)}
+        with suppress(StateDamagedError):
+            salt, _ = self._state.deleted()
+            self._state.put_deleted({fingerprint(run, salt): uid for run, uid in runs.items() if run not in still})
+        return self._read_again({key for key, kind, _ in held if kind == "session" and still != runs.keys()})
+
+    def _restored(self, row: DocumentRow) -> None:
+        """What a memory says is not deleted: sessions that quote it are read again."""
+        salt, deleted = self._settings.deleted
+        said = runs_in(row.title, *(chunk.text for chunk in row.chunks))
+        back = self._state.restore_deleted(row.uid, [fingerprint(run, salt) for run in said])
+        self._settings = self._settings._replace(deleted=(salt, deleted.difference(back)))
+        self._read_again((), back)
+
+    def _read_again(self, document_ids: Iterable[int], omitting: Iterable[int] = ()) -> set[str]:
+        places = self._writer.read_again(document_ids, omitting)
+        for source, path in places:
+            self._again.setdefault(source, []).append(path)
+        return {path for _, path in places}
 
     def _read_ahead(self, source: Source, work: Work) -> Generator[Read | FileStamp | None]:
         """What another process has read of each document; None where it is to be read here."""
@@ -209,6 +247,8 @@ class Synchroniser:
     def _put(self, read: Read, replaces: int | None) -> None:
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
         self._writer.put_document(read.row, read.faults, replaces, known)
+        if read.row.kind == "memory" and self._settings.deleted[1]:
+            self._restored(read.row)
         broken = [fault for fault in read.faults if fault.code == "frontmatter"]
         self._broken += [f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken]
 

@@ -1,16 +1,18 @@
 """Parse a markdown text into title, aliases, tags, links, frontmatter, and blocks with their lines."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, scalars
-from vault_index.markdown.blocks import Structure, read_lines, read_structure
+from vault_index.markdown.blocks import Structure, plain_spans, read_lines, read_structure
 from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
+from vault_index.markdown.recalled import fingerprint, runs_of_words
 from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault, ParsedDocument
 from vault_index.terms import is_word
@@ -27,6 +29,7 @@ _SENTENCE_WORDS = 3
 _SENTENCE_CJK = 6
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _TITLE_CHARACTERS = 80
+_USER = "## User · "
 _MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?")
 
 
@@ -47,6 +50,22 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
     front = replace(read_frontmatter(lines), texts=())  # which model, folder and version is no text
     structure = read_lines([""] * front.lines + lines[front.lines :])
     return _document(lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name)
+
+
+def without_quotes(text: str, salt: bytes, deleted: Set[int]) -> tuple[str, str | None]:
+    """A session without the lines that quote what deleted memories said, which `deleted` are the fingerprints of; and
+    those of them that were found, as JSON. What the user said stays."""
+    lines, user = split_lines(text), False
+    code = plain_spans(lines)[1]
+    others = [
+        (at, line)
+        for at, line in enumerate(lines)
+        if not (user := line.startswith(_USER) if line.startswith("## ") and at + 1 not in code else user)
+    ]
+    quotes = [(key, *at) for run, *at in runs_of_words(others) if (key := fingerprint(run, salt)) in deleted]
+    for _, first, last in quotes:
+        lines[first : last + 1] = ["title: …" if one.startswith("title:") else "" for one in lines[first : last + 1]]
+    return "\n".join(lines), json.dumps(sorted({key for key, _, _ in quotes})) if quotes else None
 
 
 def _document(

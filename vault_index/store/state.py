@@ -43,7 +43,7 @@ _UNREADABLE = 1 << 30
 
 _EARLIER = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
 """What a cache of the version before holds of it."""
-_COLUMNS = {**_EARLIER, "origin": _ORIGIN}
+_COLUMNS = {**_EARLIER, "origin": _ORIGIN, "deleted": "hash, uid"}
 _MERGE = {
     "usage": "INSERT OR IGNORE INTO usage (uid, accesses, accessed) VALUES (?, ?, ?) ON CONFLICT (uid) DO UPDATE"
     " SET accesses = max(accesses, excluded.accesses), accessed = max(accessed, excluded.accessed)",
@@ -52,6 +52,7 @@ _MERGE = {
     " DO UPDATE SET texts = max(texts, excluded.texts), tokens = max(tokens, excluded.tokens)",
     "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
     "origin": f"INSERT OR IGNORE INTO origin ({_ORIGIN}) VALUES (?, ?, ?, ?)",
+    "deleted": "INSERT OR REPLACE INTO deleted (hash, uid) VALUES (?, ?)",  # with the salt that it was made with
 }
 """Takes rows over from elsewhere, but for what is none: counts that are here already are never lowered."""
 
@@ -145,6 +146,24 @@ class State:
         with database.transaction():
             rows = [(source, path, uid, json.dumps(origin)) for path, uid, origin in origins]
             database.execute_many(_MERGE["origin"], rows)
+
+    # --- what deleted memories said ----------------------------------------------------------------------------
+
+    def deleted(self) -> tuple[bytes, frozenset[int]]:
+        """The salt, and the hashes that were made with it."""
+        rows = dict(self._opened(sound=True).execute("SELECT hash, uid FROM deleted"))
+        return bytes.fromhex(rows.pop(0)), frozenset(rows)
+
+    def put_deleted(self, hashes: Mapping[int, str]) -> None:
+        """Remember what memories said, each hash with the uid of one of them."""
+        database = self._opened(sound=True)
+        with database.transaction():
+            database.execute_many(_MERGE["deleted"], hashes.items())
+
+    def restore_deleted(self, uid: str, hashes: Iterable[int]) -> list[int]:
+        """Forget that a memory was deleted, or what it says; the hashes that were known of that."""
+        sql = f"DELETE FROM deleted WHERE uid = ? OR hash {ANY_OF} RETURNING hash"
+        return [hash_ for (hash_,) in self._opened(sound=True).execute(sql, (uid, any_of(hashes)))]
 
     # --- the privacy ledger ------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -14,6 +14,8 @@ from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, re
 from vault_index.store.counts import NUMBERING, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 
+_PHRASES = 100
+"""Looked for at once."""
 _FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
 
 
@@ -53,6 +55,8 @@ class DocumentRow(DocumentColumns):
     title_given: bool = True
     name_given: bool = True
     """Whether somebody gave it its title, and its file name. Otherwise they are made of its text, and no names."""
+    omitted: str | None = None
+    """Of a session: hashes of what is left out of it, in JSON."""
 
 
 class _OldChunk(NamedTuple):
@@ -167,6 +171,32 @@ class IndexWriter(Database):
         with self.transaction():
             _put_faults(self, source, path, faults)
             self.execute("UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path))
+
+    def texts_of_memories(self, document_ids: Iterable[int]) -> list[tuple[str, str]]:
+        """What those of these documents say that are memories, and have no other file: each text with its uid."""
+        return self.execute(
+            f"WITH gone AS (SELECT * FROM document WHERE kind = 'memory' AND id {ANY_OF}), lost AS (SELECT * FROM gone"
+            " WHERE NOT EXISTS (SELECT 1 FROM document WHERE uid = gone.uid AND id NOT IN (SELECT id FROM gone)))"
+            " SELECT uid, title FROM lost UNION ALL SELECT uid, text FROM lost JOIN chunk ON document_id = lost.id",
+            [any_of(document_ids)],
+        )
+
+    def with_phrases(self, phrases: Sequence[str]) -> list[tuple[int, str, str]]:
+        """The chunks that hold any of these phrases, as the index has words: document, its kind, title and text."""
+        sql = (
+            "SELECT document.id, kind, document.title || char(10) || text FROM chunk_fts"
+            " JOIN chunk ON chunk.id = chunk_fts.rowid JOIN document ON document.id = document_id"
+            " WHERE chunk_fts MATCH ?"
+        )
+        some = (phrases[start : start + _PHRASES] for start in range(0, len(phrases), _PHRASES))
+        return [row for those in some for row in self.execute(sql, [" OR ".join(f'"{one}"' for one in those)])]
+
+    def read_again(self, document_ids: Iterable[int], omitting: Iterable[int] = ()) -> list[tuple[str, str]]:
+        """Have documents read again by the next sync that comes to them: their sources and paths. These, and sessions
+        of which something is left out that has one of these fingerprints."""
+        any_of_it = f"EXISTS (SELECT 1 FROM json_each(omitted) WHERE value {ANY_OF})"
+        sql = f"UPDATE document SET made_with = '' WHERE id {ANY_OF} OR (omitted IS NOT NULL AND {any_of_it})"
+        return self.execute(f"{sql} RETURNING source, path", (any_of(document_ids), any_of(omitting)))
 
     def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
         """The text of a document is the same in this state of its file."""

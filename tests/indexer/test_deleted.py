@@ -1,0 +1,189 @@
+"""What quotes a deleted memory is not indexed: whichever way it was deleted, and until it comes back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.query.sessions import make_home, say
+from tests.sources.opencode.stores import Client, tool
+from vault_index import VaultIndex
+from vault_index.config.edit import set_value
+
+FACT = "Customers in Norway are billed through the reseller Fjordpay in Oslo."
+QUOTES: dict[str, list[Any]] = {
+    "prose": [f'The memory says: "{FACT}" I keep to it.'],
+    "a part": ["I keep in mind that they are **billed through the reseller Fjordpay** in Oslo."],
+    "wrapped": ["As is remembered,\nCustomers in Norway are billed through\nthe reseller Fjordpay\nin Oslo."],
+    "reasoning": [{"type": "reasoning", "text": f"The memory says: {FACT}", "time": {"start": 1, "end": 2}}, "Fine."],
+    "output": [tool("read", {"filePath": "memory.md"}, f"4: {FACT}\n5: ## User · 2026-11-02 10:30\n6: {FACT}\n")],
+    "input": [tool("task", {"description": FACT, "prompt": "Ask."})],
+}
+
+
+@contextmanager
+def held(folder: Path, fact: str = FACT, mirror: bool = False) -> Iterator[tuple[VaultIndex, Client, str]]:
+    """A memory, and sessions that quote it; with the path of its file."""
+    home, client = make_home(folder, mirror=mirror)
+    for name, quote in QUOTES.items():
+        say(client, f"ses_{name.replace(' ', '')}", ["How is Norway billed?", [*quote, "Zebras graze."]], title=name)
+    say(client, "ses_user", [f"Keep in mind: {FACT}", "Zebras graze."], title="user")
+    say(client, "ses_title", ["How is Norway billed?", "Zebras graze."], title=FACT)
+    set_value(home, "opencode.include", '["output", "reasoning"]')
+    with closing(client), VaultIndex.open(home) as index:
+        stored = index.add(fact)
+        index.sync()
+        yield index, client, stored.path
+
+
+def quoting(index: VaultIndex) -> set[str]:
+    """The titles of sessions of which the index holds what they quote."""
+    found = index.search("Fjordpay kind:session", limit=50).results
+    with closing(apsw.Connection(str(index.home.index_db))) as db:
+        rows = db.execute(
+            "SELECT title FROM document WHERE kind = 'session' AND (title LIKE '%fjordpay%' OR frontmatter LIKE"
+            " '%fjordpay%' OR id IN (SELECT document_id FROM chunk WHERE text LIKE '%fjordpay%'))"
+        )
+        titles = {title for (title,) in rows}
+    assert bool(found) == bool(titles)
+    return titles
+
+
+ALL = {*QUOTES, "user", FACT}
+
+
+def by_command(index: VaultIndex, vault: Path, path: str) -> None:
+    index.delete(path)
+
+
+def for_good(index: VaultIndex, vault: Path, path: str) -> None:
+    index.delete(path, permanent=True)
+
+
+def by_hand(index: VaultIndex, vault: Path, path: str) -> None:
+    (vault / path).unlink()
+    index.sync()
+
+
+def by_age(index: VaultIndex, vault: Path, path: str) -> None:
+    index.prune(before="tomorrow")
+
+
+@pytest.mark.parametrize("delete", [by_command, for_good, by_hand, by_age])
+@pytest.mark.parametrize("mirror", [False, True])
+def test_what_agents_and_tools_quote_of_it_is_gone(
+    tmp_path: Path, delete: Callable[[VaultIndex, Path, str], None], mirror: bool
+) -> None:
+    with held(tmp_path, mirror=mirror) as (index, client, path):
+        assert quoting(index) == ALL
+        delete(index, tmp_path / "vault", path)
+        assert quoting(index) == {"user"}
+        # What else was said stays, where it stands.
+        with closing(apsw.Connection(str(index.home.index_db))) as db:
+            said = "SELECT count(*) FROM chunk WHERE text LIKE '%Zebras graze.%'"
+            assert db.execute(said).get == len(ALL)
+        hits = index.search("zebras kind:session", limit=50).results
+        assert hits
+        assert all("Zebras" in index.get(f"{hit.path}:{hit.focus[0]}").results[0].content for hit in hits)
+        # So it is with what comes later, and when the index is made anew.
+        say(client, "ses_late", ["And Sweden?", f"Only that: {FACT}"], title="late")
+        index.sync()
+        index.rebuild()
+        assert quoting(index) == {"user"}
+
+
+def test_recall_does_not_tell_it(tmp_path: Path) -> None:
+    with held(tmp_path) as (index, _, path):
+        assert FACT in index.recall("How is Norway billed?").text
+        index.delete(path)
+        told = index.recall("How is Norway billed?").text
+        assert [line for line in told.split("\n") if "Fjordpay" in line] in ([], [f"> Keep in mind: {FACT}"])
+
+
+def test_of_what_comes_back_the_quotes_come_back(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    with held(tmp_path) as (index, _, path):
+        (deleted,) = index.delete(path).results
+        (vault / deleted.details["trash"]).rename(vault / path)
+        index.sync()
+        assert quoting(index) == ALL
+        index.delete(path)
+        index.add(FACT)
+        assert quoting(index) == ALL
+
+
+def test_of_one_that_comes_back_with_other_words_too(tmp_path: Path) -> None:
+    with held(tmp_path) as (index, _, path):
+        file = tmp_path / "vault" / path
+        text = file.read_text("utf-8")
+        by_hand(index, tmp_path / "vault", path)
+        assert quoting(index) == {"user"}
+        file.write_text(text.replace(FACT, "Norway is billed from here."), "utf-8")
+        index.sync()
+        assert quoting(index) == ALL
+
+
+def changed(index: VaultIndex, file: Path) -> None:
+    index.update(file.name.removesuffix(".md"), content="Norway is billed from here.")
+
+
+def moved(index: VaultIndex, file: Path) -> None:
+    text = file.read_text("utf-8")
+    file.unlink()
+    file.with_name("elsewhere.md").write_text(text.replace(FACT, "Norway is billed from here."), "utf-8")
+
+
+def said_in_a_note(index: VaultIndex, file: Path) -> None:
+    (file.parents[2] / "norway.md").write_text(f"# Norway\n\n{FACT}\n", "utf-8")
+    index.sync()
+    file.unlink()
+
+
+@pytest.mark.parametrize("change", [changed, moved, said_in_a_note])
+def test_what_was_changed_or_moved_or_stands_elsewhere_is_not_deleted(
+    tmp_path: Path, change: Callable[[VaultIndex, Path], None]
+) -> None:
+    with held(tmp_path) as (index, _, path):
+        change(index, tmp_path / "vault" / path)
+        index.sync()
+        assert quoting(index) == ALL
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "stays"),
+    [
+        ("Builds use bazel seven.", "I recall: Builds use bazel seven. So be it.", False),
+        ("- Deploys run on Tuesday mornings\n- Ask Ada first", "Deploys run on Tuesday mornings!", False),
+        (
+            "デプロイは毎週火曜日の朝に自動的に実行されます。",
+            "メモ:デプロイは火曜日の朝に自動的に実行されます。",
+            False,
+        ),
+        ("Die Größe der Gebäude wird in Metern angegeben.", "„Die Größe der Gebäude wird in Metern angegeben“", False),
+        ("Run the tests before each commit, and sign it.", "I run the tests before each merge.", True),
+        ("It is done.", "It is done.", True),
+    ],
+)
+def test_what_counts_as_a_quote(tmp_path: Path, fact: str, said: str, stays: bool) -> None:
+    home, client = make_home(tmp_path)
+    say(client, "ses_a", ["What now?", said], title="work")
+    with closing(client), VaultIndex.open(home) as index:
+        stored = index.add(fact, title="Kept in mind", force=True)
+        index.sync()
+        index.delete(stored.id)
+        with closing(apsw.Connection(str(home.index_db))) as db:
+            texts = [text for (text,) in db.execute("SELECT text FROM chunk")]
+        assert any(said in text for text in texts) is stays
+
+
+def test_nothing_of_it_is_kept(tmp_path: Path) -> None:
+    with held(tmp_path) as (index, client, path):
+        client.connection.execute("DELETE FROM session WHERE id IN ('ses_user')")
+        index.sync()
+        index.delete(path, permanent=True)
+        data = index.home.data_dir
+    kept = b"".join(file.read_bytes() for file in data.rglob("*") if file.is_file())
+    assert b"jordpay" not in kept

@@ -1,0 +1,7 @@
+-- What deleted memories said, as salted hashes of runs of words: sessions that quote it are indexed without. Never a text.
+CREATE TABLE deleted (
+    hash INTEGER PRIMARY KEY,
+    uid  TEXT    NOT NULL CHECK (typeof(uid) = 'text')
+);
+CREATE INDEX deleted_uid ON deleted (uid);
+INSERT INTO deleted VALUES (0, hex(randomblob(16)));  -- the salt
