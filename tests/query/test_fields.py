@@ -143,6 +143,10 @@ def test_a_document_begins_below_its_frontmatter(index: VaultIndex) -> None:
 
 def test_recall_quotes_a_field(index: VaultIndex) -> None:
     assert "The mast came from Riga" in index.recall("where did the mast come from?").text
+    together = index.recall("oak keel and mast from Riga")
+    assert [one.lines for one in together.sources if one.title == "Boat"] == [(5, 6)]
+    assert "> - facts: The keel is oak\n> - facts: The mast came from Riga\n" in together.text
+    assert together.text.count("**Boat**") == 1
 
 
 def test_many_fields_are_chunks_of_the_usual_size(tmp_path: Path) -> None:
