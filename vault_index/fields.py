@@ -28,6 +28,13 @@ NOT_SEARCHED = NO_TEXT | {
 """What is known otherwise, or says nothing that anybody would search for."""
 NO_PASSAGE = frozenset({"project", "entered_by", "session", "imported_id"})
 """What is shown beside every hit, and what only programs read, is searched for, but is no passage."""
+OF_MEMORIES = frozenset(
+    {
+        "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified", "files", "bead_id",
+        "bead",
+    }
+)  # fmt: skip
+"""What the memories of every vault have, so that the key itself says nothing of what is there."""
 
 LIST = "A,B"
 """The placeholder of an option that takes several values with commas between them."""

@@ -129,7 +129,7 @@ class ParsedDocument(NamedTuple):
     line_count: int
     blocks: tuple[Block, ...]
     faults: tuple[Fault, ...] = ()
-    fields: tuple[Block, ...] = ()
+    fields: tuple[tuple[Block, ...], ...] = ()
     """Texts of the frontmatter, a list item each, in the lines they have there; none that the blocks say."""
     title_given: bool = True
     """False for a title that is made of the text, because nobody gave one."""

@@ -288,12 +288,13 @@ def test_of_a_query_that_is_all_private_nothing_leaves(index: VaultIndex, server
 
 
 def test_a_note_leaves_without_credentials(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
-    fact = f"---\nfacts: [The deploy key was {TOKEN} before]\n---\n"
+    fact = f"---\nfacts: [The deploy key was {TOKEN} before]\npassword: the name of our cat\n---\n"
     write(tmp_path / "vault", {"keys.md": f"{fact}The deploy key is {TOKEN} by now.\n"})
     index.sync()
     assert set(server.texts) == {
         "The deploy key is [redacted: a GitHub token] by now.",
-        "- facts: The deploy key was [redacted: a GitHub token] before",
+        "The deploy key was [redacted: a GitHub token] before",
+        "- password: the name of our cat",  # a key of one's own says what is there
     }
     assert index.search(TOKEN, mode="text").results[0].path == "keys.md"
     assert index.embed_status().pending == 0

@@ -113,7 +113,7 @@ def test_it_arrives_quoted(index: VaultIndex, attempt: str) -> None:
 
 def test_all_of_it_for_a_project_arrives_quoted(index: VaultIndex) -> None:
     answer = index.recall("obey me", project=END, budget=20_000, token=TOKEN)
-    assert len(answer.sources) >= 3
+    assert len(answer.sources) >= 2
     assert_is_data(answer.text)
 
 

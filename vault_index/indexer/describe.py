@@ -10,6 +10,7 @@ from vault_index.markdown.frontmatter import plain_text, string_list
 from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
 from vault_index.markdown.parse import SENTENCE
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
+from vault_index.store.spaces import without_key
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text, index_words
 
@@ -124,7 +125,7 @@ def _chunk_rows(
     for number, chunk in enumerate(both):
         of_fields = number < len(texts)
         headings = _within(chunk.headings, room)
-        context = embedding_context(parsed, headings, room)
+        context = "" if of_fields else embedding_context(parsed, headings, room)
         yield ChunkRow(
             start_line=chunk.start_line,
             end_line=chunk.end_line,
@@ -132,7 +133,7 @@ def _chunk_rows(
             context=context,
             text=chunk.text,
             tokens=chunk.tokens,
-            embed_key=embed_key(context, chunk.text),
+            embed_key=embed_key(context, without_key(chunk.text) if of_fields else chunk.text),
             terms=(
                 title if given else "",
                 aliases,

@@ -65,9 +65,9 @@ def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, .
 
 
 def chunk_fields(document: ParsedDocument, budget: int) -> tuple[Chunk, ...]:
-    """Chunks of the texts in the frontmatter, as few as they fit in."""
-    units = list(_units(document.fields, budget))
-    return tuple(_as_chunk((), run) for run in _packed(units, budget, 0)) if units else ()
+    """Chunks of the texts in the frontmatter, as few as each group fits in."""
+    groups = (list(_units(blocks, budget)) for blocks in document.fields)
+    return tuple(_as_chunk((), run) for units in groups for run in _packed(units, budget, 0))
 
 
 def _has_words(text: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, scalars
+from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, OF_MEMORIES, scalars
 from vault_index.markdown.blocks import Structure, plain_spans, read_lines, read_structure
 from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
@@ -19,14 +19,9 @@ from vault_index.terms import is_word
 
 _LONGEST_TAG = 500
 _MOST_TAGS = 10_000
-_OF_MEMORIES = frozenset(
-    {
-        "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified", "files", "bead_id",
-        "bead",
-    }
-)  # fmt: skip
 _SENTENCE_WORDS = 3
 _SENTENCE_CJK = 6
+_SENTENCES_ALONE = 16  # fewer of a frontmatter are chunks of their own
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _TITLE_CHARACTERS = 80
 _USER = "## User · "
@@ -163,22 +158,32 @@ def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -
     return [text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)]
 
 
-def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[Block]:
-    """What a frontmatter says. A word or two in one of a note, as in `status: done`, are found beside every chunk, and
-    are no text: as many as there are notes, they would be in the way."""
-    before = ""
-    for first, same in groupby((one for one in texts if _says_something(one, every)), key=lambda one: one.first):
-        here = list(same)
-        key = f"{here[0].key}: " if here[0].key != before else ""
-        before = here[-1].key
-        yield Block(first, here[-1].last, f"- {key}{'; '.join(one.text for one in here)}", ())
+def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block, ...]]:
+    """What a frontmatter says, each sentence by itself: a vector of several facts is near to none of them. Words stand
+    together, and so do sentences of which there are many."""
+    said = [one for one in texts if _says_something(one, every)]
+    size = sum(map(_is_sentence, said)) // _SENTENCES_ALONE + 1
+    lines = groupby(said, key=lambda one: (one.first, one.text if size == 1 and _is_sentence(one) else ""))
+    places = enumerate(list(same) for _, same in lines)
+    for _, group in groupby(places, key=lambda place: place[0] // size if any(map(_is_sentence, place[1])) else -1):
+        before, blocks = "", []
+        for _, here in group:
+            key = f"{here[0].key}: " if here[0].key != before else ""
+            before = here[-1].key
+            blocks.append(Block(here[0].first, here[-1].last, f"- {key}{'; '.join(one.text for one in here)}", ()))
+        yield tuple(blocks)
 
 
 def _says_something(one: FieldText, every: bool) -> bool:
-    if one.key in _OF_MEMORIES or one.key in NOT_SEARCHED | NO_PASSAGE or one.text.startswith("[["):
-        return one.key in _OF_MEMORIES
-    words = len(one.text.split()) >= _SENTENCE_WORDS or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
-    return every or (words and any(map(str.isalpha, one.text)))
+    """A word or two in a field of a note, as in `status: done`, are found beside every chunk, and are no text: as many
+    as there are notes, they would be in the way."""
+    if one.key in OF_MEMORIES or one.key in NOT_SEARCHED | NO_PASSAGE or one.text.startswith("[["):
+        return one.key in OF_MEMORIES
+    return every or (_is_sentence(one) and any(map(str.isalpha, one.text)))
+
+
+def _is_sentence(one: FieldText) -> bool:
+    return len(one.text.split()) >= _SENTENCE_WORDS or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:

@@ -95,7 +95,7 @@ def _hits(
         for hit in shown
         for candidate in [_from_hit(hit, matcher, query.now)]
     ]
-    return quoted, confidence, answer.degraded
+    return _joined(quoted), confidence, answer.degraded
 
 
 def _search_options(options: RecallOptions) -> SearchOptions:
@@ -132,6 +132,21 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
     return _candidate(chunk.document, lines, (chunk.start_line + start, chunk.end_line), "query", now)
+
+
+def _joined(found: Sequence[Candidate]) -> list[Candidate]:
+    """What the fields and the text of one memory say as one quotation, in their order there."""
+    joined: dict[object, Candidate] = {}
+    for one in found:
+        key = one.source.id if one.source.kind == "memory" else (one.source.id, one.source.lines)
+        first, last = sorted((joined.get(key, one), one), key=lambda each: each.source.lines)
+        if last.text not in first.text:
+            lines = (first.source.lines[0], max(first.source.lines[1], last.source.lines[1]))
+            source = replace(first.source, lines=lines, whole=first.source.whole and last.source.whole)
+            title = first.title and last.title
+            first = replace(first, source=source, title=title, text=f"{first.text}\n{last.text}")
+        joined[key] = first
+    return list(joined.values())
 
 
 # --- what is known of the project ------------------------------------------------------------------------------

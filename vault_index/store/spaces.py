@@ -3,15 +3,18 @@
 Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - distance² / 2.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
+from vault_index.fields import OF_MEMORIES
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
 from vault_index.store.ties import Candidates, best, chunks_in_order
 
 MAX_K = 4096  # vec0 refuses more
+_KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
 _SPACE = ", ".join(VectorSpace._fields)
 _STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
@@ -175,7 +178,7 @@ def pending_of_document(db: Database, space_id: int, source: str, path: str) -> 
 
 def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> list[PendingChunk]:
     rows = db.execute(
-        f"SELECT chunk.id, chunk.embed_key, chunk.context, chunk.text, chunk.tokens, {_STATE}"
+        f"SELECT chunk.id, chunk.embed_key, chunk.context, chunk.text, chunk.tokens, chunk.ordinal, {_STATE}"
         f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
         values,
     )
@@ -185,10 +188,10 @@ def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> 
             chunk_id,
             documents.get(state[0]) or documents.setdefault(state[0], DocumentState(*state)),
             key,
-            embed_text(context, text),
+            embed_text(context, without_key(text) if ordinal < 0 else text),
             tokens,
         )
-        for chunk_id, key, context, text, tokens, *state in rows
+        for chunk_id, key, context, text, tokens, ordinal, *state in rows
     ]
 
 
@@ -238,6 +241,12 @@ def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], ch
                 renew_chunk(db, space_id, chunk.chunk_id, vector)
                 stored += 1
     return stored
+
+
+def without_key(text: str) -> str:
+    """What is embedded of a field: its value alone, as a key, a title and tags beside a short sentence would be half of
+    its vector. A key of one's own stays: it says what is there, and by `password: ` a credential is known."""
+    return _KEY.sub("", text)
 
 
 def embed_text(context: str, text: str) -> str:
