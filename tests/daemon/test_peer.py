@@ -102,9 +102,9 @@ def test_the_daemon_of_another_user_is_told_nothing(
         assert ping(path) is None
         capsys.readouterr()
         assert main(["search", "aardvark", "--json"]) == 0
-        said = capsys.readouterr()
-        assert [hit["path"] for hit in json.loads(said.out)["results"]] == ["a.md"]
-        assert "answering without the daemon: another user" in said.err
+        assert [hit["path"] for hit in json.loads(capsys.readouterr().out)["results"]] == ["a.md"]
+        assert main(["search", "aardvark", "--toon"]) == 0
+        assert "answering without the daemon: another user" in capsys.readouterr().err
         assert main(["add", "The aardvark sleeps by day.", "--quiet", "--json"]) == 0
         assert len(list(vault.glob("80-memory/**/*.md"))) == 1
         assert main(["config", "set", "agents.start_daemon", "false", "--quiet"]) == 0

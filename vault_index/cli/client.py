@@ -101,9 +101,9 @@ def _call(
     return call_here(options, method, params, progress=progress)
 
 
-def _mark(socket: "Path") -> "Path":
+def _mark(path: "Path") -> "Path":
     """The file whose time says when the daemon kept somebody waiting in vain."""
-    return socket.with_suffix(".hung")
+    return path.with_suffix(".hung")
 
 
 def _hung(socket: "Path") -> bool:
