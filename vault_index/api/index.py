@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from vault_index import health, memories
+from vault_index import health
 from vault_index.api import options
-from vault_index.api.options import Names, at_least, names, question, whole
+from vault_index.api.memories import Memories
+from vault_index.api.options import Names, at_least, question
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
 from vault_index.errors import NotFoundError, UsageError
@@ -23,13 +24,12 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
     from vault_index.results.counts import AgentList, Stats, TagList
     from vault_index.results.documents import DocumentList, RelatedList, Timeline
-    from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory
     from vault_index.results.search import SearchResult, Why
     from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
     from vault_index.results.texts import Recall, Texts
 
 
-class VaultIndex:
+class VaultIndex(Memories):
     """One index: its home, its configuration, its sources.
 
         with VaultIndex.open() as index:
@@ -46,10 +46,6 @@ class VaultIndex:
     `property` is a frontmatter key, or `key:value`; `state` is `expired`, `superseded` or `outdated`; `after` and
     `before` are days (`2027-02-01`, `last week`). `source` names sources. `by` is another name of `entered_by`.
     """
-
-    def __init__(self, runtime: Runtime) -> None:
-        """For the daemon; others use `open`."""
-        self._runtime = runtime
 
     @classmethod
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:
@@ -231,105 +227,6 @@ class VaultIndex:
         """Who entered documents, and how many."""
         return health.list_agents(self._runtime, options.filters_of(self._runtime, locals()))
 
-    def add(
-        self, text: str = "", *, path: str | None = None, force: bool = False, source: Names = None,
-        type: str | None = None, title: str | None = None, subtitle: str | None = None, digest: str | None = None,
-        tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
-        expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
-        concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
-        bead: str | None = None, supersedes: Names = None,
-    ) -> StoredMemory:  # fmt: skip
-        """Store a memory, unless one says the same already: that one takes over new tags and dates.
-
-        Where `text` begins with frontmatter, its keys count as well; arguments count before them. Dates are ISO or
-        plain words (`in 3 months`). Lists may be strings with commas; `facts` is a list, or has a line for each.
-        `supersedes` names memories that this one replaces: ids, their beginnings, or paths. `path` names the file
-        inside the memory folder, as `handoffs/2026-01-01`. Text and arguments have at most `memory.max_bytes` bytes
-        each; what looks like a credential is refused unless `force`. Raises UsageError, NotFoundError, and BusyError
-        for an index that others keep busy.
-        """
-        fields = options.memory_fields(locals())
-        return memories.add_memory(self._runtime, text, fields, path=path, force=force, sources=self._sources(source))
-
-    def update(
-        self, ref: str, *, content: str | None = None, append: bool = False, section: str | None = None,
-        add_tags: Names = None, remove_tags: Names = None, force: bool = False, source: Names = None,
-        type: str | None = None, title: str | None = None, subtitle: str | None = None, digest: str | None = None,
-        tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
-        expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
-        concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
-        bead: str | None = None, supersedes: Names = None,
-    ) -> StoredMemory:  # fmt: skip
-        """Change what is named of one memory, and set `updated`; an empty text takes a field away.
-
-        `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
-        under that heading. Raises as `add`, NotFoundError, and ConflictError when the file changed meanwhile.
-        """
-        fields = options.memory_fields(locals())
-        return memories.update_memory(
-            self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
-            remove_tags=remove_tags, force=force, sources=self._sources(source),
-        )  # fmt: skip
-
-    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> MemoryOutcomes:
-        """Move memories to the `.trash/` of their vault, or with `permanent` delete them.
-
-        Of several each is reported; the error of a single one is raised: NotFoundError, UsageError, BusyError.
-        """
-        return memories.delete_memories(self._runtime, whole(ref), permanent=permanent, sources=self._sources(source))
-
-    def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
-        """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
-
-        The file decides: one whose date was put off since it was indexed stays. Raises UsageError, BusyError.
-        """
-        return memories.prune_memories(self._runtime, before=before, dry_run=dry_run, sources=self._sources(source))
-
-    def capture(
-        self, text: str, *, entered_by: str = "auto-extract", by: str | None = None, project: str | None = None,
-        session: str | None = None, statements: bool = False, inbox: bool = False, auto: bool = False,
-        dry_run: bool = False, force: bool = False, source: Names = None,
-    ) -> MemoryOutcomes:  # fmt: skip
-        """Store every `*Remember*: …` of a text, with the tags and the expiry that its words say.
-
-        With `statements` the plain decisions and preferences of a user as well. `inbox` keeps them in the folder
-        `inbox` of the memories; `auto` leaves it to `agents.capture` where they go, and whether. `project` is a name
-        or a folder. One that cannot be stored is reported with its line, and the others are stored.
-        """
-        return memories.capture_memories(
-            self._runtime, text, entered_by=by or entered_by, project=project, session=session,
-            mode=self._runtime.config.agents.capture if auto else "inbox" if inbox else "direct",
-            statements=statements, dry_run=dry_run, force=force, sources=self._sources(source),
-        )  # fmt: skip
-
-    def export(
-        self, path: str | Path, *, folder: bool = False, markdown: bool = False, force: bool = False,
-        source: Names = None,
-    ) -> ExportReport:  # fmt: skip
-        """Write every memory of one vault (`source`, or that of new ones) to a JSON or `markdown` file, or a `folder`
-        of markdown. Raises UsageError for a file that exists and a folder that is not empty, unless `force`."""
-        return memories.export_memories(
-            self._runtime, path, folder=folder, markdown=markdown, force=force, sources=self._sources(source)
-        )
-
-    def export_json(self, *, markdown: bool = False, source: Names = None) -> str:
-        """What `export` writes to a file: one array, a record a line, by path; or with `markdown` that."""
-        return memories.export_text(self._runtime, self._sources(source), markdown=markdown)
-
-    def import_(
-        self, path: str | Path, *, force: bool = False, dry_run: bool = False, embed: bool = True, source: Names = None,
-        progress: Progress = no_progress, cancel: CancelToken | None = None,
-    ) -> MemoryOutcomes:  # fmt: skip
-        """Store the memories of an export, or those of another program: JSON, or a folder of markdown.
-
-        What is here already stays as it is, so importing twice changes nothing. One that cannot be read, or holds
-        what looks like a credential (unless `force`), is reported with its position, and the others are stored.
-        """
-        return memories.import_memories(
-            self._runtime, path, force=force, dry_run=dry_run, embed=embed, sources=self._sources(source),
-            progress=progress, cancel=cancel or CancelToken(),
-        )  # fmt: skip
-
     def sync(
         self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False, embed: bool = True,
         source: Names = None, progress: Progress = no_progress, cancel: CancelToken | None = None,
@@ -392,6 +289,3 @@ class VaultIndex:
         """Rebuild what is derived from files and cache, and tighten the permissions of our own files. The report says
         what is left, and what was mended (`fixed`). While a source is missing nothing is built anew: its rows stay."""
         return health.repair_index(self._runtime, deep=deep, progress=progress, cancel=cancel)
-
-    def _sources(self, source: Names) -> tuple[str, ...]:
-        return self._runtime.source_names(names(source))
