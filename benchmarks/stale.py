@@ -153,7 +153,7 @@ def in_order(items: Iterable[Item]) -> list[tuple[Key, Memory]]:
 # --- what is judged --------------------------------------------------------------------------------------------
 
 
-def judge_names(items: Iterable[Item], names: Mapping[Key, Key | None]) -> list[Figure]:
+def judge_names(items: Sequence[Item], names: Mapping[Key, Key | None]) -> list[Figure]:
     """Which predecessor was named of each memory that was added; a name that is no memory of the part is wrong."""
     right = Figure("the right one, of changes", RIGHT, least=True)
     older = Figure("an older one of the chain")
@@ -178,7 +178,7 @@ def judge_names(items: Iterable[Item], names: Mapping[Key, Key | None]) -> list[
     return [right, older, wrong, pairs, first, unrelated]
 
 
-def judge_stale(items: Iterable[Item], answers: Answers, limit: float) -> list[Figure]:
+def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[Figure]:
     stale = Figure("a stale one first", limit)
     found = Figure("the one that holds is first of all")
     neither = Figure("none of them among the hits")
@@ -196,9 +196,9 @@ def judge_stale(items: Iterable[Item], answers: Answers, limit: float) -> list[F
     return [stale, found, neither]
 
 
-def judge_pairs(items: Iterable[Item], answers: Answers, before: Iterable[str] | None) -> list[Figure]:
-    """`before` has the pairs whose older one stood before the other without the rule; None where nobody knows."""
-    stood = set(before or ())
+def judge_pairs(items: Sequence[Item], answers: Answers, without: Sequence[str] | None) -> list[Figure]:
+    """`without` has the pairs whose older one did not stand before the other without the rule, for which order tells
+    nothing; None where nobody knows."""
     demoted = Figure("wrongly demoted", DEMOTED)
     marked = Figure("one of the two is marked", DEMOTED)
     behind = Figure("the older one, that answers, is behind")
@@ -209,13 +209,14 @@ def judge_pairs(items: Iterable[Item], answers: Answers, before: Iterable[str] |
         older, newer = (item.id, 0), item.last
         mark = bool({older, newer} & answer.marked)
         after = answer.before(newer, older)
-        demoted.count(mark or (after and item.id in stood), item.kind, told)
+        moved = after and without is not None and item.id not in without
+        demoted.count(mark or moved, item.kind, told)
         marked.count(mark, item.kind, told)
         behind.count(after, item.kind, told)
     return [demoted, marked, behind]
 
 
-def judge_marks(items: Iterable[Item], answers: Answers) -> Figure:
+def judge_marks(items: Sequence[Item], answers: Answers) -> Figure:
     """Hits of any question that are marked although nothing replaces them."""
     last = {item.id: item.last if item.what == "chain" else (item.id, 0) for item in items}
     figure = Figure("hits that are marked and hold")
@@ -226,7 +227,7 @@ def judge_marks(items: Iterable[Item], answers: Answers) -> Figure:
     return figure
 
 
-def _told(items: Iterable[Item], key: Key | None) -> str:
+def _told(items: Sequence[Item], key: Key | None) -> str:
     if key is None:
         return "none"
     found = [item.memories[key[1]] for item in items if item.id == key[0]]
@@ -301,7 +302,7 @@ def marked_places(block: str) -> list[str]:
 Table = dict[str, list[Figure]]
 """Figures by what was measured, and by which way of asking."""
 Stood = dict[str, list[str]]
-"""The pairs whose older one stands before the other, by the way of asking."""
+"""The pairs whose older one does not stand before the other, by the way of asking."""
 
 
 def measure(
@@ -314,13 +315,12 @@ def measure(
         table[f"stored, {way}"] = judge_stale(items, chains[way], STALE)
     for way in WAYS:
         marks = judge_marks(items, {**chains[way], **pairs[way]})
-        table[f"both hold, {way}"] = [*judge_pairs(items, pairs[way], before and before[way]), marks]
+        table[f"both hold, {way}"] = [*judge_pairs(items, pairs[way], None if before is None else before[way]), marks]
     bench.supersede_all()
     for way, answers in bench.ask_all("chain").items():
         table[f"superseded, {way}"] = judge_stale(items, answers, SUPERSEDED)
-    return table, {
-        way: [one for one, answer in pairs[way].items() if answer.before((one, 0), (one, 1))] for way in WAYS
-    }
+    stood = {way: [one for one, answer in pairs[way].items() if not answer.before((one, 0), (one, 1))] for way in WAYS}
+    return table, stood
 
 
 def run(folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None) -> tuple[Table, Stood]:
