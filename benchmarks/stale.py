@@ -1,0 +1,402 @@
+"""Whether what holds comes before what held: facts that change, memories that both hold, and additions about others.
+
+    python benchmarks/stale.py [--part dev|measured] [--json FILE] [--failures [--force]] [--record]
+
+All memories of a part (`stale_facts/README.md`) are added to one vault in the order of their days, and asked:
+
+- named: whether the answer of `add` (`replaces`) names the memory that the new one replaces, and none where it
+  replaces none
+- stored: whether a stale one stands before the one that holds, in search and in recall, when nothing was said of it
+- superseded: the same, after `update NEW --supersedes OLD`
+- demoted: of two that both hold, the older one answers: whether any of the two is marked as replaced (`newer`), or the
+  older one stands behind the other where it stood before it without the rule. `--record` writes down how they stand
+  (`stale_facts/before.json`): it is for a program that has no such rule.
+
+Failures are listed for `dev` alone, or with --force; else they are counted by kind. Ends with 1 where a figure is not
+as wanted.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.machine import describe
+from vault_index import VaultIndex
+from vault_index.config.edit import create_config
+from vault_index.config.home import find_home
+
+DATA = Path(__file__).resolve().parent / "stale_facts"
+BEFORE = DATA / "before.json"
+PARTS = ("dev", "measured")
+WAYS = ("search hybrid", "search text", "recall")
+RIGHT, WRONG, STALE, SUPERSEDED, DEMOTED = 0.80, 0.05, 0.15, 0.01, 0.02
+_HITS = 10
+_MARK = "older: see"
+"""How a recalled block marks a memory that another one replaces; what it is follows."""
+_ALIKE = 0.4
+"""From so much of their words in common, a change is in the words of what it changes."""
+
+What = Literal["chain", "pair", "unrelated"]
+Key = tuple[str, int]
+"""A memory: the id of its item, and its place in it from 0, the oldest."""
+
+
+class Memory(NamedTuple):
+    text: str
+    front: Mapping[str, Any]
+
+    def file(self) -> str:
+        """As it is added: with its frontmatter, where the day is as well."""
+        head = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.front.items())
+        return f"---\n{head}---\n{self.text}\n"
+
+    @property
+    def words(self) -> set[str]:
+        said = (self.front.get("title", ""), self.text, *self.front.get("facts", ()))
+        return set(re.findall(r"\w+", " ".join(said).casefold()))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    what: What
+    id: str
+    memories: tuple[Memory, ...]
+    question: str = ""
+    kind: str = ""
+
+    @property
+    def last(self) -> Key:
+        return self.id, len(self.memories) - 1
+
+    def kind_of(self, step: int) -> str:
+        """The kind of one of its memories, by which failures are counted."""
+        if self.what != "chain" or not step:
+            return self.kind or ("first of a chain" if self.what == "chain" else self.what)
+        old, new = self.memories[step - 1].words, self.memories[step].words
+        return "in the same words" if len(old & new) >= _ALIKE * len(old | new) else "in other words"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question brought, best first, and which of it was marked as replaced by a newer one."""
+
+    order: tuple[Key, ...]
+    marked: frozenset[Key] = frozenset()
+
+    def before(self, one: Key, other: Key) -> bool:
+        """Whether `one` is there and stands before `other`, or without it."""
+        return one in self.order and (other not in self.order or self.order.index(one) < self.order.index(other))
+
+
+Answers = Mapping[str, Answer]
+"""By the id of the item that is asked for."""
+
+
+@dataclass(slots=True)
+class Figure:
+    """A share of what was looked at, with a limit of it."""
+
+    name: str
+    limit: float | None = None
+    least: bool = False
+    asked: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    """How many were counted, by kind."""
+    missing: Counter[str] = field(default_factory=Counter)
+    """How many were not, by kind: where `limit` is the least that is wanted, these are the failures."""
+    notes: list[str] = field(default_factory=list)
+    """The failures in words."""
+
+    def count(self, counted: bool, kind: str, note: str) -> None:
+        self.asked += 1
+        (self.kinds if counted else self.missing)[kind] += 1
+        if counted != self.least:
+            self.notes.append(f"{kind}: {note}")
+
+    @property
+    def share(self) -> float:
+        return self.kinds.total() / max(self.asked, 1)
+
+    @property
+    def failed(self) -> bool:
+        return self.limit is not None and (self.share < self.limit if self.least else self.share > self.limit)
+
+
+def read_part(part: str) -> list[Item]:
+    lines = (DATA / f"{part}.jsonl").read_text("utf-8").splitlines()
+    return [_item(json.loads(line)) for line in lines]
+
+
+def _item(said: Mapping[str, Any]) -> Item:
+    memories = tuple(
+        Memory(one["text"], {key: value for key, value in one.items() if key != "text"}) for one in said["memories"]
+    )
+    return Item(said["what"], said["id"], memories, said.get("question", ""), said.get("kind", ""))
+
+
+def in_order(items: Iterable[Item]) -> list[tuple[Key, Memory]]:
+    """All memories, the oldest first."""
+    found = [((item.id, step), memory) for item in items for step, memory in enumerate(item.memories)]
+    return sorted(found, key=lambda one: (one[1].front["created"], one[0]))
+
+
+# --- what is judged --------------------------------------------------------------------------------------------
+
+
+def judge_names(items: Sequence[Item], names: Mapping[Key, Key | None]) -> list[Figure]:
+    """Which predecessor was named of each memory that was added; a name that is no memory of the part is wrong."""
+    right = Figure("the right one, of changes", RIGHT, least=True)
+    older = Figure("an older one of the chain")
+    wrong = Figure("another one, of memories of chains", WRONG)
+    pairs = Figure("any, of the second that holds", WRONG)
+    first = Figure("any, of the first that holds", WRONG)
+    unrelated = Figure("any, of unrelated additions", WRONG)
+    for item in items:
+        for step, memory in enumerate(item.memories):
+            name, kind = names[item.id, step], item.kind_of(step)
+            told = f"{item.id} {_short(memory.text)} -> {_told(items, name)}"
+            own = name is not None and name[0] == item.id
+            if item.what != "chain":
+                {"unrelated": unrelated, "pair": pairs if step else first}[item.what].count(
+                    name is not None, kind, told
+                )
+                continue
+            wrong.count(name is not None and not own, kind, told)
+            if step:
+                right.count(name == (item.id, step - 1), kind, told)
+                older.count(own and name != (item.id, step - 1), kind, told)
+    return [right, older, wrong, pairs, first, unrelated]
+
+
+def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[Figure]:
+    stale = Figure("a stale one first", limit)
+    found = Figure("the one that holds is first of all")
+    neither = Figure("none of them among the hits")
+    for item in items:
+        if item.what != "chain":
+            continue
+        answer, kind = answers[item.id], item.kind_of(item.last[1])
+        olds = [(item.id, step) for step in range(item.last[1])]
+        before = [old for old in olds if answer.before(old, item.last)]
+        stale.count(
+            bool(before), kind, f"{item.id} {item.question} -> {', '.join(_told(items, one) for one in before)}"
+        )
+        found.count(answer.order[:1] == (item.last,), kind, item.id)
+        neither.count(not {item.last, *olds}.intersection(answer.order), kind, f"{item.id} {item.question}")
+    return [stale, found, neither]
+
+
+def judge_pairs(items: Sequence[Item], answers: Answers, without: Sequence[str] | None) -> list[Figure]:
+    """`without` has the pairs whose older one did not stand before the other without the rule, for which order tells
+    nothing; None where nobody knows."""
+    demoted = Figure("wrongly demoted", DEMOTED)
+    marked = Figure("one of the two is marked", DEMOTED)
+    behind = Figure("the older one, that answers, is behind")
+    for item in items:
+        if item.what != "pair":
+            continue
+        answer, told = answers[item.id], f"{item.id} {item.question}"
+        older, newer = (item.id, 0), item.last
+        mark = bool({older, newer} & answer.marked)
+        after = answer.before(newer, older)
+        moved = after and without is not None and item.id not in without
+        demoted.count(mark or moved, item.kind, told)
+        marked.count(mark, item.kind, told)
+        behind.count(after, item.kind, told)
+    return [demoted, marked, behind]
+
+
+def judge_marks(items: Sequence[Item], answers: Answers) -> Figure:
+    """Hits of any question that are marked although nothing replaces them."""
+    last = {item.id: item.last if item.what == "chain" else (item.id, 0) for item in items}
+    figure = Figure("hits that are marked and hold")
+    for asked, answer in answers.items():
+        for one in answer.order:
+            holds = one[1] >= last[one[0]][1]
+            figure.count(one in answer.marked and holds, "", f"{asked} -> {_told(items, one)}")
+    return figure
+
+
+def _told(items: Sequence[Item], key: Key | None) -> str:
+    if key is None:
+        return "none"
+    found = [item.memories[key[1]] for item in items if item.id == key[0]]
+    return f"{key[0]}.{key[1]} {_short(found[0].text)}" if found else key[0]
+
+
+def _short(text: str) -> str:
+    return json.dumps(text if len(text) <= 90 else f"{text[:90]}…", ensure_ascii=False)
+
+
+# --- what is asked ---------------------------------------------------------------------------------------------
+
+
+class Bench:
+    """A vault with all memories of a part."""
+
+    def __init__(self, index: VaultIndex, items: Sequence[Item]) -> None:
+        self.index = index
+        self.items = items
+        self.ids: dict[Key, str] = {}
+        self.keys: dict[str, Key] = {}
+
+    def add_all(self) -> dict[Key, Key | None]:
+        """The memory that each was said to replace."""
+        names: dict[Key, Key | None] = {}
+        for key, memory in in_order(self.items):
+            stored = self.index.add(memory.file())
+            assert stored.created, (key, stored)
+            replaced = getattr(stored, "replaces", None)
+            names[key] = None if replaced is None else self.keys.get(replaced.id, (replaced.id, 0))
+            self.ids[key], self.keys[stored.id] = stored.id, key
+        return names
+
+    def supersede_all(self) -> None:
+        for item in self.items:
+            for step in range(1, len(item.memories)) if item.what == "chain" else ():
+                self.index.update(self.ids[item.id, step], supersedes=[self.ids[item.id, step - 1]])
+
+    def ask_all(self, what: What) -> dict[str, dict[str, Answer]]:
+        """The answers, by the way of asking and the item."""
+        items = [item for item in self.items if item.what == what]
+        return {way: {item.id: self.ask(way, item.question) for item in items} for way in WAYS}
+
+    def ask(self, way: str, question: str) -> Answer:
+        if way == "recall":
+            return self._recalled(question)
+        mode: Literal["text", "hybrid"] = "text" if way == "search text" else "hybrid"
+        found = self.index.search(question, mode=mode, limit=_HITS, per_document=1).results
+        hits = [hit for hit in found if not hit.weak]
+        marked = (self.keys[hit.id] for hit in hits if getattr(hit, "newer", None))
+        return Answer(tuple(self.keys[hit.id] for hit in hits), frozenset(marked))
+
+    def _recalled(self, question: str) -> Answer:
+        block = self.index.recall(question)
+        order = tuple(dict.fromkeys(self.keys[one.id] for one in block.sources))
+        marked = marked_places(block.text)
+        return Answer(
+            order,
+            frozenset(
+                self.keys[one.id]
+                for one in block.sources
+                if any(one.path in place or one.id in place for place in marked)
+            ),
+        )
+
+
+def marked_places(block: str) -> list[str]:
+    """What stands before the mark of an older one in the lines of a recalled block: where it is."""
+    return [line.partition(_MARK)[0] for line in block.splitlines() if _MARK in line]
+
+
+Table = dict[str, list[Figure]]
+"""Figures by what was measured, and by which way of asking."""
+Stood = dict[str, list[str]]
+"""The pairs whose older one does not stand before the other, by the way of asking."""
+
+
+def measure(
+    index: VaultIndex, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None
+) -> tuple[Table, Stood]:
+    bench = Bench(index, items)
+    table = {"named by add": judge_names(items, bench.add_all())}
+    chains, pairs = bench.ask_all("chain"), bench.ask_all("pair")
+    for way in WAYS:
+        table[f"stored, {way}"] = judge_stale(items, chains[way], STALE)
+    for way in WAYS:
+        marks = judge_marks(items, {**chains[way], **pairs[way]})
+        table[f"both hold, {way}"] = [*judge_pairs(items, pairs[way], None if before is None else before[way]), marks]
+    bench.supersede_all()
+    for way, answers in bench.ask_all("chain").items():
+        table[f"superseded, {way}"] = judge_stale(items, answers, SUPERSEDED)
+    stood = {way: [one for one, answer in pairs[way].items() if not answer.before((one, 0), (one, 1))] for way in WAYS}
+    return table, stood
+
+
+def run(folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None) -> tuple[Table, Stood]:
+    (folder / "vault").mkdir()
+    home = find_home(folder / "home")
+    create_config(home, folder / "vault", provider="local", memory_dir=None)
+    with VaultIndex.open(home) as index:
+        return measure(index, items, before)
+
+
+def missed(table: Table) -> list[str]:
+    """What is not as it is wanted."""
+    return [
+        f"{where}: {one.name}: {one.share:.1%}, wanted at {'least' if one.least else 'most'} {one.limit:.0%}"
+        for where, figures in table.items()
+        for one in figures
+        if one.limit is not None and one.failed
+    ]
+
+
+def print_table(table: Table) -> None:
+    for where, figures in table.items():
+        print(f"\n{where}")
+        for one in figures:
+            bar = "" if one.limit is None else f"{'>=' if one.least else '<='} {one.limit:.0%}"
+            counts = (one.missing if one.least else one.kinds).most_common()
+            kinds = ", ".join(f"{kind} {number}" for kind, number in counts if kind)
+            counted = f"{one.kinds.total():>5} of {one.asked:>5}{one.share:>8.1%}"
+            print(f"  {one.name:40}{counted} {bar:8}{'!' if one.failed else ' '} {kinds}".rstrip())
+
+
+def print_failures(table: Table) -> None:
+    for where, figures in table.items():
+        for one in figures:
+            for note in one.notes if one.limit is not None else ():
+                print(f"{where}: {one.name}: {note}")
+
+
+def as_json(part: str, table: Table, seconds: float) -> dict[str, Any]:
+    figures = {where: {one.name: _figure(one) for one in group} for where, group in table.items()}
+    return {"part": part, "seconds": round(seconds), "figures": figures, "missed": missed(table)}
+
+
+def _figure(one: Figure) -> dict[str, Any]:
+    counts = {"asked": one.asked, "counted": one.kinds.total(), "kinds": dict(one.kinds), "others": dict(one.missing)}
+    return {"share": round(one.share, 4), "limit": one.limit, **counts}
+
+
+def read_before() -> dict[str, Stood]:
+    return json.loads(BEFORE.read_text("utf-8")) if BEFORE.exists() else {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS, default="dev")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")
+    parser.add_argument("--failures", action="store_true", help="list what went wrong, of the part dev alone")
+    parser.add_argument("--force", action="store_true", help="list it of the part that is not to be read as well")
+    parser.add_argument("--record", action="store_true", help="write down how pairs stand without the rule")
+    options = parser.parse_args()
+    print(describe())
+    before, start = read_before(), time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="vx-") as temporary:
+        table, stood = run(Path(temporary), read_part(options.part), before.get(options.part))
+    seconds = time.perf_counter() - start
+    print_table(table)
+    print(f"\n{seconds:.0f} s")
+    if options.failures and (options.part == "dev" or options.force):
+        print_failures(table)
+    if options.record:
+        BEFORE.write_text(json.dumps({**before, options.part: stood}, indent=1) + "\n", "utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(as_json(options.part, table, seconds), indent=1) + "\n", "utf-8")
+    if faults := missed(table):
+        raise SystemExit("\n".join(["", *faults]))
+
+
+if __name__ == "__main__":
+    main()
