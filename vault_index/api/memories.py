@@ -70,6 +70,14 @@ class Memories:
         """
         return memories.delete_memories(self._runtime, whole(ref), permanent=permanent, sources=self._sources(source))
 
+    def undo(self, *, source: Names = None) -> MemoryOutcomes:
+        """Put the files that the last command touched back as they were; called again, the command before that.
+
+        It undoes all of it or nothing: ConflictError names a file that changed since. Raises NotFoundError where there
+        is nothing left to undo; `delete` with `permanent` is not undone.
+        """
+        return memories.undo_change(self._runtime, sources=self._sources(source))
+
     def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
 

@@ -46,6 +46,7 @@ SECTIONS = {
         Command("update", "memories", "change a memory"),
         Command("delete", "memories", "move memories to the trash"),
         Command("prune", "memories", "move expired memories to the trash"),
+        Command("undo", "memories", "put back what the last of these commands changed"),
         Command("capture", "memories", "store what is marked *Remember*: in a text"),
         Command("export", "memories", "write the memories to a JSON file or a folder"),
         Command("import", "memories", "store memories of an export or of another program"),

@@ -98,6 +98,15 @@ def run_delete(options: Options, args: dict[str, Any]) -> int:
 
 
 @takes(
+    description="Put the files that the last command touched (add, update, delete, prune, capture, import …) back as "
+    "they were; called again, those of the one before. What was created goes to .trash/. Exit code 5 when a file has "
+    "changed since: nothing is undone then. What `delete --permanent` deleted is gone.",
+)
+def run_undo(options: Options, args: dict[str, Any]) -> int:
+    return ask_of_several(options, "undo", args)
+
+
+@takes(
     argument("--before", metavar="DATE", help="those older than this day instead, expired or not, as '90 days ago'"),
     flag("--dry-run", "show them, and move none"),
     argument("--force", "--yes", action="store_true", help="do not ask"),

@@ -29,6 +29,7 @@ from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
+from vault_index.store.versions import Versions
 from vault_index.store.writer import IndexWriter
 
 if TYPE_CHECKING:  # spares an `add` the import of what embeds
@@ -168,6 +169,11 @@ class WriteSide:
             root = next(one.config.path for one in self._sources if one.config.name == source)
             self.refresh({source: [folder.relative_to(root).as_posix()]})
             self._folders.keep(str(folder), times)
+
+    @property
+    def versions(self) -> Versions:
+        """What memories said, and the journal, which are written with the lock held."""
+        return Versions(self._state)
 
     def wrote(self, folder: Path, files: Iterable[Path]) -> None:
         """These files of the folder are written and indexed: they are no news."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     )
     from vault_index.memories.transfer.export import export_memories as export_memories, export_text as export_text
     from vault_index.memories.transfer.importer import import_memories as import_memories
+    from vault_index.memories.undo import undo_change as undo_change
 
 # Each call imports its own module, for a question needs none of them.
 __getattr__ = lazy_names(
@@ -31,5 +32,6 @@ __getattr__ = lazy_names(
             "export_text",
         ),
         "transfer.importer": ("import_memories",),
+        "undo": ("undo_change",),
     },
 )

@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from vault_index.results.base import WHEN_ASKED, FailedItem as FailedItem
 
-Outcome = Literal["created", "duplicate", "known", "kept", "trashed", "deleted", "would be created", "would be trashed"]
+Outcome = Literal[
+    "created", "duplicate", "known", "kept", "trashed", "deleted", "undone", "would be created", "would be trashed"
+]
 
 
 @dataclass(frozen=True, slots=True)
