@@ -194,6 +194,7 @@ class WriteSide:
         """Leave nothing of what was removed in the files, nor vectors that only these keys have; with the lock held."""
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
+        self.versions.purge()
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""

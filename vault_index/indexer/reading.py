@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.source import Source
+from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
-ROWS_VERSION = 9
+ROWS_VERSION = 10
 """Raise it when the same file would give other rows than before: every document is read again."""
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
@@ -70,6 +71,8 @@ class Read(NamedTuple):
 
     row: DocumentRow
     faults: tuple[Fault, ...]
+    version: bytes = b""
+    """Of a memory: its file, as `packed`."""
 
 
 def read_document(
@@ -98,7 +101,7 @@ def read_document(
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
     row = describe(raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted)
-    return Read(row, (*raw.faults, *parsed.faults))
+    return Read(row, (*raw.faults, *parsed.faults), packed(raw.data) if row.kind == "memory" else b"")
 
 
 def _believed(stamp: FileStamp, read_at: int) -> FileStamp:

@@ -5,20 +5,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
-from vault_index.memories.create import check_given, embedded, replaced_by, with_warnings
+from vault_index.memories.create import check_given, client_of, embedded, replaced_by, with_warnings
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.history import past_of
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
 from vault_index.models import Filters
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
-from vault_index.store.documents import embed_keys
+from vault_index.store.documents import documents_by_id, embed_keys
 from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
 
@@ -33,12 +34,15 @@ def update_memory(
     section: str | None,
     add_tags: Any,
     remove_tags: Any,
+    allow_empty: bool,
     force: bool,
     sources: Sequence[str],
 ) -> StoredMemory:
     now = datetime.now().astimezone()
     if content is None and (append or section is not None):
         raise UsageError("there is no text to write", "give it as content, or on stdin")
+    if content is not None and not (content.strip() or append or allow_empty):
+        raise UsageError("the text is empty: nothing was changed", "if that is meant: --allow-empty")
     if content is None and all(value is None for value in given.values()) and not add_tags and not remove_tags:
         raise UsageError("nothing to change was named", "give a text, or a field, as --add-tags or --expires")
     if content is not None and not append and section is None and read_text(content).closing:
@@ -50,7 +54,7 @@ def update_memory(
     keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
     more, fewer = (read_fields({"tags": tags or None}, now=now).get("tags", ()) for tags in (add_tags, remove_tags))
-    with writing(runtime, "update", sources, now) as memories:
+    with writing(runtime, "update", sources, now, who=client_of(given)) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
@@ -123,9 +127,10 @@ def delete_memories(
     with writing(runtime, "delete", sources) as memories:
         for ref in refs:
             try:
-                document = memories.find(runtime.inside(ref), sources)
-                keys |= embed_keys(memories.connections.reader, document.id) if permanent else set()
-                done.append(_removed(memories, document, permanent=permanent))
+                if permanent:
+                    done.append(_deleted(memories, ref, sources, keys))
+                else:
+                    done.append(_removed(memories, memories.find(runtime.inside(ref), sources)))
             except VaultIndexError as error:
                 if len(refs) == 1:
                     raise
@@ -157,6 +162,22 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
             except VaultIndexError as error:
                 failed.append(FailedItem(document.path, error.message, error.hint))
     return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def _deleted(memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[bytes]) -> MemoryOutcome:
+    """Delete a memory for good, or the versions of one that was deleted before; `keys` get those of its passages."""
+    runtime, reader = memories.runtime, memories.connections.reader
+    try:
+        document = memories.find(runtime.inside(ref), sources)
+    except NotFoundError:
+        past = past_of(runtime, memories.connections, ref, sources)
+        title = past.title
+        runtime.write.versions.forget(past.uid)
+        return MemoryOutcome(past.uid, past.path, title, "deleted", {})
+    several = len(documents_by_id(reader, document.uid)) > 1
+    runtime.write.versions.forget(document.uid, *([document.source, document.path] if several else []))
+    keys |= embed_keys(reader, document.id)
+    return _removed(memories, document, permanent=True)
 
 
 def _removed(

@@ -264,7 +264,6 @@ class MemoryStore:
         """Move a memory to the `.trash/` of its vault, and return its path there; `permanent` deletes it."""
         files, trashed = self.files(document.source), ""
         if permanent:
-            self.runtime.write.versions.forget(document.uid)
             files.remove(document.path)
         else:
             trashed = self.journal.trash(files, document.path)

@@ -21,7 +21,8 @@ def undo_change(runtime: Runtime, *, sources: Sequence[str]) -> MemoryOutcomes:
         outcomes = tuple(_undone(memories, change, step) for step in steps)
         memories.flush()
         versions.mark_undone(change.id)
-    return MemoryOutcomes(outcomes)
+    nothing = MemoryOutcome("", "", "", "undone", {"work": change.work, "at": iso_time(change.at)})
+    return MemoryOutcomes(outcomes or (nothing,))  # a change that touched no file
 
 
 def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -> list[Step]:

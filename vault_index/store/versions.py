@@ -110,7 +110,8 @@ class Versions:
         with suppress(StateDamagedError), self._state.transaction() as database:
             last_step = int(database.value("SELECT coalesce(max(id), 0) FROM step"))
             for one in seen:
-                self._record(database, one, gone, last_step)
+                with suppress(UnicodeEncodeError):  # no row of the index can be written of it, either
+                    self._record(database, one, gone, last_step)
 
     def _record(self, database: Database, one: Seen, gone: Collection[tuple[str, str]], last_step: int) -> None:
         if one.was not in ("", one.uid):
@@ -143,11 +144,10 @@ class Versions:
         """What is known of a memory, the newest first. Raises StateDamagedError."""
         return _versions(self._state.database(), uid)
 
-    def uids(self, beginning: str, path: str = "") -> list[str]:
-        """The ids with that beginning, or of files with that path, that have versions."""
-        sql = "SELECT DISTINCT uid FROM version WHERE (uid >= ? AND uid < ?) OR path = ?"
-        rows = self._state.database().execute(sql, (beginning, f"{beginning}\uffff", path))
-        return [uid for (uid,) in rows]
+    def uids(self, beginning: str, paths: Sequence[str] = ()) -> list[str]:
+        """The ids that begin so, or that files with one of these paths had."""
+        sql = f"SELECT DISTINCT uid FROM version WHERE (? != '' AND uid >= ?1 AND uid < ?1 || 'g') OR path {ANY_OF}"
+        return [uid for (uid,) in self._state.database().execute(sql, (beginning, any_of(paths)))]
 
     def text(self, uid: str, number: int) -> bytes:
         """The bytes of a version."""
@@ -160,13 +160,18 @@ class Versions:
         with self._state.transaction() as database:
             database.connection.pragma("secure_delete", True)
             rows = [row for row in _versions(database, uid) if not path or (row.source, row.path) == (source, path)]
-            paths = {name for row in rows for name in (row.path, row.moved_from) if name} | ({path} - {""})
-            digests = {row.digest.hex() for row in rows if row.digest}
+            paths = any_of({name for row in rows for name in (row.path, row.moved_from)} - {""})
+            digests = any_of({row.digest.hex() for row in rows} - {""})
             numbers = any_of(row.number for row in rows)
             database.execute(f"DELETE FROM version WHERE uid = ? AND number {ANY_OF}", (uid, numbers))
+            touched = database.execute(
+                f"DELETE FROM step WHERE path {ANY_OF} OR place {ANY_OF} OR lower(hex(before)) {ANY_OF}"
+                " RETURNING change",
+                (paths, paths, digests),
+            )
             database.execute(
-                f"DELETE FROM step WHERE path {ANY_OF} OR place {ANY_OF} OR lower(hex(before)) {ANY_OF}",
-                (any_of(paths), any_of(paths), any_of(digests)),
+                f"DELETE FROM change WHERE id {ANY_OF} AND id NOT IN (SELECT change FROM step)",
+                [any_of(change for (change,) in touched)],
             )
 
     def purge(self) -> None:

@@ -40,7 +40,7 @@ def capture_memories(
     origin = {"entered_by": entered_by, "project": next(iter(asker.projects), None)}
     folder = "inbox" if mode == "inbox" else None
     done, failed = [], []
-    with writing(runtime, "capture", sources, now, dry_run=dry_run) as memories:
+    with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run) as memories:
         memories.folders = asker.folders
         for captured in found:
             try:
