@@ -90,6 +90,9 @@ def test_every_byte_comes_back(index: VaultIndex, vault: Path, strange: bytes) -
     put(index, b"")  # emptied by hand: it has no id for now
     assert index.revert(COOT).path == COOT
     assert (vault / COOT).read_bytes() == strange
+    empty = next(one.number for one in index.history(UID).results if not one.bytes)
+    index.revert(UID, to=empty)
+    assert (vault / COOT).read_bytes() == b""
 
 
 def test_bytes_that_a_command_overwrites_are_kept_though_never_indexed(index: VaultIndex, vault: Path) -> None:
@@ -97,9 +100,20 @@ def test_bytes_that_a_command_overwrites_are_kept_though_never_indexed(index: Va
     with closing(State(index.home.state_db)) as state, state.transaction() as database:
         database.execute("DELETE FROM version")
     index.update(UID, content="Second.")
-    assert told(index) == [(2, "update", "vault-index", COOT), (1, "added", "by hand", COOT)]
+    assert told(index) == [(2, "update", "vault-index", COOT), (1, "added", "ann", COOT)]
     index.revert(UID, to=1)
     assert (vault / COOT).read_bytes() == (HEAD + "First.\n").encode()
+
+
+def test_bytes_that_a_command_takes_away_are_kept_though_never_indexed(index: VaultIndex, vault: Path) -> None:
+    put(index, HEAD + "First.\n")
+    (vault / COOT).write_bytes(HEAD.encode() + b"Never \xff seen.\n")
+    index.delete(UID)
+    assert [one[:3] for one in told(index)] == [
+        (3, "delete", "vault-index"), (2, "edited", "by hand"), (1, "added", "ann")
+    ]  # fmt: skip
+    index.revert(UID)
+    assert (vault / COOT).read_bytes() == HEAD.encode() + b"Never \xff seen.\n"
 
 
 def test_a_file_that_moves_keeps_its_history(index: VaultIndex, vault: Path) -> None:

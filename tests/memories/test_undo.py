@@ -91,6 +91,16 @@ def test_nothing_is_undone_where_one_file_changed_since(index: VaultIndex, vault
     assert stored.path in before
 
 
+def test_a_new_file_that_was_renamed_is_not_left_behind_unsaid(index: VaultIndex, vault: Path) -> None:
+    stored = index.add("The coot swims.")
+    (vault / stored.path).rename(vault / "80-memory" / "mine.md")
+    with pytest.raises(ConflictError, match=stored.path):
+        index.undo()
+    (vault / "80-memory" / "mine.md").rename(vault / stored.path)
+    assert [one.path for one in index.undo().results] == [stored.path]
+    assert not (vault / stored.path).exists()
+
+
 def test_a_trashed_file_comes_back_though_the_trash_was_emptied(index: VaultIndex, vault: Path) -> None:
     index.delete("coot")
     (trashed,) = (vault / ".trash").rglob("*.md")

@@ -41,7 +41,7 @@ class Past:
     @property
     def title(self) -> str:
         last = next((row.number for row in self.rows if row.digest), None)
-        return self.document.title if self.document else _text(self.data(last)).title if last else ""
+        return self.document.title if self.document else _title(self.data(last) or b"") if last else ""
 
     def find(self, named: int | str) -> int | str:
         """The number of a version, or the hash of a commit that begins so. Raises NotFoundError."""
@@ -62,12 +62,12 @@ class Past:
         names = numbers if than in numbers else hashes
         return next(iter(names[names.index(than) + 1 :]), None)
 
-    def data(self, name: int | str | None) -> bytes:
-        """The bytes of a version; empty where the file was removed."""
+    def data(self, name: int | str | None) -> bytes | None:
+        """The bytes of a version; None where there was no file."""
         if isinstance(name, str):
             commit = next(one for one in self.commits if one.hash == name)
             return blob(self.root, commit)
-        return b"" if name is None else self.versions.text(self.uid, name)
+        return None if name is None else self.versions.text(self.uid, name)
 
 
 def memory_history(runtime: Runtime, ref: str, *, limit: int, offset: int, sources: Sequence[str]) -> History:
@@ -95,7 +95,7 @@ def memory_diff(
             raise NotFoundError(f"no version of {past.path} was seen", "run: vault-index sync")
         new = past.rows[0].number if after is None else past.find(after)
         old = past.older(new) if before is None else past.find(before)
-        one, other = (past.data(name).decode("utf-8", "replace").split("\n") for name in (old, new))
+        one, other = ((past.data(name) or b"").decode("utf-8", "replace").split("\n") for name in (old, new))
     if len(one) + len(other) > _LINES:
         raise UsageError("they are too long to be compared", "put one back with vault-index revert, and undo that")
     diff = unified_diff(one, other, f"{past.path} ({old or 'nothing'})", f"{past.path} ({new})", lineterm="")
@@ -108,10 +108,8 @@ def revert_memory(runtime: Runtime, ref: str, *, to: int | str | None, sources: 
         memories.must_be_there(past.source)
         now = memories.files(past.source).read(past.path, any_bytes=True) if past.document else None
         data = past.data(_wanted(past, to, now.digest if now else b""))
-        if not data:
-            raise UsageError(
-                "this version says that the file was removed, or is empty", "name another; or: vault-index delete"
-            )
+        if data is None:
+            raise UsageError("the file was removed in this version", "name another one, or: vault-index delete")
         stored = _put_back(memories, past, now, data)
     return embedded(runtime, stored, past.source, (), news=False)
 
@@ -198,5 +196,5 @@ def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:
     return found
 
 
-def _text(data: bytes) -> MemoryFile:
-    return read_text(data.decode("utf-8", "replace"))
+def _title(data: bytes) -> str:
+    return read_text(data.decode("utf-8", "replace")).title

@@ -37,18 +37,16 @@ class Journal:
             files.create(path, text)
 
     def replace(self, files: MemoryFiles, seen: MemoryFile, text: str | bytes) -> None:
-        old = Seen(seen.uid, files.source, seen.path, seen.digest, packed(seen.data), len(seen.data))
-        if self.versions is not None:
-            self.versions.record([old])
-        with self._step(files, Step(0, *old[1:4], _digest(encoded(text)), None, old.text)):
+        kept = self._kept(files, seen)
+        with self._step(files, Step(0, files.source, seen.path, seen.digest, _digest(encoded(text)), None, kept)):
             files.replace(seen.path, text, seen)
 
     def trash(self, files: MemoryFiles, path: str) -> str:
-        before = None
+        digest = kept = None
         with suppress(VaultIndexError):  # one that is too large is moved all the same
-            before = files.read_bytes(path)
-        kept = (_digest(before), packed(before)) if before is not None else (None, None)
-        with self._step(files, Step(0, files.source, path, kept[0], None, None, kept[1])) as placed:
+            file = files.read(path, any_bytes=True)
+            digest, kept = file.digest, self._kept(files, file)
+        with self._step(files, Step(0, files.source, path, digest, None, None, kept)) as placed:
             placed.append(trashed := files.trash(path))
         return trashed
 
@@ -61,9 +59,16 @@ class Journal:
                 files.settle([path])
 
     def move(self, files: MemoryFiles, path: str, target: str) -> None:
-        digest = _digest(files.read_bytes(path))
+        digest = files.read(path, any_bytes=True).digest
         with self._step(files, Step(0, files.source, path, digest, digest, target, None)):
             files.move(path, target)
+
+    def _kept(self, files: MemoryFiles, file: MemoryFile) -> bytes | None:
+        """What a file says before it is written, packed. It is remembered as a version, if it was never indexed."""
+        text, by = packed(file.data), str(file.front.get("entered_by") or "")
+        if self.versions is not None:
+            self.versions.record([Seen(file.uid, files.source, file.path, file.digest, text, len(file.data), by)])
+        return None if self.undone else text
 
     @contextmanager
     def _step(self, files: MemoryFiles, step: Step) -> Iterator[list[str]]:

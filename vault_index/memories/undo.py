@@ -7,6 +7,7 @@ from vault_index.memories.journal import digest_at
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.memories import MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
+from vault_index.store.documents import has_content
 from vault_index.store.versions import Change, Step, unpacked
 from vault_index.times import iso_time
 
@@ -47,13 +48,18 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
             said[source, path] = step.before
             if moved_to:
                 said[source, moved_to] = None
-        elif here != step.before:
+        elif here != step.before or (step.before is None and _elsewhere(memories, step)):
             place = moved_to or path
             raise ConflictError(
                 f"{place} changed since `{change.work}`, and nothing was undone",
                 f"what it said: vault-index history {place}; to have one version back: vault-index revert {place}",
             )
     return found
+
+
+def _elsewhere(memories: MemoryStore, step: Step) -> bool:
+    """Whether a file that was created has another name by now."""
+    return step.after is not None and has_content(memories.connections.reader, step.source, step.after)
 
 
 def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:

@@ -49,14 +49,14 @@ def _commit(told: str) -> Commit | None:
     return Commit(lines[0], float(lines[1]), lines[2], lines[3], path) if sound else None
 
 
-def blob(root: str, commit: Commit) -> bytes:
-    """What the file said in a commit, without any filter; empty where it was removed by it."""
+def blob(root: str, commit: Commit) -> bytes | None:
+    """What the file said in a commit, without any filter; None where it was removed by it."""
     with suppress(OSError, ValueError):
         if found := _repository(Path(os.path.realpath(root))):
             name = f"{commit.hash}:{commit.path}"
             if int(_git(found[1], ["cat-file", "-s", name], _PATIENT_SECONDS)) <= _MOST_BYTES:
                 return _git(found[1], ["cat-file", "blob", name], _PATIENT_SECONDS)
-    return b""
+    return None
 
 
 class GitDates:

@@ -120,17 +120,18 @@ class Versions:
         here = next((row for row in rows if row.source == one.source and one.path in (row.path, row.moved_from)), None)
         if here is not None and here.path == one.path and here.digest == one.digest:
             return
+        there = here is not None and here.path == one.path and here.digest != REMOVED
+        if one.digest == REMOVED and not there:
+            return
         left = [row.path for row in rows if (row.source, row.path) in gone and row.path != one.path]
-        moved_from = left[0] if left and one.digest and (here is None or here.path != one.path) else ""
+        moved_from = left[0] if left and one.digest and not there else ""
         same = any(row.digest == one.digest for row in rows)
         if one.digest == REMOVED:
-            if here is None or here.path != one.path:
-                return
             action = "removed"
-        elif moved_from and same:
-            action = "moved"
+        elif there or (moved_from and not same):
+            action = "edited"
         else:
-            action = "edited" if here or moved_from else "copied" if same else "added"
+            action = "moved" if moved_from else "copied" if same and here is None else "added"
         by = one.by or BY_HAND if action == "added" else BY_HAND
         after = one.digest or None
         since = here.step if here else 0
@@ -149,11 +150,11 @@ class Versions:
         sql = f"SELECT DISTINCT uid FROM version WHERE (? != '' AND uid >= ?1 AND uid < ?1 || 'g') OR path {ANY_OF}"
         return [uid for (uid,) in self._state.database().execute(sql, (beginning, any_of(paths)))]
 
-    def text(self, uid: str, number: int) -> bytes:
-        """The bytes of a version."""
+    def text(self, uid: str, number: int) -> bytes | None:
+        """The bytes of a version; None where the file was removed."""
         sql = "SELECT text FROM version WHERE uid = ? AND number = ? AND digest != x''"
         text = self._state.database().value(sql, (uid, number))
-        return b"" if text is None else unpacked(text)
+        return None if text is None else unpacked(text)
 
     def forget(self, uid: str, source: str = "", path: str = "") -> None:
         """Forget what a memory said, and what the journal keeps of it; with a path, of that file alone."""
