@@ -47,7 +47,7 @@ class Memories:
     def update(
         self, ref: str, *, content: str | None = None, append: bool = False, section: str | None = None,
         add_tags: Names = None, remove_tags: Names = None, allow_empty: bool = False, force: bool = False,
-        source: Names = None,
+        source: Names = None, client: str = "",
         type: str | None = None, title: str | None = None, subtitle: str | None = None, digest: str | None = None,
         tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
         expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
@@ -57,21 +57,26 @@ class Memories:
         """Change what is named of one memory, and set `updated`; an empty text takes a field away.
 
         `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
-        under that heading. An empty one is refused, unless `allow_empty`. Raises as `add`, NotFoundError, and
-        ConflictError when the file changed meanwhile.
+        under that heading. An empty one is refused, unless `allow_empty`. `client` is who asks, for `history`. Raises
+        as `add`, NotFoundError, and ConflictError when the file changed meanwhile.
         """
         fields = options.memory_fields(locals())
         return memories.update_memory(
             self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
             remove_tags=remove_tags, allow_empty=allow_empty, force=force, sources=self._sources(source),
+            client=client,
         )  # fmt: skip
 
-    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> MemoryOutcomes:
+    def delete(
+        self, ref: Names, *, permanent: bool = False, source: Names = None, client: str = ""
+    ) -> MemoryOutcomes:  # fmt: skip
         """Move memories to the `.trash/` of their vault, or with `permanent` delete them.
 
         Of several each is reported; the error of a single one is raised: NotFoundError, UsageError, BusyError.
         """
-        return memories.delete_memories(self._runtime, whole(ref), permanent=permanent, sources=self._sources(source))
+        return memories.delete_memories(
+            self._runtime, whole(ref), permanent=permanent, sources=self._sources(source), client=client
+        )
 
     def history(self, ref: str, *, limit: int = 20, offset: int = 0, source: Names = None) -> History:
         """The versions of a memory that were seen, the newest first: the last 50, hand edits included, and the commits

@@ -37,6 +37,7 @@ def update_memory(
     allow_empty: bool,
     force: bool,
     sources: Sequence[str],
+    client: str = "",
 ) -> StoredMemory:
     now = datetime.now().astimezone()
     if content is None and (append or section is not None):
@@ -54,7 +55,7 @@ def update_memory(
     keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
     more, fewer = (read_fields({"tags": tags or None}, now=now).get("tags", ()) for tags in (add_tags, remove_tags))
-    with writing(runtime, "update", sources, now, who=client_of(given)) as memories:
+    with writing(runtime, "update", sources, now, who=client or client_of(given)) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
@@ -117,14 +118,14 @@ def _with_content(text: str, content: str | None, section: str | None, *, append
 
 
 def delete_memories(
-    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str]
+    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str], client: str = ""
 ) -> MemoryOutcomes:
     if not refs:
         raise UsageError("which memory?", "name it by its id or its path")
     done: list[MemoryOutcome] = []
     failed: list[FailedItem] = []
     keys: set[bytes] = set()
-    with writing(runtime, "delete", sources) as memories:
+    with writing(runtime, "delete", sources, who=client) as memories:
         for ref in refs:
             try:
                 if permanent:

@@ -65,7 +65,7 @@ COLUMNS: Mapping[str, Column] = {
     "outcome": Column("outcome", head="outcome"),
     "version": Column("number", head="version", style="bold"),
     "seen": Column("seen", "minute", "seen", "dim"),
-    "by": Column("by", head="by", share=1),
+    "by": Column("by", head="by"),
     "action": Column("action", head="what", style="green", share=1),
     "bytes": Column("bytes", "count", "bytes#", "dim"),
     "near": Column("path", "text", "path", "cyan", 3),
