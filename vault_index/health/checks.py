@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
-from vault_index.errors import BusyError, CacheDamagedError, IndexCorruptError, VaultIndexError
+from vault_index.errors import BusyError, CacheDamagedError, IndexCorruptError, StateDamagedError, VaultIndexError
 from vault_index.health.environment import (
     clock_problems,
     leftover_problems,
@@ -34,7 +34,7 @@ from vault_index.store.documents import paths_by_shared_id
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import lacking_documents, serving_space
-from vault_index.store.state import mend
+from vault_index.store.state import State, mend
 
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
@@ -134,6 +134,12 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
     now = time.time()
     if runtime.config.embedding.provider != "none" and (fault := vec0_fault()):
         yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
+    if runtime.home.state_db.exists():
+        try:
+            with closing(State(runtime.home.state_db)) as state:
+                state.check(whole=True)
+        except StateDamagedError as error:
+            yield Problem(error.code, error.message, error.hint)
     yield from permission_problems(runtime.home)
     yield from watch_problems(runtime.config)
     yield from clock_problems(synced_at, now)
