@@ -63,8 +63,8 @@ class SearchOptions:
     """Whether words that no text holds are corrected."""
     threshold: float = 0.7
     """The least share of letters that agree in a correction, from 0.5 to 1."""
-    include_expired: bool = False
-    include_superseded: bool = False
+    shown: tuple[str, ...] = ()
+    """States of memories that are hidden otherwise."""
     as_of: float | None = None
     """Search as of this day (its beginning, in seconds since the epoch); None is now."""
     explain: bool = False
@@ -221,11 +221,7 @@ class Searcher:
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""
         states = query.parsed.filters.states
-        hidden = self._reader.hidden_chunks(
-            query.now,
-            expired=not options.include_expired and "expired" not in states,
-            superseded=not options.include_superseded and "superseded" not in states,
-        )
+        hidden = self._reader.hidden_chunks(query.now, shown=(*options.shown, *states))
         if options.asking:
             hidden |= chunks_in(self._reader, self.asking(options))
         disk = DiskState(self._sources)

@@ -16,6 +16,7 @@ _HOLDS = (
     "document.kind = 'memory' AND document.superseded_by IS NULL"
     " AND (document.expires IS NULL OR document.expires > ?)"
     " AND (document.valid_until IS NULL OR document.valid_until > ?)"
+    " AND (document.archived IS NULL OR document.archived > ?) AND document.unreviewed = 0"
 )
 _SUREST_FIRST = (
     "CASE lower(document.confidence) WHEN 'high' THEN 0 WHEN 'low' THEN 2 ELSE 1 END,"
@@ -213,7 +214,7 @@ def memories_of(
         f"SELECT document.id, {lasting} AS lasting FROM document WHERE {_HOLDS}"
         f" AND (document.project COLLATE NOCASE IN ({marks(project.names)}) OR {about}){where}"
         f" ORDER BY lasting DESC, {_SUREST_FIRST} LIMIT ?",
-        (*lasting_values, now, now, *project.names, *tags, *values, limit),
+        (*lasting_values, now, now, now, *project.names, *tags, *values, limit),
     )
     return [(document_id, bool(lasts)) for document_id, lasts in rows]
 
@@ -226,7 +227,7 @@ def memories_of_all(db: Database, sources: Sequence[str], now: float, limit: int
     rows = db.execute(
         f"SELECT document.id FROM document WHERE {_HOLDS} AND document.project IS NULL AND NOT {about}"
         f" AND {lasting}{where} ORDER BY {_SUREST_FIRST} LIMIT ?",
-        (now, now, *tags, *lasting_values, *values, limit),
+        (now, now, now, *tags, *lasting_values, *values, limit),
     )
     return [document_id for (document_id,) in rows]
 

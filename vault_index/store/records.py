@@ -36,6 +36,9 @@ class DocumentColumns:
     expires: float | None
     valid_until: float | None
     confidence: str | None
+    archived: float | None
+    unreviewed: int
+    """1 for a memory in the inbox, 2 for one that waits there and is not found; else 0."""
     size: int
     mtime_ns: int
     ctime_ns: int
