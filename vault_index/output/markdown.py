@@ -188,6 +188,6 @@ def _comment(text: str) -> str:
 _WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
-    "timeline": _timeline, "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-    "import": _import,
+    "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
+    "capture": _outcomes, "import": _import,
 }  # fmt: skip

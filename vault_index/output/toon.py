@@ -282,6 +282,6 @@ _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
-    "add": _stored, "update": _stored, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-    "import": _import, "recall": _recall,
+    "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
+    "capture": _outcomes, "import": _import, "recall": _recall,
 }  # fmt: skip
