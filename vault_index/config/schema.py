@@ -197,8 +197,9 @@ class AgentsConfig:
 
     capture: str = setting(
         "inbox",
-        "What becomes of `*Remember*: …` and of decisions and preferences that were said: `inbox` keeps them in the "
-        "folder `inbox` of the memories, `direct` among the others, `off` not at all.",
+        "What becomes of `*Remember*: …` and of decisions and preferences that were said: `inbox` keeps them for "
+        "review (the former in the folder `inbox` of the memories, the latter unseen in `inbox/waiting`), `direct` "
+        "among the other memories, `off` not at all.",
         choices=("inbox", "direct", "off"),
     )
     start_daemon: bool = setting(
