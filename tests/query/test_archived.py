@@ -7,6 +7,8 @@ import pytest
 
 from tests.api.vaults import fresh_rows, indexed, paths_found, rows
 from vault_index import VaultIndex
+from vault_index.api import to_json
+from vault_index.output import Format, render
 
 NOTES = {
     "see.md": "# Harbour\n\nThe ferry and [[old-pier]].\n",
@@ -45,6 +47,44 @@ def test_links_to_an_archived_memory_hold(index: VaultIndex) -> None:
     assert index.get("[[old-pier]]").results[0].path == ARCHIVED
     assert [one.path for one in index.related("see.md").results] == [ARCHIVED]
     assert ARCHIVED in {one.path for one in index.list().results}
+
+
+def test_records_say_what_they_are_where_it_is_so(index: VaultIndex) -> None:
+    listed = {one["path"]: one for one in to_json(index.list())["results"]}
+    assert listed[ARCHIVED]["archived"].startswith("2026-02-03")
+    assert [path for path in listed if "archived" in listed[path]] == [ARCHIVED]
+    assert {path for path in listed if listed[path].get("unreviewed")} == {INBOX, WAITS}
+    assert [path for path in listed if "unreviewed" in listed[path] and path not in (INBOX, WAITS)] == []
+    found = {hit["path"]: hit for hit in to_json(index.search("ferry"))["results"]}
+    assert [path for path in found if "unreviewed" in found[path]] == [INBOX]
+    assert to_json(index.search("is:archived"))["results"][0]["archived"].startswith("2026-02-03")
+    assert to_json(index.search("ferry is:archived", as_of="2026-02-01"))["results"] == []
+    for full in (False, True):
+        said, other = to_json(index.get([ARCHIVED, "see.md"], full=full))["results"]
+        assert said["archived"].startswith("2026-02-03")
+        assert "archived" not in {*other, *(other["metadata"] or ())}
+
+
+@pytest.mark.parametrize("form", ["human", "toon", "markdown"])
+def test_texts_mark_them(index: VaultIndex, form: Format) -> None:
+    def shown(method: str, answer: object) -> str:
+        return render(method, to_json(answer), form, width=200)
+
+    assert "unreviewed" in shown("search", index.search("late winter"))
+    assert "unreviewed" not in shown("search", index.search("bicycles"))
+    assert "archived" in shown("list", index.list(state="archived"))
+    assert "unreviewed" in shown("list", index.list(path="80-memory/inbox"))
+    assert "archived" in shown("related", index.related("see.md"))
+    assert "archived" in shown("get", index.get(ARCHIVED))
+    assert "archived" not in shown("get", index.get("see.md"))
+
+
+def test_the_status_says_how_many_are_to_be_reviewed(index: VaultIndex) -> None:
+    status = to_json(index.status())
+    assert status["index"]["waiting"] == 2
+    assert "2 memories wait for review: vault-index review\n" in f"{render('status', status, 'human')}\n"
+    del status["index"]["waiting"]
+    assert "review" not in render("status", status, "human")
 
 
 def test_why_says_what_hides_them(index: VaultIndex) -> None:
