@@ -112,7 +112,7 @@ def test_however_many_are_archived_the_others_are_found(tmp_path: Path) -> None:
     gone = {f"80-memory/{n}.md": f"---\narchived: 2026-01-01\n---\nFerry, ferry {n}.\n" for n in range(300)}
     notes = {**gone, **{f"{n}.md": f"Of {n} a ferry, said among many other words of harbours.\n" for n in range(70)}}
     with indexed(tmp_path, notes) as index:
-        assert len(paths_found(index, "ferry", limit=60)) == 60
+        assert [len(paths_found(index, "ferry", limit=limit)) for limit in (1, 60)] == [1, 60]
         assert len(paths_found(index, "kind:memory OR kind:note", limit=60)) == 60
         assert set(paths_found(index, "ferry", limit=100)) == notes.keys() - gone.keys()
         assert paths_found(index, "ferry 7", limit=1) == ["7.md"]
