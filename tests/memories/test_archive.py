@@ -141,6 +141,16 @@ def test_what_nobody_used_for_long_is_archived_by_itself(tmp_path: Path, setting
         assert kept_house(index) == []
 
 
+def test_of_very_many_some_are_archived_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_index.memories.edit._AT_ONCE", 2)
+    with_setting(tmp_path, "1 year")
+    write(tmp_path / "vault", {f"80-memory/{number}.md": old(f" {number}") for number in range(5)})
+    for file in (tmp_path / "vault").rglob("*.md"):
+        os.utime(file, times=(0, 0))
+    with opened(tmp_path) as index:
+        assert [len(kept_house(index)) for _ in range(4)] == [2, 2, 1, 0]
+
+
 def test_without_the_setting_nothing_is_archived(tmp_path: Path) -> None:
     with indexed(tmp_path, {"80-memory/a.md": old()}) as index:
         os.utime(tmp_path / "vault/80-memory/a.md", times=(0, 0))

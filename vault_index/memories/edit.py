@@ -25,6 +25,9 @@ from vault_index.store.documents import embed_keys
 from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
 
+_AT_ONCE = 200
+"""So many memories are archived by themselves in one go."""
+
 
 def update_memory(
     runtime: Runtime,
@@ -197,6 +200,8 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
         usage = memories.connections.state.usage()
         for document in memories.listed(Filters(before=before, without=(over,)), "created"):
             opened = usage.get(document.uid, (0, 0.0))[1]
+            if len(done) >= _AT_ONCE:
+                break  # somebody may wait to store a memory; the rest follows
             if document.archived is None and max(document.updated, document.mtime_ns / 1e9, opened) < before:
                 try:
                     done.append(archived(memories, document))
