@@ -253,6 +253,11 @@ def worktree_of(path: str) -> str:
     return folder
 
 
+def name_of(folder: str) -> str:
+    """What a folder is called, that of another system too; a name is its own."""
+    return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+
+
 def sync_folder(folder: str, *, at: int | None = None) -> None:
     """Make the names in a folder last, where its file system and its permissions let us; one that is gone has none."""
     with contextlib.suppress(OSError):

@@ -84,6 +84,14 @@ def test_a_word_of_a_query_may_begin_with_a_dash() -> None:
     assert parsed("search", "compose", "-docker", "--limit", "3")[2] == {"query": ["compose", "-docker"], "limit": 3}
 
 
+def test_a_value_of_a_search_may_begin_with_a_dash() -> None:
+    given = parsed("search", "compose", "--path", "-drafts", "--property", "-kind:note", "-docker", "--source", "-old")
+    assert given[1:] == (
+        Options(source="-old"),
+        {"path": "-drafts", "property": ["-kind:note"], "query": ["compose", "-docker"]},
+    )
+
+
 def test_q_is_quiet_with_every_command() -> None:
     for command in COMMANDS:
         parser, _ = build_parser(command)

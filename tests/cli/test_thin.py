@@ -33,6 +33,8 @@ WITHOUT_A_DAEMON = HEAVY | {
     "vault_index.store.vocabulary", "vault_index.terms",
 }  # fmt: skip
 
+READS_SESSIONS = {f"vault_index.sources.opencode.{name}" for name in ("stores", "database", "tree", "model", "entries")}
+
 
 def imported(*arguments: str) -> set[str]:
     ended = vx(*arguments, code=CODE)
@@ -75,6 +77,21 @@ def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, comman
     answers_made = {name for name in modules if name.startswith("vault_index.results.")}
     assert answers_made - {"vault_index.results.base"} == {f"vault_index.results.{answer}"}
     assert sorted(WITHOUT_A_DAEMON & modules) == []
+
+
+@pytest.mark.parametrize("command", [["list"], ["search", "wal", "--mode=text"], ["status"]])
+def test_without_sessions_nothing_is_imported_that_reads_them(vault: Path, command: list[str]) -> None:
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    modules = imported(*command, "--json")
+    assert "vault_index.sources.opencode.source" in modules
+    assert sorted((READS_SESSIONS | {"hashlib", "difflib"}) & modules) == []
+
+
+def test_what_is_sent_to_nobody_imports_no_answers_about_what_was_sent(vault: Path) -> None:
+    assert main(["init", str(vault), "--no-embed", "--quiet", "--toon"]) == 0
+    modules = imported("add", "Readers never wait.", "--json")
+    assert "vault_index.indexer.outbound" in modules
+    assert "vault_index.results.status" not in modules
 
 
 def test_only_the_module_of_the_command_is_imported() -> None:

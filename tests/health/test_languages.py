@@ -13,10 +13,12 @@ ENGLISH = "# Notes on Docker\n\nThe container restarts every night because the m
 GERMAN = "# Gartenarbeit\n\nIm Frühling werden die Beete umgegraben und die Rosen geschnitten.\n"
 
 
-def indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], german: int) -> str:
-    """What `init` says beside its answer about ten notes."""
+def indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], german: int, notes: int = 10
+) -> str:
+    """What `init` says beside its answer about so many notes."""
     (tmp_path / "vault").mkdir()
-    for number in range(10):
+    for number in range(notes):
         (tmp_path / f"vault/{number}.md").write_text(GERMAN if number < german else ENGLISH, "utf-8")
     monkeypatch.setenv("VAULT_INDEX_HOME", str(tmp_path / "home"))
     assert main(["init", str(tmp_path / "vault"), "--no-opencode"]) == 0
@@ -41,6 +43,13 @@ def test_english_notes_are_told_nothing(
     assert "English" not in indexed(tmp_path, monkeypatch, capsys, german=0)
     assert main(["status", "--json"]) == 0
     assert "advice" not in json.loads(capsys.readouterr().out)["embedder"]
+
+
+@pytest.mark.parametrize(("notes", "told"), [(2, False), (3, True)])
+def test_one_or_two_passages_are_too_few_to_judge_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], notes: int, told: bool
+) -> None:
+    assert ("not English" in indexed(tmp_path, monkeypatch, capsys, german=notes, notes=notes)) == told
 
 
 def test_who_has_chosen_it_is_told_nothing(

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from tests.output import answers
 from vault_index.output import render
-from vault_index.results.status import DaemonStatus, DoctorReport, HardToFind, WorkStatus
+from vault_index.results.status import DaemonStatus, DoctorReport, HardToFind, SourceStatus, WorkStatus
 
 EVIL = "x \x1b[31m\x1b]8;;http://evil\x07 \x9b1m \u202egnp\u2066 \x7f y"
 
@@ -149,6 +149,15 @@ def test_status_names_problems_with_what_mends_them() -> None:
     assert "running since 2026-11-21 10:00 (pid 4711)" in text
     assert "1,190 vectors, 14 pending" in text
     assert "! a.md:3: broken frontmatter\n  mend the YAML" in text
+
+
+def test_status_shortens_a_path_rather_than_what_is_told_of_the_source() -> None:
+    one = SourceStatus("vault", "vault", "/home/me/" + "a folder/" * 20, 173, 1204, 2, 173, 160)
+    lines = shown("status", answers.status(sources=(one,))).splitlines()
+    head = next(place for place, text in enumerate(lines) if text.startswith("source "))
+    assert lines[head].endswith("documents  chunks  up to date  failed")
+    assert lines[head + 1].startswith("vault   /home/me/a folder/")
+    assert re.search(r"…  +173  +1,204  160 of 173  +2$", lines[head + 1])
 
 
 def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:

@@ -79,7 +79,7 @@ def _sessions(options: Options, *, wanted: bool) -> str | None:
 def _find_sessions(home: "Home", *, wanted: bool) -> None:
     """A folder that only the environment names is written to the configuration: the daemon has another environment."""
     from vault_index.config.edit import list_values, set_value
-    from vault_index.sources.opencode.stores import data_folder, find_places
+    from vault_index.sources.opencode.places import data_folder, find_places
 
     said = {setting.key for setting in list_values(home) if setting.origin != "default"}
     if not wanted:

@@ -68,7 +68,6 @@ class Parser(argparse.ArgumentParser):
             formatter_class=_HelpFormatter,
         )
         self._command = command
-        self.is_search = command.name == "search"
         left_out = SOURCE if command.name in WITHOUT_SOURCE else None
         shared = (one for one in GLOBAL_OPTIONS.arguments if one != left_out)
         add_arguments(self, (*runner.arguments, Group(GLOBAL_OPTIONS.title, *shared)))
@@ -79,6 +78,11 @@ class Parser(argparse.ArgumentParser):
         words = [formatter._format_args(action, str(action.metavar or action.dest)) for action in places]
         self.usage = " ".join([self.prog, "[OPTION…]", *words])
         return super().format_help()
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """None for a word or a value: in a search `-word` is one, unless it is an option that lacks a dash."""
+        known = self._command.name != "search" or f"-{arg_string}" in self._option_string_actions
+        return super()._parse_optional(arg_string) if known or not _LEFT_OUT.match(arg_string) else None
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, self._hint(message))
@@ -134,14 +138,9 @@ def build_parser(command: Command) -> tuple[Parser, Run]:
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:
-    if parser.is_search:  # `-word` is part of a query; argparse takes what does not begin with a dash for a word
-        known_options = parser._option_string_actions
-        argv = [f" {word}" if _LEFT_OUT.match(word) and f"-{word}" not in known_options else word for word in argv]
     # Intermixed: `search docker --limit 3 compose` is one query of two words. It cannot cope with `--`.
     known = parser.parse_args(argv) if "--" in argv else parser.parse_intermixed_args(argv)
     args = vars(known)
-    if parser.is_search:
-        args["query"] = [word.removeprefix(" ") for word in args["query"]]
     options = Options(**{name: args.pop(name) for name in Options._fields if name in args})
     return options, args
 

@@ -163,7 +163,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
     and OpenCode's data, because SQLite writes a `-shm` file beside a database that it reads."""
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
     if config.opencode.enabled:
-        from vault_index.sources.opencode.stores import data_folder
+        from vault_index.sources.opencode.places import data_folder
 
         data = config.opencode.data
         folders.append(data_folder(Path(data).expanduser() if data else None, os.environ))

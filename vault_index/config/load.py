@@ -157,7 +157,7 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
 
 def _refuse_misspelt(variable: str, word: str, key: str) -> None:
     """VAULT_INDEX_EMBEDING_PROVIDER is a typing error; VAULT_INDEX_LOG and the variables of other programs are not."""
-    near = nearest(word, [name for name, _ in SECTIONS])
+    near = key and nearest(word, [name for name, _ in SECTIONS])
     if near and key in keys(dict(SECTIONS)[near]):
         meant = f"{PREFIX}{near.upper()}_{key.upper()}"
         raise ConfigError(f"the environment variable {variable} names no setting", f"did you mean {meant}?")

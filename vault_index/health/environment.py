@@ -17,6 +17,7 @@ from vault_index.disk import is_draft
 from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
 from vault_index.results.status import DaemonStatus
+from vault_index.sources.opencode.places import find_places
 
 _LOW_SPACE = 64 * 2**20
 """Bytes: what the log of the database may take while it is written."""
@@ -28,18 +29,12 @@ def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> It
     pid = daemon.pid if daemon.running else os.getpid() if _number(home.daemon_lock) == os.getpid() else None
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
-    if not config.opencode.enabled and not _speaks_of_sessions(home) and _has_sessions():
+    if not config.opencode.enabled and not _speaks_of_sessions(home) and find_places():
         yield Problem(
             "sessions_off",
             "OpenCode has sessions on this machine, and they are not indexed",
             "vault-index config set opencode.enabled true; false has them left out without another word",
         )
-
-
-def _has_sessions() -> bool:
-    from vault_index.sources.opencode.stores import find_places
-
-    return bool(find_places())
 
 
 def _speaks_of_sessions(home: Home) -> bool:

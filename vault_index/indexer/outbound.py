@@ -22,7 +22,6 @@ from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.markdown.frontmatter import plain_text, string_list
 from vault_index.models import Asker, Askers, FileStamp, Filters, Vector, VectorSpace, as_indexed
-from vault_index.results.status import SentRecord
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import Source
@@ -312,6 +311,8 @@ class Outbound:
             )
         space, via = self._embedder.space, self._embedder.via
         receiver = f"{space.endpoint} via {via}" if via else space.endpoint
+        from vault_index.results.status import SentRecord  # late: 8 ms, and nothing is sent to the local model
+
         self._state.record_sent(
             [
                 SentRecord(today, receiver, space.model, source, path, 1, cost)

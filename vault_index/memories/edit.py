@@ -195,7 +195,8 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
     if begins is None:  # the setting was looked at when it was read
         return MemoryOutcomes(())
     before, over = begins.timestamp(), Filters(states=("expired", "superseded", "unreviewed"), now=now.timestamp())
-    done, failed = [], []
+    done: list[MemoryOutcome] = []
+    failed: list[FailedItem] = []
     with writing(runtime, "archive", (), now) as memories:
         usage = memories.connections.state.usage()
         for document in memories.listed(Filters(before=before, without=(over,)), "created"):

@@ -28,7 +28,7 @@ from vault_index.mirroring.files import Files
 from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitled, name_of, session_in, turns_of
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.secrets.find import redact
-from vault_index.sources.opencode.model import Session, project_of
+from vault_index.sources.opencode.model import Session
 from vault_index.sources.opencode.source import OpenCodeSource
 from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.vault import VaultSource
@@ -221,7 +221,7 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
 
 def _origin(session: Session) -> Asker:
     """The session alone where a name holds a secret: once it is gone it counts as one that stays home."""
-    project, folders = project_of(session), tuple(filter(None, (session.directory, session.worktree)))
+    project, folders = session.project, tuple(filter(None, (session.directory, session.worktree)))
     if any(redact(name)[1] for name in (project, *folders)):
         return Asker(session=session.id)
     return Asker((project,), folders, session.id)

@@ -79,7 +79,7 @@ def _status(status: Record, width: int) -> Blocks:
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
     failing = any(source["failed"] for source in sources)
     shown = (
-        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan"),
+        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
         Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip

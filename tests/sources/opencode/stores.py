@@ -11,7 +11,7 @@ import apsw
 
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.entries import read_messages
-from vault_index.sources.opencode.model import Include, Message
+from vault_index.sources.opencode.model import Message
 from vault_index.sources.opencode.render import Transcript, render
 from vault_index.sources.opencode.stores import Store
 from vault_index.sources.opencode.tree import Tree
@@ -31,7 +31,7 @@ def copied(name: str, tmp_path: Path) -> Path:
     return target
 
 
-def transcripts(store: Store, problems: list[str], include: Iterable[Include] = ()) -> dict[str, Transcript]:
+def transcripts(store: Store, problems: list[str], include: Iterable[str] = ()) -> dict[str, Transcript]:
     """Every session as it is rendered, by title."""
     return {
         listed.session.title: render(

@@ -8,7 +8,7 @@ import pytest
 from tests.sources.opencode.stores import T0, Client, one, tool, transcripts
 from vault_index.markdown.parse import parse
 from vault_index.sources.opencode.database import Database
-from vault_index.sources.opencode.model import INCLUDES, Message, Reasoning, Session, Text, ToolCall, project_of
+from vault_index.sources.opencode.model import Message, Reasoning, Session, Text, ToolCall
 from vault_index.sources.opencode.render import beyond_copies, render
 
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
@@ -135,7 +135,7 @@ def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
     ],
 )
 def test_the_project_is_called_as_its_folder(directory: str, worktree: str, name: str) -> None:
-    assert project_of(replace(SESSION, directory=directory, worktree=worktree)) == name
+    assert replace(SESSION, directory=directory, worktree=worktree).project == name
 
 
 def test_lines_of_finished_turns_stay_where_they_are(client: Client) -> None:
@@ -243,7 +243,7 @@ def test_what_we_were_asked_and_answered_is_never_written(
     failed = tool(name, given, status="error", error="nothing answers 'who waits'")
     client.assistant(tool(name, given, "Nobody waits.", metadata={"diff": "+who waits"}), failed, "Found.")
     store = Database(client.path)
-    text = transcripts(store, [], INCLUDES)["A session"].text
+    text = transcripts(store, [], ("reasoning", "output", "diffs"))["A session"].text
     store.close()
     assert text.endswith(f"\n\n{line}\n{line.replace('(ok)', '(error)')}\n\nFound.\n")
     assert not {"waits", "answers"}.intersection(text.split())

@@ -12,7 +12,6 @@ from typing import Any
 from vault_index.markdown.recalled import is_own_tool, own_run
 from vault_index.sources.opencode.model import (
     Attachment,
-    Include,
     Message,
     Part,
     RawMessage,
@@ -36,7 +35,7 @@ _TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "desc
 
 
 def read_messages(
-    raw: Iterable[RawMessage], revert: Revert | None, include: Collection[Include], problems: list[str]
+    raw: Iterable[RawMessage], revert: Revert | None, include: Collection[str], problems: list[str]
 ) -> Iterator[Message]:
     """The messages that can be read, up to where the session was taken back to."""
     empty = ""
@@ -102,7 +101,7 @@ def _message(
     raw: RawMessage,
     raw_parts: Iterable[RawPart],
     revert: Revert | None,
-    include: Collection[Include],
+    include: Collection[str],
     problems: list[str],
 ) -> Message | None:
     data = read_object(raw.data, f"message {raw.id}", problems)
@@ -136,7 +135,7 @@ def _message(
     )
 
 
-def _part(data: Json, include: Collection[Include]) -> Part | None:
+def _part(data: Json, include: Collection[str]) -> Part | None:
     kind = data.get("type")
     if kind == "text":
         return Text(text_of(data, "text")) if data.get("synthetic") is not True else None
@@ -151,7 +150,7 @@ def _part(data: Json, include: Collection[Include]) -> Part | None:
     return None
 
 
-def _tool_call(data: Json, include: Collection[Include]) -> ToolCall:
+def _tool_call(data: Json, include: Collection[str]) -> ToolCall:
     state, metadata = object_of(data, "state"), object_of(data, "state", "metadata")
     tool, exit_code = text_of(data, "tool"), metadata.get("exit")
     # What was asked of us and what we answered is no news, and may since have been deleted.
@@ -194,19 +193,19 @@ def _model(value: Json) -> str:
 # --- rows of the v2 API: everything of a message in one object ---------------------------------------------------
 
 
-def _v2_user(raw: RawMessage, data: Json, _: Collection[Include]) -> Message:
+def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
     files = [file for file in data.get("files") or () if isinstance(file, dict)]
     names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
     return _v2_message(raw, data, "user", (Text(text_of(data, "text")), *names))
 
 
-def _v2_assistant(raw: RawMessage, data: Json, include: Collection[Include]) -> Message:
+def _v2_assistant(raw: RawMessage, data: Json, include: Collection[str]) -> Message:
     content = (part for part in data.get("content") or () if isinstance(part, dict))
     parts = (_v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include) for one in content)
     return _v2_message(raw, data, "assistant", tuple(part for part in parts if part is not None))
 
 
-def _v2_tool_call(data: Json, include: Collection[Include]) -> ToolCall:
+def _v2_tool_call(data: Json, include: Collection[str]) -> ToolCall:
     state, structured = object_of(data, "state"), object_of(data, "state", "structured")
     said = [text_of(one, "text") for one in state.get("content") or () if isinstance(one, dict)]
     return _tool_call(
@@ -214,7 +213,7 @@ def _v2_tool_call(data: Json, include: Collection[Include]) -> ToolCall:
     )
 
 
-def _v2_shell(raw: RawMessage, data: Json, include: Collection[Include]) -> Message:
+def _v2_shell(raw: RawMessage, data: Json, include: Collection[str]) -> Message:
     state = {
         "status": "completed" if millis_of(data, "time", "completed") is not None else "running",
         "input": {"command": data.get("command")},
@@ -224,7 +223,7 @@ def _v2_shell(raw: RawMessage, data: Json, include: Collection[Include]) -> Mess
     return _v2_message(raw, data, "user", (_tool_call({"tool": "shell", "state": state}, include),))
 
 
-def _v2_compaction(raw: RawMessage, data: Json, _: Collection[Include]) -> Message | None:
+def _v2_compaction(raw: RawMessage, data: Json, _: Collection[str]) -> Message | None:
     if data.get("status", "completed") != "completed" or not text_of(data, "summary"):
         return None
     return _v2_message(raw, data, "summary", (Text(text_of(data, "summary")),))
@@ -244,7 +243,7 @@ def _v2_message(raw: RawMessage, data: Json, speaker: Speaker, parts: tuple[Part
     )
 
 
-_V2: dict[str, Callable[[RawMessage, Json, Collection[Include]], Message | None]] = {
+_V2: dict[str, Callable[[RawMessage, Json, Collection[str]], Message | None]] = {
     "user": _v2_user,
     "assistant": _v2_assistant,
     "shell": _v2_shell,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-Include = Literal["reasoning", "output", "diffs"]
-INCLUDES: tuple[Include, ...] = ("reasoning", "output", "diffs")
+from vault_index.disk import name_of
+
 Speaker = Literal["user", "assistant", "summary"]
 
 
@@ -35,15 +35,10 @@ class Session:
     updated: int
     revert: Revert | None = None
 
-
-def project_of(session: Session) -> str:
-    """What a session's project is called: its folder, or the one it was held in where OpenCode knew no project."""
-    return name_of(session.worktree if session.worktree.strip("/\\") else session.directory)
-
-
-def name_of(folder: str) -> str:
-    """What a folder is called, that of another system too; a name is its own."""
-    return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+    @property
+    def project(self) -> str:
+        """What its project is called: its folder, or the one it was held in where OpenCode knew no project."""
+        return name_of(self.worktree if self.worktree.strip("/\\") else self.directory)
 
 
 def moment_of(millis: int) -> datetime:

@@ -23,7 +23,6 @@ from vault_index.sources.opencode.model import (
     Text,
     ToolCall,
     moment_of,
-    project_of,
 )
 
 _LEVEL = 2
@@ -109,7 +108,7 @@ class _Renderer:
         values: dict[str, str | int] = {
             "title": self._line(session.title),
             "session": session.id,
-            "project": self._line(project_of(session)),
+            "project": self._line(session.project),
             "directory": self._line(session.directory),
             "agent": self._line(agent),
             "model": self._line(model),

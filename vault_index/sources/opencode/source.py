@@ -1,22 +1,27 @@
 """The sessions of OpenCode as a source: each is a document that exists nowhere as a file."""
 
-import hashlib
+from __future__ import annotations
+
 import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_index.config import OpencodeConfig, SourceConfig
-from vault_index.disk import is_under, real_path, worktree_of
+from vault_index.disk import is_under, name_of, real_path, worktree_of
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
-from vault_index.sources.opencode.model import INCLUDES, Listed, Message, Session, name_of, project_of
-from vault_index.sources.opencode.stores import Held, Places, Stores, data_folder, find_places
+from vault_index.sources.opencode.places import Places, data_folder, find_places
 from vault_index.sources.source import YET, Scan
+
+if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
+    from vault_index.sources.opencode.model import Listed, Message, Session
+    from vault_index.sources.opencode.stores import Held, Stores
 
 SOURCE_NAME = "opencode"
 RENDERED = 3
@@ -24,9 +29,10 @@ RENDERED = 3
 
 _NAMED_FAULTS = 10
 _UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
-_NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\:#|\[\]^]")
-_LINK = re.compile(r"\[\[|\]\]|\|")
-_ID = re.compile(r"ses_\w+")
+# Compiled when they are needed first.
+_NOT_IN_NAMES = r"[\x00-\x1f/\\:#|\[\]^]"
+_LINK = r"\[\[|\]\]|\|"
+_ID = r"ses_\w+"
 
 
 class Projects:
@@ -64,12 +70,11 @@ class OpenCodeSource:
 
     def __init__(self, config: OpencodeConfig) -> None:
         self._setting = Path(os.path.abspath(os.path.expanduser(config.data))) if config.data else None
-        self._include = frozenset(word for word in INCLUDES if word in config.include)
+        self._include = frozenset(config.include)
         self._exclude = Projects(config.exclude)
         local = config.local_only if isinstance(config.local_only, tuple) else ()
         self._local = Projects(local)
         self._local_alike = Projects([_alike(pattern) for pattern in local if "/" not in pattern])
-        self._stores = Stores(self._places)
         self._found: tuple[int, Places] | None = None
         self.config = SourceConfig(
             name=SOURCE_NAME,
@@ -77,6 +82,12 @@ class OpenCodeSource:
             kind="opencode",
             local_only=config.local_only,
         )
+
+    @cached_property
+    def _stores(self) -> Stores:
+        from vault_index.sources.opencode.stores import Stores
+
+        return Stores(self._places)
 
     @property
     def shape(self) -> str:
@@ -109,6 +120,8 @@ class OpenCodeSource:
 
     def read(self, ref: DocumentRef) -> RawDocument:
         # Late: searching needs no rendering.
+        from hashlib import sha256
+
         from vault_index.sources.opencode.entries import read_messages
         from vault_index.sources.opencode.render import beyond_copies, render
 
@@ -134,7 +147,7 @@ class OpenCodeSource:
         if done.redacted:
             secrets = "1 credential" if done.redacted == 1 else f"{done.redacted} credentials"
             faults.append(Fault("redacted", f"{secrets} left out", ref.path))
-        return RawDocument(seen, done.text, hashlib.sha256(done.text.encode()).digest(), tuple(faults), "session")
+        return RawDocument(seen, done.text, sha256(done.text.encode()).digest(), tuple(faults), "session")
 
     def born(self, path: str) -> float | None:
         """Sessions say when they began."""
@@ -161,7 +174,7 @@ class OpenCodeSource:
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
-        return _ID.fullmatch(session) is not None and self._stores.session(session) is not None
+        return re.fullmatch(_ID, session) is not None and self._stores.session(session) is not None
 
     def keeps(self, origin: Asker) -> bool:
         """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
@@ -175,21 +188,23 @@ class OpenCodeSource:
         given = [project for project in origin.projects if project[:1] in ("/", "~")]
         folders = _with_targets((*origin.folders, *given))
         named = _with_targets(given if origin.projects else origin.folders)
-        links = [part for project in origin.projects for part in _LINK.split(project)]
+        links = [part for project in origin.projects for part in re.split(_LINK, project)]
         names = map(name_of, (*links, *named, *map(worktree_of, named)))
         projects = {*origin.projects, *filter(None, names)}
         covered = (self._local.covers(one) or self._local_alike.covers(_alike(one)) for one in projects)
         if self._local.covers("", *folders) or any(covered):
             return True
-        held = self._stores.session(origin.session) if _ID.fullmatch(origin.session) else None
+        held = self._stores.session(origin.session) if re.fullmatch(_ID, origin.session) else None
         if held is not None or folders:
             return held is not None and self._keeps(held.listed.session)
-        if any(map(self._local.may_cover, projects)):
-            return True
-        sessions = [one.listed.session for one in self._stores.listing().sessions.values()] if projects else ()
-        if any(project_of(one) in projects and self._keeps(one) for one in sessions):
-            return True
-        return bool(origin.session) and not (projects and self._local.by_name)
+        return (
+            any(map(self._local.may_cover, projects))
+            or any(
+                one.listed.session.project in projects and self._keeps(one.listed.session)
+                for one in (self._stores.listing().sessions.values() if projects else ())
+            )
+            or (bool(origin.session) and not (projects and self._local.by_name))
+        )
 
     def keeps_place(self, place: Asker) -> bool:
         """Whether what is asked in a folder stays home. Where every session does, these are the folders that sessions
@@ -252,7 +267,7 @@ class OpenCodeSource:
 
     def _wanted(self, listed: Listed) -> bool:
         session = listed.session
-        left_out = self._exclude.covers(project_of(session), session.directory, session.worktree)
+        left_out = self._exclude.covers(session.project, session.directory, session.worktree)
         return listed.messages > 0 and not left_out
 
     def _ref(self, held: Held) -> DocumentRef:
@@ -267,7 +282,7 @@ class OpenCodeSource:
 
     def _keeps(self, session: Session) -> bool:
         folders = filter(None, (session.directory, session.worktree))
-        return self._local.covers(project_of(session), *_with_targets(folders))
+        return self._local.covers(session.project, *_with_targets(folders))
 
     def _origin(self, held: Held) -> Held | None:
         """What a session may have been forked from: an older one that begins with the same message."""
@@ -301,12 +316,12 @@ def _alike(name: str) -> str:
 
 
 def path_of(session: Session) -> str:
-    return f"{_folder(project_of(session))}/{session.id}.md"
+    return f"{_folder(session.project)}/{session.id}.md"
 
 
 @cache
 def _folder(project: str) -> str:
-    return _NOT_IN_NAMES.sub("-", _redacted(project)).strip(". ") or "elsewhere"
+    return re.sub(_NOT_IN_NAMES, "-", _redacted(project)).strip(". ") or "elsewhere"
 
 
 def _redacted(text: str) -> str:

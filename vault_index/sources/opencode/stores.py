@@ -1,8 +1,8 @@
-"""Where OpenCode keeps its sessions on this machine."""
+"""The sessions that all databases and trees of OpenCode hold together, each once."""
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,52 +11,11 @@ from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.model import Listed
+from vault_index.sources.opencode.places import Places
 from vault_index.sources.opencode.tree import Tree
 from vault_index.sources.walk import identity_of
 
 Store = Database | Tree
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """What there is to read. A session that is in several places is taken from the first."""
-
-    databases: tuple[Path, ...] = ()
-    trees: tuple[Path, ...] = ()
-    """Folders `storage`, of OpenCode before 1.2."""
-    old_trees: tuple[Path, ...] = ()
-    """Folders `storage/session` of one project each, of the first versions."""
-
-    def __bool__(self) -> bool:
-        return bool(self.databases or self.trees or self.old_trees)
-
-
-def data_folder(setting: Path | None, environ: Mapping[str, str]) -> Path:
-    """The folder OpenCode keeps its data in: as set, else as it finds it itself."""
-    if setting is not None:
-        return setting.parent if setting.suffix == ".db" else setting
-    xdg = environ.get("XDG_DATA_HOME", "")
-    # A relative one is to be ignored, says the XDG specification.
-    return (Path(xdg) if os.path.isabs(xdg) else Path.home() / ".local/share") / "opencode"
-
-
-def find_places(setting: Path | None = None, environ: Mapping[str, str] = os.environ) -> Places:
-    """Databases and trees that are there.
-
-    `setting` is a data folder or one database. Without it OPENCODE_DB names the only database that counts, as it does
-    for OpenCode; a relative one lies in the data folder.
-    """
-    folder = data_folder(setting, environ)
-    if setting is not None and setting.suffix == ".db":
-        databases = [setting] if setting.exists() else []
-    elif setting is None and environ.get("OPENCODE_DB"):
-        one = folder / environ["OPENCODE_DB"]
-        databases = [one] if one.exists() else []
-    else:
-        databases = [path for path in (folder / "opencode.db", *sorted(folder.glob("opencode-*.db"))) if path.is_file()]
-    trees = [folder / "storage"] if (folder / "storage/session").is_dir() else []
-    old_trees = [info.parent for info in sorted(folder.glob("project/*/storage/session/info"))]
-    return Places(tuple(databases), tuple(trees), tuple(old_trees))
 
 
 @dataclass(frozen=True, slots=True)
