@@ -50,6 +50,7 @@ METHODS = {
         Method("update", writes=True),
         Method("delete", writes=True),
         Method("prune", writes=True),
+        Method("archive", writes=True),
         Method("capture", writes=True),
         Method("import", writes=True, long=True, names_files=True, call="import_"),
         Method("sync", writes=True, long=True, names_files=True),

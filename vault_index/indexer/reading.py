@@ -9,7 +9,7 @@ from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocu
 from vault_index.sources.source import Source
 from vault_index.store.writer import DocumentRow, KnownDocument
 
-ROWS_VERSION = 9
+ROWS_VERSION = 10
 """Raise it when the same file would give other rows than before: every document is read again."""
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
@@ -80,6 +80,7 @@ def read_document(
     from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
+    from vault_index.markdown.memory import unreviewed_in
     from vault_index.markdown.parse import parse, parse_transcript, without_quotes
 
     began = time.time_ns()
@@ -97,7 +98,10 @@ def read_document(
     parsed = read(text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
-    row = describe(raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted)
+    unreviewed = unreviewed_in(path, settings.memory_dir) if raw.kind == "memory" else 0
+    row = describe(
+        raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted, unreviewed=unreviewed
+    )
     return Read(row, (*raw.faults, *parsed.faults))
 
 

@@ -1,4 +1,5 @@
-"""What became of memories: the answers of `add`, `update`, `delete`, `prune`, `capture`, `import` and `export`."""
+"""What became of memories: the answers of `add`, `update`, `delete`, `prune`, `archive`, `capture`, `import` and
+`export`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +7,18 @@ from typing import Any, Literal
 
 from vault_index.results.base import WHEN_ASKED, FailedItem as FailedItem
 
-Outcome = Literal["created", "duplicate", "known", "kept", "trashed", "deleted", "would be created", "would be trashed"]
+Outcome = Literal[
+    "created",
+    "duplicate",
+    "known",
+    "kept",
+    "trashed",
+    "deleted",
+    "archived",
+    "restored",
+    "would be created",
+    "would be trashed",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +62,7 @@ class MemoryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOutcomes:
-    """The answer of `delete`, `prune`, `capture` and `import`."""
+    """The answer of `delete`, `prune`, `archive`, `capture` and `import`."""
 
     results: tuple[MemoryOutcome, ...]
     failed: tuple[FailedItem, ...] = ()
