@@ -9,16 +9,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 Kind = Literal["note", "memory", "session"]
-State = Literal["expired", "superseded", "outdated"]
+State = Literal["expired", "superseded", "outdated", "archived", "unreviewed"]
 Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
 KINDS = ("note", "memory", "session")
 TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
 CONFIDENCES = ("high", "medium", "low")
-STATES = ("expired", "superseded", "outdated")
+STATES = ("expired", "superseded", "outdated", "archived", "unreviewed")
 SORTS = ("created", "time", "updated", "access", "expires", "title", "content")
 
-NO_TEXT = frozenset(("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by"))
+NO_TEXT = frozenset(
+    ("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by", "archived")
+)
 """Keys of a frontmatter whose values are not part of the text: the title stands at its head, ids and times have filters
 of their own."""
 NOT_SEARCHED = NO_TEXT | {
@@ -157,8 +159,8 @@ _FILTERS = (
         "session", "sessions", "this session, and what was written in it; a prefix will do", metavar="ID", many=False
     ),
     Filter(
-        "state", "states", "memories that are expired, superseded or outdated (is: in a query)", metavar=LIST,
-        kind="choice", choices=STATES, key="is", splits=True,
+        "state", "states", "memories that are expired, superseded, outdated, archived or unreviewed (is: in a query)",
+        metavar=LIST, kind="choice", choices=STATES, key="is", splits=True,
     ),
     Filter(
         "property", "properties", "documents with this frontmatter key, or this value of it, as status:done",

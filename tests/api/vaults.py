@@ -52,7 +52,8 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {
             "document": connection.execute(
                 "SELECT source, path, name, uid, kind, title, content_hash, made_with, line_count, tokens, type,"
-                " digest, frontmatter, title_given, name_given FROM document ORDER BY source, path"
+                " digest, frontmatter, title_given, name_given, archived, unreviewed"
+                " FROM document ORDER BY source, path"
             ).fetchall(),
             "chunk": connection.execute(
                 "SELECT path, ordinal, start_line, end_line, headings, context, text, chunk.tokens, embed_key,"

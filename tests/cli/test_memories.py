@@ -144,6 +144,20 @@ def test_deleting_several_reports_each(vault: Path, capsys: pytest.CaptureFixtur
     assert not (vault / stored["path"]).exists()
 
 
+def test_archiving_and_having_it_found_again(capsys: pytest.CaptureFixture[str]) -> None:
+    stored = answer(capsys, "add", "Herons nest in the reeds.")
+    said = answer(capsys, "archive", stored["id"][:8], "nobody", code=VaultIndexError.exit_code)
+    assert [one["outcome"] for one in said["results"]] == ["archived"]
+    assert [one["position"] for one in said["failed"]] == ["nobody"]
+    assert answer(capsys, "search", "herons")["results"] == []
+    assert answer(capsys, "search", "herons", "--state", "archived")["results"][0]["archived"]
+    for form, told in (("--human", "already archived on"), ("--toon", "archived on"), ("--markdown", "| archived |")):
+        assert main(["archive", stored["id"], form]) == 0
+        assert told in capsys.readouterr().out
+    assert answer(capsys, "archive", "--restore", stored["path"])["results"][0]["outcome"] == "restored"
+    assert len(answer(capsys, "search", "herons")["results"]) == 1
+
+
 def test_pruning(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (vault / "80-memory").mkdir()
     file = vault / "80-memory" / "old.md"

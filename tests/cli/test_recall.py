@@ -40,7 +40,7 @@ def test_in_a_pipe_it_prints_the_block(
 def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["recall", "which", "ports", "--token", "abcd", "--budget", "200"]
     answer = json.loads(said(capsys, *words, "--json"))
-    assert list(answer) == ["text", "tokens", "confidence", "sources", "degraded"]
+    assert list(answer) == ["text", "tokens", "confidence", "sources", "degraded", "waiting"]
     assert answer["sources"][0]["why"] == "query"
     assert answer["tokens"] <= 200
     for form in ("--markdown", "--human"):

@@ -124,6 +124,8 @@ def test_home_folder_and_local_only_lists(monkeypatch: pytest.MonkeyPatch) -> No
         ('[memory]\ndir = "../up"\n', "inside the vault", ""),
         ('[memory]\ndir = ""\n', "inside the vault", ""),
         (f'{VAULT}[memory]\nvault = "valt"\n', "which is no source", "'vault'"),
+        ('[memory]\narchive_after = "soon"\n', "'soon'", "365 days"),
+        ('[memory]\narchive_after = "0 days"\n', "no length of time", "365 days"),
         ('[memory]\ncapture_tags = ["stripe"]\n', "'stripe' names no tag", "billing: invoice"),
         ('[memory]\ncapture_tags = ["#: stripe"]\n', "names no tag", "billing: invoice"),
         ("[sources.vault]\n", "has no path", "path ="),

@@ -1,5 +1,6 @@
 """Memories through the daemon: at once, whatever else it does, and pruned by it where that is asked for."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -71,6 +72,18 @@ def test_the_daemon_prunes_where_that_is_asked_for(place: Place) -> None:
     until(lambda: (place.vault / ".trash/80-memory/old.md").exists())
     assert (place.vault / "80-memory/lasting.md").exists()
     until(lambda: place.ask("list", kind="memory")["total"] == 1)
+
+
+def test_the_daemon_archives_what_nobody_uses_where_that_is_asked_for(place: Place) -> None:
+    with place.home.config_file.open("a", encoding="utf-8") as settings:
+        settings.write('\n[memory]\narchive_after = "2 years"\n')
+    place.write("80-memory/old.md", "---\ncreated: 2010-01-01\nupdated: 2010-01-01\n---\nLong ago.\n")
+    place.write("80-memory/new.md", "Of today.\n")
+    os.utime(place.vault / "80-memory/old.md", times=(1.3e9, 1.3e9))
+    place.started()
+    until(lambda: place.ask("list", state="archived")["total"] == 1)
+    assert "archived: " in (place.vault / "80-memory/old.md").read_text("utf-8")
+    assert (place.vault / "80-memory/new.md").read_text("utf-8") == "Of today.\n"
 
 
 def test_vectors_of_a_server_follow_a_memory_in_the_background(place: Place) -> None:

@@ -302,9 +302,10 @@ def test_an_index_without_vocabulary_gets_one_and_keeps_its_chunks(tmp_path: Pat
     connection = apsw.Connection(str(tmp_path / "home" / "index.db"))
     for table in ("term", "uncounted_chunk", "uncounted_text"):
         connection.execute(f"DROP TABLE {table}")
-    connection.execute("DROP INDEX document_identity")
-    connection.execute("DROP INDEX document_inode")
-    for column in ("called", "identity", "inode", "title_given", "name_given", "omitted"):
+    for index_of in ("identity", "inode", "archived", "unreviewed"):
+        connection.execute(f"DROP INDEX document_{index_of}")
+    later = ("called", "identity", "inode", "title_given", "name_given", "omitted", "archived", "unreviewed")
+    for column in later:
         connection.execute(f"ALTER TABLE document DROP COLUMN {column}")
     connection.pragma("user_version", 1)
     chunks = connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall()

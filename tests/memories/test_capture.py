@@ -53,6 +53,28 @@ def test_the_inbox_keeps_who_said_it_where_and_for_what(index: VaultIndex, tmp_p
     assert [hit.id for hit in index.search("orders", session="ses_1").results] == [outcome.id]
 
 
+def test_what_nobody_marked_waits_unseen_until_it_is_moved_out_of_the_inbox(index: VaultIndex, tmp_path: Path) -> None:
+    marked, guessed = index.capture(f"*Remember*: Orders are numbered.\n\n{SAID}", statements=True, inbox=True).results
+    assert guessed.path.startswith("80-memory/inbox/waiting/")
+    assert marked.path.rpartition("/")[0] == "80-memory/inbox"
+    assert [hit.path for hit in index.search("orders").results] == [marked.path]
+    assert {hit.path for hit in index.search("orders is:unreviewed").results} == {marked.path, guessed.path}
+    (tmp_path / "vault" / guessed.path).rename(tmp_path / "vault/80-memory/wal.md")
+    index.sync()
+    assert next(hit.path for hit in index.search("orders WAL").results) == "80-memory/wal.md"
+    assert index.capture(SAID, statements=True, inbox=True).results[0].outcome == "duplicate"
+    assert len(memories(tmp_path)) == 2
+
+
+def test_what_is_marked_is_found_though_it_was_guessed_before(index: VaultIndex, tmp_path: Path) -> None:
+    said = "We decided to use WAL for the orders."
+    index.capture(said, statements=True, inbox=True)
+    assert index.search("WAL").results == ()
+    (outcome,) = index.capture(f"*Remember*: {said}", inbox=True).results
+    assert outcome.outcome == "created"
+    assert [hit.path for hit in index.search("WAL").results] == [outcome.path]
+
+
 def test_a_project_may_be_a_name(index: VaultIndex, tmp_path: Path) -> None:
     (outcome,) = index.capture("*Remember*: Orders are numbered.", project="my-api").results
     assert front(tmp_path, outcome.path)["project"] == "my-api"
@@ -64,13 +86,13 @@ def test_the_same_fact_in_another_session_is_the_same_memory(index: VaultIndex, 
     assert len(memories(tmp_path)) == 1
 
 
-@pytest.mark.parametrize(("setting", "folder"), [("inbox", "inbox"), ("direct", "decision"), ("off", None)])
+@pytest.mark.parametrize(("setting", "folder"), [("inbox", "inbox/waiting"), ("direct", "decision"), ("off", None)])
 def test_the_setting_says_where_it_goes(tmp_path: Path, setting: str, folder: str | None) -> None:
     with opened(tmp_path):
         set_value(find_home(tmp_path / "home"), "agents.capture", setting)
     with opened(tmp_path) as index:
         index.capture(SAID, statements=True, auto=True)
-    assert [path.split("/")[0] for path in memories(tmp_path)] == ([folder] if folder else [])
+    assert [path.rpartition("/")[0] for path in memories(tmp_path)] == ([folder] if folder else [])
 
 
 def test_what_was_recalled_is_not_captured_again(index: VaultIndex, tmp_path: Path) -> None:

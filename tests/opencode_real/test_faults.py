@@ -79,7 +79,7 @@ def test_two_copies_of_the_plugin_do_each_thing_once(place: Place) -> None:
         server.turn(session, "We decided to sell maps. [[scene:remember]]")
         server.turn(session, "How do we store prices? [[scene:plain]]")
         server.compact(session)
-        wait_for(lambda: len([path for path in place.memories if path.parent.name == "inbox"]) == 2, "both captures")
+        wait_for(lambda: len([path for path in place.memories if "inbox" in path.parts]) == 2, "both captures")
     for request in (*place.model.of("plain"), *place.model.of("compaction"), *place.model.of("remember")):
         assert len(blocks(request)) == 1
         assert len(INSTRUCTION.findall(request.whole)) == (request.scene != "compaction")

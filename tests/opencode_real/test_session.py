@@ -169,4 +169,5 @@ def test_decisions_of_the_user_are_captured(shared_place: Place, server: Server)
     server.turn(server.session(), "We decided to sell maps, too. Is that in the menu? [[scene:plain]]")
     wait_for(lambda: any("sell-maps" in path.name for path in shared_place.memories), "the decision")
     (memory,) = [path for path in shared_place.memories if "sell-maps" in path.name]
+    assert memory.parent.name == "waiting"
     assert "\nentered_by: user\n" in memory.read_text(encoding="utf-8")

@@ -223,3 +223,71 @@ def test_what_the_plugin_keeps_to_tell_again_goes_with_what_it_quotes(tmp_path: 
             (tmp_path / "vault/80-memory/oil.md").unlink()
             index.sync()
         assert [kept.name for kept in folder.iterdir()] == ["ses_b.txt"]
+
+
+# --- what nobody has reviewed yet ------------------------------------------------------------------------------
+
+
+INBOX = {
+    "80-memory/a.md": memory("Ports are 0 in tests.", type="note", project="api"),
+    "80-memory/d.md": memory("I like short answers.", tags="[preference]"),
+    "80-memory/inbox/api.md": memory("Ports of the mock are 9000.", type="decision", project="api"),
+    "80-memory/inbox/old.md": memory("Ports of the past were 7.", project="api", expires="2020-01-01"),
+    "80-memory/inbox/tagged.md": memory("Ports of the proxy are 80.", tags="[project/api]"),
+    "80-memory/inbox/web.md": memory("Ports of the web are 3000.", type="decision", project="web"),
+    "80-memory/inbox/none.md": memory("Ports of all are high.", type="warning"),
+    "80-memory/inbox/waiting/w.md": memory("Ports of nobody are guessed.", type="decision", project="api"),
+    "80-memory/inbox/waiting/x.md": memory("Guessed for all.", type="warning"),
+}
+WAITING = "6 memories wait for the user's review: vault-index review"
+
+
+@pytest.fixture(scope="module")
+def inbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("inbox"), INBOX) as opened_index:
+        yield opened_index
+
+
+def test_what_is_unreviewed_comes_last_and_in_its_own_project_alone(inbox: VaultIndex) -> None:
+    own = {"inbox/api", "inbox/tagged"}
+    for query in ((), ("which ports are there",), ("ports of the mock",)):
+        shown = recalled(inbox, *query, project="api")
+        assert (set(shown[:2]), set(shown[2:])) == ({"a", "d"}, own), query
+    assert recalled(inbox, project="web") == ["d", "inbox/web"]
+    assert recalled(inbox) == ["d", "inbox/none"]
+    assert recalled(inbox, "which ports are there") == ["a", "inbox/none"]
+    found = inbox.recall(project="api").sources
+    assert [source.unreviewed for source in found] == [False, False, True, True]
+
+
+def test_what_is_unreviewed_is_marked_so(inbox: VaultIndex) -> None:
+    heads = [line for line in inbox.recall(project="api").text.split("\n") if line.startswith("`")]
+    assert [head.endswith(" · unreviewed") for head in heads] == [False, False, True, True]
+
+
+def test_a_session_that_begins_is_told_how_many_wait(inbox: VaultIndex) -> None:
+    for answer in (inbox.recall(), inbox.recall(project="api"), inbox.recall("ports", project="nobody")):
+        assert answer.text.split("\n")[-2] == WAITING
+        assert (answer.waiting, answer.tokens) == (6, tokens.count(answer.text))
+        assert drop_recalled(f"a\n{answer.text}\nb") == "a\nb"
+    asked = inbox.recall("ports")
+    assert (asked.waiting, WAITING in asked.text) == (6, False)
+
+
+def test_that_some_wait_stands_within_the_budget(inbox: VaultIndex) -> None:
+    told = set()
+    for budget in range(1, 200, 3):
+        answer = inbox.recall(project="api", budget=budget)
+        assert answer.tokens <= budget
+        told.add((WAITING in answer.text, bool(answer.sources)))
+    assert told == {(False, False), (True, False), (True, True)}
+
+
+def test_where_nothing_else_is_known_it_is_told_alone(tmp_path: Path) -> None:
+    with indexed(tmp_path, {"80-memory/inbox/waiting/x.md": "Guessed.\n"}) as index:
+        answer = index.recall(token="abcd")
+        begin, end = '<vault-index-recall token="abcd">', '</vault-index-recall token="abcd">'
+        told = "1 memory waits for the user's review: vault-index review"
+        assert answer.text.split("\n") == [begin, told, end]
+        assert (answer.confidence, answer.sources) == ("none", ())
+        assert drop_recalled(f"a\n{begin}\n{told}\nb") == "a\nb"  # cut off

@@ -61,6 +61,8 @@ def document_row(
         valid_until=None,
         confidence=None,
         superseded_by=None,
+        archived=None,
+        unreviewed=0,
         frontmatter={},
         tags=tuple(tags),
         aliases=(),

@@ -37,10 +37,13 @@ ROWS = (
         frontmatter={"Concepts": ["WAL", "rate limits"], "bead_id": "bd-12", "session_id": "ses_4711"},
     ),
     row("80-memory/b.md", kind="memory", confidence="low", valid_until=100.0, frontmatter={"concepts": "wal"}),
-    row("80-memory/c.md", kind="memory", superseded_by="x", frontmatter={"session": SESSION}),
+    row("80-memory/c.md", kind="memory", superseded_by="x", archived=100.0, frontmatter={"session": SESSION}),
+    row("80-memory/inbox/i.md", kind="memory", unreviewed=1),
+    row("80-memory/inbox/waiting/w.md", kind="memory", unreviewed=2),
     row("sessions/s.md", kind="session", uid=SESSION),
 )
 A, B, C = "80-memory/a.md", "80-memory/b.md", "80-memory/c.md"
+INBOX, WAITS = "80-memory/inbox/i.md", "80-memory/inbox/waiting/w.md"
 NOTE, CANVAS, PLAIN, LOGGED = "notes/Log [draft].md", "notes/log.canvas", "plain.md", "sessions/s.md"
 
 
@@ -89,6 +92,10 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
         (Filters(states=("outdated",), now=100.0), {B}),
         (Filters(states=("superseded",)), {C}),
         (Filters(states=("expired", "superseded")), {A, C}),
+        (Filters(states=("archived",), now=100.0), {C}),
+        (Filters(states=("archived",), now=99.0), set()),
+        (Filters(states=("unreviewed",)), {INBOX, WAITS}),
+        (Filters(kinds=("memory",), without=(Filters(states=("unreviewed", "archived")),)), {A, B}),
         (Filters(properties=(("status", "done"),)), {NOTE, CANVAS}),
         (Filters(properties=(("STATUS", "open"),)), {CANVAS}),
         (Filters(properties=(("status", "done"), ("rating", "5"))), {NOTE}),
@@ -102,8 +109,8 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
         (Filters(properties=(("$.status", None),)), set()),
         (Filters(types=("Decision",), kinds=("memory",)), {A}),
         (Filters(without=(Filters(kinds=("memory",)), Filters(files=("log",)))), {PLAIN, LOGGED}),
-        (Filters(without=(Filters(types=("decision",)),)), {PLAIN, NOTE, CANVAS, B, C, LOGGED}),
-        (Filters(kinds=("memory",), without=(Filters(states=("expired", "outdated")),)), {C}),
+        (Filters(without=(Filters(types=("decision",)),)), {PLAIN, NOTE, CANVAS, B, C, INBOX, WAITS, LOGGED}),
+        (Filters(kinds=("memory",), without=(Filters(states=("expired", "outdated")),)), {C, INBOX, WAITS}),
         (Filters(without=(Filters(properties=(("status", None),)), Filters(kinds=("memory",)))), {PLAIN, LOGGED}),
     ],
 )

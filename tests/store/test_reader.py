@@ -13,7 +13,7 @@ from vault_index.store.documents import (
     first_chunks,
     tags_of,
 )
-from vault_index.store.reader import IndexReader
+from vault_index.store.reader import HIDDEN, IndexReader
 from vault_index.store.state import State
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import DocumentRow, IndexWriter
@@ -85,11 +85,24 @@ def test_what_is_over_is_hidden_from_that_moment_on(
         row("old.md", "text", "more", superseded_by=NEWER.upper()),
         row("new.md", "text", created=200.0, uid=NEWER),
         row("plain.md", "text"),
+        row("archived.md", "text", archived=100.0),
+        row("inbox.md", "text", unreviewed=1),
+        row("waiting.md", "text", unreviewed=2),
     )
+    hidden |= {"waiting.md"} | ({"archived.md"} if now >= 100.0 else set())
     assert set(paths(reader, reader.hidden_chunks(now))) == hidden
-    assert set(paths(reader, reader.hidden_chunks(now, expired=False))) == hidden - {"expires.md"}
-    assert set(paths(reader, reader.hidden_chunks(now, superseded=False))) == hidden - {"old.md"}
-    assert reader.hidden_chunks(now, expired=False, superseded=False) == set()
+    assert set(paths(reader, reader.hidden_chunks(now, shown=["expired"]))) == hidden - {"expires.md"}
+    assert set(paths(reader, reader.hidden_chunks(now, shown=["superseded"]))) == hidden - {"old.md"}
+    assert set(paths(reader, reader.hidden_chunks(now, shown=["archived"]))) == hidden - {"archived.md"}
+    assert set(paths(reader, reader.hidden_chunks(now, shown=["unreviewed"]))) == hidden - {"waiting.md"}
+    assert reader.hidden_chunks(now, shown=HIDDEN) == set()
+
+
+def test_what_is_hidden_is_looked_up_and_not_scanned_for(reader: IndexReader) -> None:
+    for state, sql in HIDDEN.items():
+        plan = " ".join(row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {sql}", (0.0,) * ("?1" in sql)))
+        assert "INDEX document_" in plan, state
+        assert "SCAN document" not in plan, state
 
 
 def test_superseded_by_what_is_not_there_is_superseded(writer: IndexWriter, reader: IndexReader) -> None:

@@ -110,6 +110,11 @@ class Memories:
         """
         return memories.prune_memories(self._runtime, before=before, dry_run=dry_run, sources=self._sources(source))
 
+    def archive(self, ref: Names, *, restore: bool = False, source: Names = None) -> MemoryOutcomes:
+        """Leave memories out of search and recall from today on, or with `restore` no longer; their files stay where
+        they are, and links to them hold. Of several each is reported, as in `delete`."""
+        return memories.archive_memories(self._runtime, whole(ref), restore=restore, sources=self._sources(source))
+
     def capture(
         self, text: str, *, entered_by: str = "auto-extract", by: str | None = None, project: str | None = None,
         session: str | None = None, statements: bool = False, inbox: bool = False, auto: bool = False,

@@ -50,6 +50,7 @@ METHODS = {
         Method("update", writes=True),
         Method("delete", writes=True),
         Method("prune", writes=True),
+        Method("archive", writes=True),
         Method("history"),
         Method("diff"),
         Method("revert", writes=True),

@@ -45,6 +45,7 @@ SECTIONS = {
         Command("add", "memories", "store a memory (also: store)"),
         Command("update", "memories", "change a memory"),
         Command("delete", "memories", "move memories to the trash"),
+        Command("archive", "memories", "leave memories out of search, and their files in place"),
         Command("prune", "memories", "move expired memories to the trash"),
         Command("history", "memories", "list the versions of a memory"),
         Command("diff", "memories", "say what changed between two versions of a memory"),

@@ -1,4 +1,4 @@
-"""`add`, `update`, `delete`, `prune`, `capture`, `export`, `import`: memories written, removed, transferred."""
+"""`add`, `update`, `delete`, `archive`, `prune`, `capture`, `export`, `import`: memories written, removed, moved."""
 
 import os
 import stat
@@ -150,6 +150,16 @@ def run_revert(options: Options, args: dict[str, Any]) -> None:
 )
 def run_undo(options: Options, args: dict[str, Any]) -> int:
     return ask_of_several(options, "undo", args)
+
+
+@takes(
+    argument("ref", nargs="+", metavar="REF", help="a memory: its id or the beginning, or its path or name"),
+    flag("--restore", "have them found again"),
+    description="Leave memories out of search and recall, unless is:archived asks for them. Their files stay in "
+    "place, and links to them hold.",
+)
+def run_archive(options: Options, args: dict[str, Any]) -> int:
+    return ask_of_several(options, "archive", args)
 
 
 @takes(

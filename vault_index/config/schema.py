@@ -152,6 +152,11 @@ class MemoryConfig:
     vault: str = setting("", "The source new memories are written to; empty for the first one.")
     max_bytes: int = setting(10_240, "The longest text one memory may be given, in bytes.", low=1, high=1_048_576)
     auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/` by itself.")
+    archive_after: str = setting(
+        "",
+        "After how long the daemon archives a memory that nobody created, changed or opened since, as `365 days` or "
+        "`2 years`: it is left out of search and recall, and its file stays. Empty for never.",
+    )
     capture_tags: tuple[str, ...] = setting(
         (),
         "Words that give a captured memory a tag, beside the built-in ones below, as `billing: invoice, stripe api`. "
@@ -192,8 +197,9 @@ class AgentsConfig:
 
     capture: str = setting(
         "inbox",
-        "What becomes of `*Remember*: …` and of decisions and preferences that were said: `inbox` keeps them in the "
-        "folder `inbox` of the memories, `direct` among the others, `off` not at all.",
+        "What becomes of `*Remember*: …` and of decisions and preferences that were said: `inbox` keeps them for "
+        "review (the former in the folder `inbox` of the memories, the latter unseen in `inbox/waiting`), `direct` "
+        "among the other memories, `off` not at all.",
         choices=("inbox", "direct", "off"),
     )
     start_daemon: bool = setting(

@@ -1,12 +1,15 @@
 """Checks settings that depend on each other, and folders that contain each other."""
 
 import os
+import re
 from pathlib import Path, PurePosixPath
 
 from vault_index.config.home import Home
 from vault_index.config.schema import Config
 from vault_index.disk import is_under
 from vault_index.errors import ConfigError, did_you_mean
+
+_DURATION = re.compile(r"[1-9]\d{0,3} (?:day|week|month|year)s?")
 
 
 def check_together(config: Config, home: Home) -> None:
@@ -48,6 +51,12 @@ def _check_values(config: Config) -> None:
         _leaves(folder),
         f"memory.dir must be a folder inside the vault, not {folder!r}",
         'the default is "80-memory"',
+    )
+    after = config.memory.archive_after
+    _refuse(
+        bool(after) and not _DURATION.fullmatch(after),
+        f"memory.archive_after is no length of time: {after!r}",
+        'write it as "365 days", "6 months" or "2 years"; "" for never',
     )
     for entry in config.memory.capture_tags:
         tag, colon, _ = entry.partition(":")

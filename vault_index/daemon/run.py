@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from vault_index import memories
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.cancel import CancelToken
@@ -177,19 +178,20 @@ class Daemon:
         if provider not in ("local", "none"):
             # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
             stepper = Stepper(lambda: Runtime.open(self._runtime.home), apart=True)
-        prune = self._prune if self._runtime.config.memory.auto_prune else None
-        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, prune, self._shrink)
+        memory, debounce = self._runtime.config.memory, Debounce(watch.quiet, watch.longest)
+        keep_house = self._keep_house if memory.auto_prune or memory.archive_after else None
+        return Settings(debounce, stepper, watch.reconcile * 60, keep_house, self._shrink)
 
     def _shrink(self) -> None:
         """In the writer's thread."""
         self._runtime.shrink()
         trim_memory()
 
-    def _prune(self) -> None:
+    def _keep_house(self) -> None:
         """In the writer's thread."""
-        outcomes = self._index.prune()
-        if outcomes.results or outcomes.failed:
-            log_event(log, logging.INFO, "pruned", memories=len(outcomes.results), failed=len(outcomes.failed))
+        for done, outcomes in memories.keep_house(self._runtime).items():
+            if outcomes.results or outcomes.failed:
+                log_event(log, logging.INFO, done, memories=len(outcomes.results), failed=len(outcomes.failed))
 
     def _new_watcher(self) -> Watcher:
         return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -32,7 +33,7 @@ from vault_index.results.status import (
 from vault_index.runtime import Runtime
 from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
-from vault_index.store.documents import chunks_of, spread_texts
+from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import count_pending, serving_space
@@ -149,7 +150,8 @@ def _file_state(
 def _index(runtime: Runtime, reader: IndexReader) -> IndexStatus:
     chunks, space = count_rows(reader, "chunk"), serving_space(reader)
     vectors = chunks - count_pending(reader, space.id) if space else 0
-    return IndexStatus(count_rows(reader, "document"), chunks, vectors, runtime.pending(reader), bytes_of(runtime.home))
+    documents, waiting = count_rows(reader, "document"), count_unreviewed(reader, time.time())
+    return IndexStatus(documents, chunks, vectors, runtime.pending(reader), bytes_of(runtime.home), waiting)
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:

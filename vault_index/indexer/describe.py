@@ -33,6 +33,7 @@ def describe(
     made_with: str,
     born: Callable[[str], float | None] = lambda path: None,
     omitted: str | None = None,
+    unreviewed: int = 0,
 ) -> DocumentRow:
     """The rows of one document. Nothing here looks at the clock: equal files give equal rows. `born` is asked where the
     document does not say when it was created."""
@@ -66,6 +67,8 @@ def describe(
         digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
         expires=last_moment(front.get("expires")) if memory else None,
         valid_until=last_moment(front.get("valid_until")) if memory else None,
+        archived=first_time(front.get("archived")) if memory else None,
+        unreviewed=unreviewed,
         superseded_by=plain_text(front.get("superseded_by")) if memory else None,
         frontmatter={**front, **{f"{key}::": list(said) for key, said in parsed.inline.items()}},
         tags=parsed.tags,
@@ -92,7 +95,7 @@ def _is_made(path: str, front: Mapping[str, Any]) -> bool:
     written by hand has no id, and the name that somebody chose."""
     folder, name = path.split("/")[-2:]
     day = str(front.get("created"))[:_DAY]
-    return "id" in front and folder in (*FIELDS["type"].choices, "inbox") and name.startswith(f"{day}-")
+    return "id" in front and folder in (*FIELDS["type"].choices, "inbox", "waiting") and name.startswith(f"{day}-")
 
 
 def _still_said(path: str, title: str) -> str:

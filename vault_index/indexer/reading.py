@@ -83,6 +83,7 @@ def read_document(
     from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
+    from vault_index.markdown.memory import unreviewed_in
     from vault_index.markdown.parse import parse, parse_transcript, without_quotes
 
     began = time.time_ns()
@@ -100,7 +101,10 @@ def read_document(
     parsed = read(text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
-    row = describe(raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted)
+    unreviewed = unreviewed_in(path, settings.memory_dir) if raw.kind == "memory" else 0
+    row = describe(
+        raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted, unreviewed=unreviewed
+    )
     return Read(row, (*raw.faults, *parsed.faults), packed(raw.data) if row.kind == "memory" else b"")
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from vault_index.markdown.frontmatter import plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import fenced_lines, identity, split_lines
 
+INBOX, WAITING = "inbox", "inbox/waiting"
+"""The folders of the memories that nobody has looked at yet; what is in the second is not even found."""
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
 
 
@@ -18,6 +20,11 @@ def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> by
     head = fenced_lines(lines) if frontmatter else read_frontmatter(lines).lines  # half a millisecond is in reading it
     body = "\n".join(lines[head:])
     return identity(title, plain_text(frontmatter.get("subtitle")) or "", string_list(frontmatter.get("facts")), body)
+
+
+def unreviewed_in(path: str, memory_dir: str) -> int:
+    """1 for the path of a memory in the inbox, 2 for one that waits there, 0 for any other."""
+    return sum(path.startswith(f"{memory_dir}/{folder}/") for folder in (INBOX, WAITING))
 
 
 def last_moment(value: Any) -> float | None:

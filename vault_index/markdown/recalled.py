@@ -21,12 +21,14 @@ _LONGEST_TITLE = 160
 _LONGEST_PLACE = 160
 _LONGEST_NAME = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .@+-]")
+_REVIEW = "vault-index review"
 _TOKEN = re.compile(r"[0-9a-f]{4,64}")
 
 _BEGIN = re.compile(r'^[ \t>]*<vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?$', re.MULTILINE)
 _END = re.compile(r'^[ \t>]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?(?:\n|\Z)', re.MULTILINE)
-_QUOTED = re.compile(rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)})?\r?(?:\n|\Z))*")
-"""Lines of a block, as `as_recalled` and `quotation` write them."""
+_WAITING = rf"[\d,]+ memor(?:y waits|ies wait) for the user's review: {_REVIEW}"
+_QUOTED = re.compile(rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)}|{_WAITING})?\r?(?:\n|\Z))*")
+"""Lines of a block, as `as_recalled`, `quotation` and `waiting_told` write them."""
 _TOOL = re.compile(r"(?:[\w.-]+_)?memory_(?:delete|get|list|recall|search|store|timeline|update)")
 _HEAD = re.compile(r"^`([^`\n]+)`", re.MULTILINE)
 _WORD_OR_END = re.compile(r"([^\W_]+)|[.!?:;…](?=\W)|[\"“”„«»。！？：；\n]")
@@ -43,10 +45,20 @@ def is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 
 
-def as_recalled(quotations: Sequence[str], token: str) -> str:
-    """The block of quotations that an agent is given. `drop_recalled` removes it from a text."""
+def as_recalled(quotations: Sequence[str], token: str, last: str = "") -> str:
+    """The block of quotations that an agent is given, with a `last` line of ours. `drop_recalled` removes it from a
+    text."""
     begin, end = f'<vault-index-recall token="{token}">', f'</vault-index-recall token="{token}">'
-    return "\n".join([begin, PREFACE, *quotations, end])
+    return "\n".join(filter(None, [begin, PREFACE if quotations or not last else "", *quotations, last, end]))
+
+
+def waiting_told(count: int) -> str:
+    """That so many memories wait for review, in a line; empty where none do."""
+    return (
+        f"{count:,} {'memory waits' if count == 1 else 'memories wait'} for the user's review: {_REVIEW}"
+        if count
+        else ""
+    )
 
 
 def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]) -> str:

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from vault_index.memories.capture.capture import capture_memories as capture_memories
     from vault_index.memories.create import add_memory as add_memory
     from vault_index.memories.edit import (
+        archive_memories as archive_memories,
         delete_memories as delete_memories,
+        keep_house as keep_house,
         prune_memories as prune_memories,
         update_memory as update_memory,
     )
@@ -28,6 +30,8 @@ __getattr__ = lazy_names(
         "create": ("add_memory",),
         "edit": (
             "update_memory",
+            "archive_memories",
+            "keep_house",
             "delete_memories",
             "prune_memories",
         ),

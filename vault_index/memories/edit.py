@@ -1,10 +1,12 @@
-"""`update` changes what is named of one memory; `delete` and `prune` take memories out of a vault."""
+"""`update` changes what is named of one memory; `delete` and `prune` take memories out of a vault, `archive` out of
+what is found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from vault_index.dates import read_start
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
@@ -22,6 +24,9 @@ from vault_index.runtime import Runtime
 from vault_index.store.documents import documents_by_id, embed_keys
 from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
+
+_AT_ONCE = 200
+"""So many memories are archived by themselves in one go."""
 
 
 def update_memory(
@@ -117,28 +122,99 @@ def _with_content(text: str, content: str | None, section: str | None, *, append
     return appended(text, content) if append else with_body(text, content)
 
 
+def _refuse_none(refs: Sequence[str]) -> None:
+    if not refs:
+        raise UsageError("which memory?", "name it by its id or its path")
+
+
 def delete_memories(
     runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str], client: str = ""
 ) -> MemoryOutcomes:
-    if not refs:
-        raise UsageError("which memory?", "name it by its id or its path")
-    done: list[MemoryOutcome] = []
-    failed: list[FailedItem] = []
+    _refuse_none(refs)
     keys: set[bytes] = set()
     with writing(runtime, "delete", sources, who=client) as memories:
-        for ref in refs:
-            try:
-                if permanent:
-                    done.append(_deleted(memories, ref, sources, keys))
-                else:
-                    done.append(_removed(memories, memories.find(runtime.inside(ref), sources)))
-            except VaultIndexError as error:
-                if len(refs) == 1:
-                    raise
-                failed.append(FailedItem(ref, error.message, error.hint))
+
+        def delete(ref: str) -> MemoryOutcome:
+            if permanent:
+                return _deleted(memories, ref, sources, keys)
+            return _removed(memories, memories.find(runtime.inside(ref), sources))
+
+        done, failed = _each(refs, delete)
         if permanent and done:
             seconds = memories.purge(keys)
             done = [replace(outcome, details={"purge_seconds": round(seconds, 3)}) for outcome in done]
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def _each(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[list[MemoryOutcome], list[FailedItem]]:
+    """What becomes of each of several memories, and those it failed for; of a single one the error is raised."""
+    done, failed = [], []
+    for ref in refs:
+        try:
+            done.append(act(ref))
+        except VaultIndexError as error:
+            if len(refs) == 1:
+                raise
+            failed.append(FailedItem(ref, error.message, error.hint))
+    return done, failed
+
+
+def archive_memories(runtime: Runtime, refs: Sequence[str], *, restore: bool, sources: Sequence[str]) -> MemoryOutcomes:
+    _refuse_none(refs)
+    with writing(runtime, "archive", sources) as memories:
+
+        def archive(ref: str) -> MemoryOutcome:
+            return archived(memories, memories.find(runtime.inside(ref), sources), restore=restore)
+
+        done, failed = _each(refs, archive)
+    return MemoryOutcomes(tuple(done), tuple(failed))
+
+
+def archived(memories: MemoryStore, document: StoredDocument, *, restore: bool = False) -> MemoryOutcome:
+    """Archive one memory, or with `restore` take that back. What is so already is told, and its file not touched."""
+    file = memories.read(document)
+    said = file.front.get("archived")
+    since = first_time(said)
+    there = since is not None and since <= memories.now.timestamp()
+    details: dict[str, Any] = {}
+    if said is None if restore else there:
+        details["already"] = "not archived" if restore else f"archived on {said}"
+    else:
+        memories.replace(file, with_changes(file.text, {"archived": None if restore else f"{memories.now:%Y-%m-%d}"}))
+    return MemoryOutcome(document.uid, document.path, document.title, "restored" if restore else "archived", details)
+
+
+def keep_house(runtime: Runtime) -> dict[str, MemoryOutcomes]:
+    """Do what is to be done with memories now and then, by the settings; what became of them, by what was done."""
+    settings, done = runtime.config.memory, {}
+    if settings.auto_prune:
+        done["pruned"] = prune_memories(runtime, before=None, dry_run=False, sources=())
+    if settings.archive_after:
+        done["archived"] = _archive_unused(runtime)
+    return done
+
+
+def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
+    """Archive what nobody created, changed or opened for `memory.archive_after`; nothing that is in the inbox, is over,
+    or has a day of its own to be archived on."""
+    now = datetime.now().astimezone()
+    begins = read_start(f"{runtime.config.memory.archive_after} ago", now)
+    if begins is None:  # the setting was looked at when it was read
+        return MemoryOutcomes(())
+    before, over = begins.timestamp(), Filters(states=("expired", "superseded", "unreviewed"), now=now.timestamp())
+    done: list[MemoryOutcome] = []
+    failed: list[FailedItem] = []
+    with writing(runtime, "archive", (), now) as memories:
+        usage = memories.connections.state.usage()
+        for document in memories.listed(Filters(before=before, without=(over,)), "created"):
+            opened = usage.get(document.uid, (0, 0.0))[1]
+            if len(done) >= _AT_ONCE:
+                break  # somebody may wait to store a memory; the rest follows
+            if document.archived is None and max(document.updated, document.mtime_ns / 1e9, opened) < before:
+                try:
+                    done.append(archived(memories, document))
+                except VaultIndexError as error:
+                    failed.append(FailedItem(document.path, error.message, error.hint))
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 

@@ -30,7 +30,8 @@ def near_memories(
     reader: IndexReader, document: StoredDocument, *, ignoring: Collection[int] = ()
 ) -> tuple[NearMemory, ...]:
     """The memories that still count and say nearly what `document` says, the nearest first."""
-    others = Others(document.id, Filters(kinds=("memory",)), time.time())
+    counting = Filters(kinds=("memory",), without=(Filters(states=("archived",)),))
+    others = Others(document.id, counting, time.time())
     with reader.snapshot():
         chunks = chunks_of(reader, document.id, fields=False)
         words = _words(reader, document, chunks)

@@ -10,7 +10,7 @@ from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import memory_identity
+from vault_index.markdown.memory import memory_identity, unreviewed_in
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles
@@ -147,16 +147,22 @@ class MemoryStore:
         wanted = filters._replace(kinds=("memory",))
         return documents_page(self.connections.reader, wanted, Order(column, descending=False), -1, 0)[0]
 
-    def duplicate(self, new: MemoryFile, ignoring: Iterable[str] = ()) -> MemoryFile | None:
-        """The memory that says the same, and has neither expired nor been replaced; judged by its file."""
-        key = identity_of(new)
+    def duplicate(
+        self, new: MemoryFile, ignoring: Iterable[str] = (), *, folder: str | None = None
+    ) -> MemoryFile | None:
+        """The memory that says the same, and is not over; judged by its file. One in the inbox counts for what would be
+        put there alone: else what somebody stored would wait for review with it."""
+        key, where = identity_of(new), self.runtime.config.memory.dir
+        place = self.files(self.home).resolve(new.path) if new.path else f"{where}/{folder}/"
+        most = unreviewed_in(place, where)
         paths = [document.path for document in memories_by_identity(self.connections.reader, key, self.home)]
         for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *paths)):
             try:
                 file = self.files(self.home).read(path)
             except VaultIndexError:
                 continue  # deleted, or it cannot be read: nothing can be merged into it
-            if path not in ignoring and not is_over(file.front, self.now.timestamp()) and identity_of(file) == key:
+            counts = path not in ignoring and unreviewed_in(path, where) <= most
+            if counts and not is_over(file.front, self.now.timestamp()) and identity_of(file) == key:
                 return file
         return None
 
@@ -175,7 +181,7 @@ class MemoryStore:
         but where the message says otherwise.
         """
         old = [self.read(document) for document in replaced]
-        duplicate = self.duplicate(new, [file.path for file in old])
+        duplicate = self.duplicate(new, [file.path for file in old], folder=folder)
         if duplicate is not None:
             return self._merge(duplicate, new, old)
         if known := self.known(new.uid):

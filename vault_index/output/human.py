@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 
 from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
-from vault_index.output.short import Spans, counted, duration, lines, more_of, passage, place, with_short_ids
+from vault_index.output.short import Spans, counted, duration, lines, more_of, passage, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
     Record,
@@ -96,6 +96,7 @@ def _hit(hit: Record, width: int) -> Blocks:
         line(
             (where, "cyan", hit["link"]),
             (f" · {hit['id']}", "dim"),
+            (f" · {state(hit)}" if state(hit) else "", "yellow"),
             (f" · {tags}" if tags else "", "magenta"),
             indent=6,
         ),
@@ -143,7 +144,7 @@ def _list(result: Record, width: int) -> Blocks:
             line(("No more documents." if result["total"] else "No documents.", "bold")),
             line(("Drop a filter, or bring the index up to date: vault-index sync", "dim")),
         ]
-    names = f"id created type? title {_path(width)}{' tags' if width >= _WIDE else ''}"
+    names = f"id created type? state? title {_path(width)}{' tags' if width >= _WIDE else ''}"
     if all(record["kind"] == "session" for record in records):
         # Their paths are ids, and say nothing that the project and the title do not.
         names = "id updated_at project linked_title turns tokens"
@@ -165,7 +166,7 @@ def _related(result: Record, width: int) -> Blocks:
         *_remarks(result),
         line("Related to ", (anchor["title"], "bold"), (f" · {anchor['path']}", "dim")),
         GAP,
-        Table(columns(f"id relation cosine title {_path(width)}"), records),
+        Table(columns(f"id relation cosine state? title {_path(width)}", records), records),
         GAP,
         _count(result, "document"),
     ]
@@ -175,7 +176,7 @@ def _timeline(result: Record, width: int) -> Blocks:
     records = around(result)
     alone = "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
     return [
-        Table(columns(f"mark created_at id type_or_session? plain_title {_path(width)}", records), records),
+        Table(columns(f"mark created_at id type_or_session? state? plain_title {_path(width)}", records), records),
         *shown_if(len(records) == 1, GAP, line((alone, "dim"))),
     ]
 
@@ -297,7 +298,7 @@ def _diff(result: Record, width: int) -> Blocks:
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
     "timeline": _timeline, "add": _stored, "update": _stored, "import": _import, "export": _export,
-    "delete": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff, "revert": _stored,
+    "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff, "revert": _stored,
     "prune": partial(_outcomes, nothing="Nothing has expired."),
     "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),
 }  # fmt: skip

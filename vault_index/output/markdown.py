@@ -6,7 +6,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from vault_index.output.short import lines, more_of, one_line, place, with_short_ids
+from vault_index.output.short import lines, more_of, one_line, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
     WRITTEN,
@@ -48,7 +48,8 @@ def _search(result: Record) -> str:
 def _hit(hit: Record) -> str:
     title = " › ".join(dict.fromkeys([hit["title"], *hit["headings"]]))
     tags = "".join(f" #{tag}" for tag in hit["tags"])
-    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{tags}"
+    marked = f" · {state(hit)}" if state(hit) else ""
+    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{marked}{tags}"
     quoted = "\n".join(f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines())
     return "\n\n".join(filter(None, [head, quoted, *_bullets(explanation_lines(hit.get("explain")))]))
 
@@ -100,13 +101,13 @@ def _failed(result: Record) -> list[str]:
 def _list(result: Record) -> str:
     records = documents(result["results"])
     sessions = any(record["kind"] == "session" for record in records)
-    names = f"id title path type_or_kind tags created{' updated turns' if sessions else ''}"
-    return f"{_table(columns(names), records, 'No documents.')}\n\n{len(records)} of {result['total']}"
+    names = f"id title path type_or_kind state? tags created{' updated turns' if sessions else ''}"
+    return f"{_table(columns(names, records), records, 'No documents.')}\n\n{len(records)} of {result['total']}"
 
 
 def _related(result: Record) -> str:
     anchor, records = result["anchor"], documents(result["results"])
-    table = _table(columns("id relations cosine title path"), records, "No documents.")
+    table = _table(columns("id relations cosine state? title path", records), records, "No documents.")
     head = f"Related to **{_text(anchor['title'])}** {_code(anchor['path'])}:"
     return "\n\n".join([*_remarks(result), head, table, f"{len(records)} of {result['total']}"])
 
@@ -200,6 +201,6 @@ def _comment(text: str) -> str:
 _WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
-    "timeline": _timeline, "tags": _tags, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-    "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
+    "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
+    "capture": _outcomes, "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
 }  # fmt: skip

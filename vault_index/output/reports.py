@@ -70,7 +70,10 @@ def _status(status: Record, width: int) -> Blocks:
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
     sources = _sources(status["sources"], known=known) if status["sources"] else none
     head = line(("vault-index ", "bold"), (status["version"], "bold"))
-    return [head, GAP, Pairs(pairs), GAP, sources, *_problems(status)]
+    waiting = index.get("waiting", 0)
+    told = f"{counted(waiting, 'memory waits', 'memories wait')} for review: vault-index review"
+    review = shown_if(waiting, GAP, line((told, "yellow")))
+    return [head, GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:

@@ -78,13 +78,18 @@ def cost(text: str) -> float:
     return sum(0.25 if character < "\x80" else 0.5 if character < "\u2000" else 1.0 for character in text)
 
 
+def state(record: Mapping[str, Any]) -> str:
+    """What a memory is that is not as the others are: archived, or not reviewed yet."""
+    return "archived" if record.get("archived") else "unreviewed" if record.get("unreviewed") else ""
+
+
 def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What `get --full` adds to a text that says neither itself nor by its place, as names and texts."""
     known = text.get("metadata") or {}
     given = known.get("frontmatter") or {}
     shown = text["content"].startswith("---") and text["lines"][0] == 1  # with the frontmatter as it is written
     told = {"id", "path", "title", "lines", "tokens", "frontmatter", *(given if shown else ())}
-    rows = {**({} if shown else given), **known}
+    rows = {"state": state(text), **({} if shown else given), **known, "unreviewed": ""}
     said = one_line(text["content"])
     return [
         (key, value) for key, value in metadata(rows) if key not in told and not (key == "digest" and value in said)

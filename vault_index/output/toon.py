@@ -56,6 +56,7 @@ def _search(result: Record) -> Shape:
                 "score": round(hit["score"], 2),
                 "source": hit["source"] if several else "",
                 "type": hit["type_or_session"],
+                "state": hit["state"],
                 "project": hit["project"],
                 "path": path,
                 "lines": lines(hit),
@@ -75,7 +76,7 @@ def _search(result: Record) -> Shape:
         "weak": f"{weak} (--all)" if weak else "",
         "reading": reading_lines(result.get("reading")),
     }
-    head, table = _head(rows, "type project created")
+    head, table = _head(rows, "type state project created")
     return {**_filled(beside), **head, "results": table}
 
 
@@ -130,20 +131,22 @@ def _passage(hit: Record) -> str:
 
 def _list(result: Record) -> Shape:
     records = [{**one, "updated": one["updated"] if one["kind"] == "session" else ""} for one in result["results"]]
-    names = "id source kind path title type tags project created updated turns expires valid_until tokens"
-    head, table = _head(_rows(names, records), "source kind type tags project created expires valid_until")
+    names = "id source kind path title type state tags project created updated turns expires valid_until tokens"
+    head, table = _head(_rows(names, records), "source kind type state tags project created expires valid_until")
     return {"total": result["total"], **head, "results": table}
 
 
 def _related(result: Record) -> Shape:
-    head, table = _head(_rows(f"id source kind relations cosine {_GIST}", result["results"]), "source kind type")
+    head, table = _head(
+        _rows(f"id source kind relations cosine state {_GIST}", result["results"]), "source kind type state"
+    )
     known = {"anchor": result["anchor"]["path"], "total": result["total"]}
     return {**_filled({"degraded": result["degraded"]}), **known, **head, "results": table}
 
 
 def _timeline(result: Record) -> Shape:
     here, records = len(result["before"]), [*result["before"], result["anchor"], *result["after"]]
-    rows = _table(_rows(f"id source kind created_at {_GIST}", records))
+    rows = _table(_rows(f"id source kind created_at state {_GIST}", records))
     return {"before": rows[:here], "anchor": _filled(rows[here]), "after": rows[here + 1 :]}
 
 
@@ -282,6 +285,6 @@ _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
-    "add": _stored, "update": _stored, "delete": _outcomes, "prune": _outcomes, "capture": _outcomes,
-    "undo": _outcomes, "revert": _stored, "import": _import, "recall": _recall,
+    "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
+    "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import, "recall": _recall,
 }  # fmt: skip

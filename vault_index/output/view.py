@@ -6,7 +6,7 @@ from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
-from vault_index.output.short import moment, one_line, when, with_short_ids
+from vault_index.output.short import moment, one_line, state, when, with_short_ids
 
 Record = Mapping[str, Any]
 
@@ -55,6 +55,7 @@ COLUMNS: Mapping[str, Column] = {
     "cosine": Column("cosine", "score", "cosine#", "dim"),
     "turns": Column("turns", "count", "turns#"),
     "tokens": Column("tokens", "count", "tokens#", "dim"),
+    "state": Column("state", head="state", style="yellow"),
     "expires": Column("expires"),
     "valid_until": Column("valid_until"),
     "digest": Column("digest", "digest"),
@@ -100,6 +101,7 @@ def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
     return [
         {
             **record,
+            "state": state(record),
             "type_or_kind": record["type"] or record["kind"],
             "type_or_session": record["type"] or (record["kind"] if record["kind"] == "session" else ""),
         }

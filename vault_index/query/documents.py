@@ -1,5 +1,6 @@
 """Documents as they are answered: their records, and lists of them page by page."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
@@ -50,6 +51,7 @@ def to_record(
         accesses=accesses.get(document.uid, 0),
         turns=turns if isinstance(turns, int) else None,
         link=link,
+        **document.states(time.time()),
     )
 
 

@@ -127,6 +127,7 @@ def to_hit(
     accesses: int,
     explain: Explanation | None,
     matcher: TermMatcher,
+    now: float,
 ) -> Hit:
     """`better` are the lines of the file that better hits point at: two hits do not show the same. `also` are the
     documents with the same text."""
@@ -171,6 +172,7 @@ def to_hit(
             "focus": (_answer(chunk.text, place, shown),),
         },
         explain=explain,
+        **document.states(now),
     )
 
 

@@ -48,6 +48,8 @@ class Groups:
     found: Sequence[Candidate] = ()
     sessions: Sequence[Candidate] = ()
     rest: Sequence[Candidate] = ()
+    unreviewed: Sequence[Candidate] = ()
+    """What nobody has looked at yet takes what the others leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +59,24 @@ class Quoted:
     source: RecalledSource
 
 
-def pack(groups: Groups, budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
-    """The block and what is quoted in it; empty where nothing fits. What is chosen does not depend on the token."""
-    page = _Page(budget - tokens.count(as_recalled((), "")) - 2 * len(token), max(budget // _SHARE, _LEAST_SHARE))
+def pack(groups: Groups, budget: int, token: str, last: str = "") -> tuple[str, tuple[RecalledSource, ...]]:
+    """The block and what is quoted in it, with a `last` line; empty where nothing fits. What is chosen does not depend
+    on the token."""
+    empty = tokens.count(as_recalled((), "", last))
+    page = _Page(budget - empty - 2 * len(token), max(budget // _SHARE, _LEAST_SHARE))
     others = [*groups.found, *groups.sessions, *groups.rest]
     left = page.fill(groups.lasting, keep=page.room // 2 if others else 0)
-    page.fill([*others, *left])
-    return _joined(page.quoted, budget, token)
+    page.fill([*others, *left, *groups.unreviewed])
+    return _joined(page.quoted, budget, token, last)
 
 
-def _joined(quoted: Sequence[Quoted], budget: int, token: str) -> tuple[str, tuple[RecalledSource, ...]]:
+def _joined(quoted: Sequence[Quoted], budget: int, token: str, last: str) -> tuple[str, tuple[RecalledSource, ...]]:
     """The whole has a few tokens more or less than the sum of its parts: where it is over the budget, quotations are
     dropped from the end."""
-    while quoted:
-        text = as_recalled([one.text for one in quoted], token)
+    for count in range(len(quoted), -1 if last else 0, -1):
+        text = as_recalled([one.text for one in quoted[:count]], token, last)
         if tokens.count(text) <= budget:
-            return text, tuple(one.source for one in quoted)
-        quoted = quoted[:-1]
+            return text, tuple(one.source for one in quoted[:count])
     return "", ()
 
 

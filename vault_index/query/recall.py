@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.fields import FIELDS
+from vault_index.markdown.recalled import waiting_told
 from vault_index.models import Askers, Filters
 from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
@@ -18,7 +19,16 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results.texts import Cause, Recall, RecalledSource
-from vault_index.store.documents import Project, chunks_of, documents_by_key, memories_of, memories_of_all, sessions_of
+from vault_index.store.documents import (
+    Project,
+    chunks_of,
+    count_unreviewed,
+    documents_by_key,
+    memories_of,
+    memories_of_all,
+    sessions_of,
+    unreviewed_elsewhere,
+)
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time
@@ -56,7 +66,7 @@ class RecallOptions:
 
 def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
     """One block of quotations within the budget."""
-    wanted = _search_options(options)
+    wanted = _search_options(options, unreviewed_elsewhere(reader, options.project))
     query = _understand(searcher, options.query, wanted) if options.query.strip() else None
     asked = Asked(query, reader.stems) if query else None
     found, confidence, degraded = _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
@@ -67,10 +77,12 @@ def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: Re
             return session.id not in untold and not (asked and asked.is_asked_by(session.title))
 
         groups = _groups(reader, disk, options, found, is_told)
-    text, sources = pack(groups, options.budget, options.token)
+        waiting = count_unreviewed(reader, options.now, options.sources)
+    begins = options.project is not None or not query  # a session that begins is told what is left to do
+    text, sources = pack(groups, options.budget, options.token, waiting_told(waiting) if begins else "")
     if not query:
         confidence = "high" if sources else "none"
-    return Recall(text, tokens.count(text), confidence, sources, degraded)
+    return Recall(text, tokens.count(text), confidence, sources, degraded, waiting)
 
 
 # --- what answers the query ------------------------------------------------------------------------------------
@@ -98,10 +110,10 @@ def _hits(
     return _joined(quoted), confidence, answer.degraded
 
 
-def _search_options(options: RecallOptions) -> SearchOptions:
+def _search_options(options: RecallOptions, left_out: Sequence[int]) -> SearchOptions:
     return SearchOptions(
         limit=_HITS, per_document=2, filters=_filters(options), askers=options.askers, asking=options.asking,
-        folders=options.folders, message=True,
+        folders=options.folders, left_out=tuple(left_out), message=True,
     )  # fmt: skip
 
 
@@ -160,19 +172,28 @@ def _groups(
     is_told: Callable[[StoredDocument], bool],
 ) -> Groups:
     project, limit = options.project, options.budget // _SHORT
+    captured = [one for one in found if one.source.unreviewed]
+    found = [one for one in found if not one.source.unreviewed]
     if project is None and options.query.strip():
-        return Groups(found=found)
-    own = memories_of(reader, project, options.sources, options.now, limit) if project else []
-    for_all = memories_of_all(reader, options.sources, options.now, limit)
+        return Groups(found=found, unreviewed=captured)
+    of = (options.sources, options.now, limit)
+    own = memories_of(reader, project, *of) if project else []
+    for_all = memories_of_all(reader, *of)
+    if project:
+        inbox = [id_ for id_, _ in memories_of(reader, project, *of, unreviewed=True)]
+    else:
+        inbox = memories_of_all(reader, *of, unreviewed=True)
     hits = {one.source.id: one for one in reversed(found)}
     lasting = _memories(reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now)
     others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
-    quoted = {one.source.id for one in lasting}
+    quoted = {one.source.id for one in (*lasting, *captured)}
+    more = _memories(reader, disk, inbox, {}, options.now)
     return Groups(
         lasting=lasting,
         found=[one for one in found if one.source.id not in quoted],
         sessions=_sessions(reader, options, found, is_told) if project else (),
         rest=[one for one in others if one not in found],
+        unreviewed=[*captured, *(one for one in more if one.source.id not in quoted)],
     )
 
 
@@ -243,6 +264,7 @@ def _candidate(
         created[:10],
         "low confidence" if of.confidence == "low" else "",
         "outdated" if of.valid_until is not None and of.valid_until <= now else "",
+        "unreviewed" if of.unreviewed else "",
     )
     source = RecalledSource(
         id=of.uid,
@@ -257,6 +279,7 @@ def _candidate(
         project=of.project,
         why=why,
         whole=whole,
+        unreviewed=of.unreviewed > 0,
     )
     said = bool(lines) and _begins_with(lines[0], of.title)
     return Candidate(source, about, "" if said else of.title, "\n".join(lines))

@@ -63,8 +63,8 @@ class SearchOptions:
     """Whether words that no text holds are corrected."""
     threshold: float = 0.7
     """The least share of letters that agree in a correction, from 0.5 to 1."""
-    include_expired: bool = False
-    include_superseded: bool = False
+    shown: tuple[str, ...] = ()
+    """States of memories that are hidden otherwise."""
     as_of: float | None = None
     """Search as of this day (its beginning, in seconds since the epoch); None is now."""
     explain: bool = False
@@ -76,6 +76,8 @@ class SearchOptions:
     """The ids of the sessions that ask: nothing of them is quoted. `CURRENT` is one that its client does not name: any
     that was written to in the last minutes in `folders`."""
     folders: tuple[str, ...] = ()
+    left_out: tuple[int, ...] = ()
+    """Documents that are not to be found, by the keys of their rows."""
     message: bool = False
     """Whether the query is what an agent was told: a turn that says the same is no news."""
 
@@ -221,13 +223,9 @@ class Searcher:
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""
         states = query.parsed.filters.states
-        hidden = self._reader.hidden_chunks(
-            query.now,
-            expired=not options.include_expired and "expired" not in states,
-            superseded=not options.include_superseded and "superseded" not in states,
-        )
-        if options.asking:
-            hidden |= chunks_in(self._reader, self.asking(options))
+        hidden = self._reader.hidden_chunks(query.now, shown=(*options.shown, *states))
+        if options.asking or options.left_out:
+            hidden |= chunks_in(self._reader, self.asking(options).union(options.left_out))
         disk = DiskState(self._sources)
         wanted = options.offset + options.limit
         # A long document, files that are gone, or equal texts may take the places: then retrieval goes deeper.
@@ -362,6 +360,7 @@ class Searcher:
                 accesses=accesses.get(record.document.uid, 0),
                 explain=explanation(one.hit, terms, evidence) if explain else None,
                 matcher=matcher,
+                now=answer.query.now,
             )
             lines.update(range(hit.focus[0], hit.focus[1] + 1))
             hits.append(hit)

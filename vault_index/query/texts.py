@@ -118,6 +118,7 @@ def read_place(
         tokens=size,
         content="\n".join(shown) + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
         next=rest,
+        **document.states(time.time()),
     )
 
 
@@ -129,7 +130,7 @@ def full_metadata(connections: Connections, document: StoredDocument, source: So
     [record] = Records(reader, connections.state, {document.source: source.link}).of([document])
     session = document.frontmatter.get("session") if document.kind == "session" else None
     return {
-        **asdict(record),
+        **{key: value for key, value in asdict(record).items() if value or key not in ("archived", "unreviewed")},
         **({"resume": f"opencode -s {session}"} if session else {}),
         "aliases": aliases_of(reader, document.id),
         "links": [link._asdict() for link in links_of(reader, document.id)],

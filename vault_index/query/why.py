@@ -15,7 +15,7 @@ from vault_index.results.base import Problem as Reason
 from vault_index.results.search import Why
 from vault_index.sources.vault import VaultSource
 from vault_index.store.documents import allows, chunks_of
-from vault_index.store.reader import IndexReader
+from vault_index.store.reader import HIDDEN, IndexReader
 from vault_index.store.spaces import cosines
 from vault_index.times import iso_time
 
@@ -166,17 +166,18 @@ class _Examination:
                 yield Reason("filtered", f"{written} does not hold for it.", "leave that filter out")
 
     def _hidden(self, chunks: Sequence[int]) -> Iterator[Reason]:
-        """Memories that are expired or superseded are hidden unless they are asked for."""
+        """Memories that are over, and those that wait for review, are hidden unless they are asked for."""
         document, query = self.place.document, self.answer.query
-        day = "" if document.expires is None else f" on {iso_time(document.expires)[:10]}"
-        by = document.frontmatter.get("superseded_by")
-        for state, shown, message in (
-            ("expired", self.options.include_expired, f"It expired{day}."),
-            ("superseded", self.options.include_superseded, f"It was superseded{f' by {by}' if by else ''}."),
+        by, asked = document.frontmatter.get("superseded_by") or "", {*self.options.shown, *query.parsed.filters.states}
+        for state, message, hint in (
+            ("expired", f"It expired{_on(document.expires)}.", "add --include-expired, or is:expired"),
+            ("superseded", f"It was superseded{by and f' by {by}'}.", "add --include-superseded, or is:superseded"),
+            ("archived", f"It was archived{_on(document.archived)}.", "add is:archived"),
+            ("unreviewed", "It waits for review.", "accept it: vault-index review; or add is:unreviewed"),
         ):
-            hidden = self.reader.hidden_chunks(query.now, expired=state == "expired", superseded=state == "superseded")
-            if not shown and state not in query.parsed.filters.states and not hidden.isdisjoint(chunks):
-                yield Reason(state, message, f"add --include-{state}, or is:{state}")
+            hidden = () if state in asked else self.reader.hidden_chunks(query.now, shown=HIDDEN.keys() - {state})
+            if not set(chunks).isdisjoint(hidden):
+                yield Reason(state, message, hint)
 
     def _matching(self, expression: str, chunks: Sequence[int]) -> set[int]:
         return {chunk_id for chunk_id, _ in self.reader.bm25(expression, chunks)}
@@ -262,3 +263,7 @@ def _left_out(source: VaultSource, path: str) -> Reason | None:
         f" files, or include and exclude of the source {source.config.name}).",
         "change the rule, then run `vault-index sync`",
     )
+
+
+def _on(moment: float | None) -> str:
+    return "" if moment is None else f" on {iso_time(moment)[:10]}"

@@ -1,6 +1,6 @@
 """What several answers are made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vault_index.models import Kind
 
@@ -40,6 +40,10 @@ class DocumentName:
     source: str
     path: str
     title: str
+    archived: str | None = field(default=None, kw_only=True, metadata={WHEN_ASKED: True})
+    """Since when a memory is left out of what is found."""
+    unreviewed: bool = field(default=False, kw_only=True, metadata={WHEN_ASKED: True})
+    """Whether a memory was captured, and nobody has looked at it yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""What became of memories: the answers of `add`, `update`, `delete`, `prune`, `capture`, `import` and `export`."""
+"""What became of memories: the answers of `add`, `update`, `delete`, `prune`, `archive`, `capture`, `import` and
+`export`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +8,17 @@ from typing import Any, Literal
 from vault_index.results.base import WHEN_ASKED, FailedItem as FailedItem
 
 Outcome = Literal[
-    "created", "duplicate", "known", "kept", "trashed", "deleted", "undone", "would be created", "would be trashed"
+    "created",
+    "duplicate",
+    "known",
+    "kept",
+    "trashed",
+    "deleted",
+    "archived",
+    "restored",
+    "undone",
+    "would be created",
+    "would be trashed",
 ]
 
 
@@ -52,7 +63,7 @@ class MemoryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOutcomes:
-    """The answer of `delete`, `prune`, `capture` and `import`."""
+    """The answer of `delete`, `prune`, `archive`, `capture` and `import`."""
 
     results: tuple[MemoryOutcome, ...]
     failed: tuple[FailedItem, ...] = ()

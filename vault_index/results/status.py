@@ -99,6 +99,8 @@ class IndexStatus:
     vectors: int | None
     pending: int | None
     bytes: int
+    waiting: int = field(default=0, metadata={WHEN_ASKED: True})
+    """Memories in the inbox, which nobody has reviewed yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,3 +53,5 @@ class Recall:
     """Of what answers the query; without one, `high` if there is anything."""
     sources: tuple[RecalledSource, ...]
     degraded: tuple[str, ...] = ()
+    waiting: int = 0
+    """How many memories wait for review."""

@@ -25,7 +25,8 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
     with db.snapshot():
         documents = db.execute(
             "SELECT id, path, name, title FROM document WHERE id IN (SELECT document_id FROM chunk)"
-            f" AND superseded_by IS NULL AND (expires IS NULL OR expires > ?){among} ORDER BY source, path",
+            f" AND unreviewed < 2 AND superseded_by IS NULL AND (expires IS NULL OR expires > ?1)"
+            f" AND (archived IS NULL OR archived > ?1){among} ORDER BY source, path",
             (now, *values),
         )
         aliases = _gathered(db.execute("SELECT document_id, alias FROM alias ORDER BY rowid"))

@@ -16,6 +16,7 @@ _HOLDS = (
     "document.kind = 'memory' AND document.superseded_by IS NULL"
     " AND (document.expires IS NULL OR document.expires > ?)"
     " AND (document.valid_until IS NULL OR document.valid_until > ?)"
+    " AND (document.archived IS NULL OR document.archived > ?)"
 )
 _SUREST_FIRST = (
     "CASE lower(document.confidence) WHEN 'high' THEN 0 WHEN 'low' THEN 2 ELSE 1 END,"
@@ -210,32 +211,54 @@ def links_of(db: Database, document_id: int) -> list[Link]:
 
 
 def memories_of(
-    db: Database, project: Project, sources: Sequence[str], now: float, limit: int
+    db: Database, project: Project, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
 ) -> list[tuple[int, bool]]:
-    """Memories of a project, each with whether it is a lasting one; these first, then the surest, then the newest."""
+    """Memories of a project, each with whether it is a lasting one; these first, then the surest, then the newest.
+    Those of the inbox are asked for apart."""
     lasting, lasting_values = _lasting()
     about, tags = tagged(project.tags)
     where, values = _within(sources)
     rows = db.execute(
-        f"SELECT document.id, {lasting} AS lasting FROM document WHERE {_HOLDS}"
+        f"SELECT document.id, {lasting} AS lasting FROM document WHERE {_holds(unreviewed)}"
         f" AND (document.project COLLATE NOCASE IN ({marks(project.names)}) OR {about}){where}"
         f" ORDER BY lasting DESC, {_SUREST_FIRST} LIMIT ?",
-        (*lasting_values, now, now, *project.names, *tags, *values, limit),
+        (*lasting_values, now, now, now, *project.names, *tags, *values, limit),
     )
     return [(document_id, bool(lasts)) for document_id, lasts in rows]
 
 
-def memories_of_all(db: Database, sources: Sequence[str], now: float, limit: int) -> list[int]:
+def memories_of_all(
+    db: Database, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
+) -> list[int]:
     """Lasting memories that name no project: they are for every one. The surest first, then the newest."""
     lasting, lasting_values = _lasting()
     about, tags = tagged(("project",))
     where, values = _within(sources)
     rows = db.execute(
-        f"SELECT document.id FROM document WHERE {_HOLDS} AND document.project IS NULL AND NOT {about}"
+        f"SELECT document.id FROM document WHERE {_holds(unreviewed)} AND document.project IS NULL AND NOT {about}"
         f" AND {lasting}{where} ORDER BY {_SUREST_FIRST} LIMIT ?",
-        (now, now, *tags, *lasting_values, *values, limit),
+        (now, now, now, *tags, *lasting_values, *values, limit),
     )
     return [document_id for (document_id,) in rows]
+
+
+def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
+    """Memories of the inbox that are not of this project or, without one, are of any."""
+    own, tags = tagged(project.tags if project else ("project",))
+    named = f"project COLLATE NOCASE IN ({marks(project.names)})" if project else "project IS NOT NULL"
+    rows = db.execute(
+        f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false) OR {own}) IS ?",
+        (*(project.names if project else ()), *tags, project is None),
+    )
+    return [document_id for (document_id,) in rows]
+
+
+def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> int:
+    """How many memories wait for somebody to review them: all of the inbox that are not over."""
+    where, values = _within(sources)
+    over = "expires <= ?1 OR archived <= ?1 OR superseded_by IS NOT NULL"
+    sql = f"SELECT count(*) FROM document WHERE unreviewed > 0 AND ({over}) IS NOT TRUE{where}"
+    return int(db.value(sql, (now, *values)))
 
 
 def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
@@ -289,6 +312,11 @@ def _held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
     held_in = "json_extract(document.frontmatter, '$.directory')"
     inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(folders))
     return inside, [item for folder in folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
+
+
+def _holds(unreviewed: bool) -> str:
+    """What a memory is that counts, in the inbox or elsewhere; there is an index of what is `unreviewed > 0`."""
+    return f"{_HOLDS} AND document.unreviewed {'> 0 AND document.unreviewed = 1' if unreviewed else '= 0'}"
 
 
 def _lasting() -> tuple[str, tuple[object, ...]]:

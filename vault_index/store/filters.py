@@ -16,6 +16,8 @@ _STATES: dict[State, str] = {
     "expired": f"document.expires <= {_NOW}",
     "outdated": f"document.valid_until <= {_NOW}",
     "superseded": "document.superseded_by IS NOT NULL",
+    "archived": f"document.archived <= {_NOW}",
+    "unreviewed": "document.unreviewed > 0",
 }
 # A frontmatter value, or any element of a list; `[[Jane Doe]]` equals Jane Doe.
 _HAS_VALUE = """

@@ -17,7 +17,7 @@ _BATCH = 2000
 _ROWS = {
     "document": "SELECT source, path, name, uid, kind, title, made_with, line_count, tokens, type, digest, project,"
     " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity, title_given,"
-    " name_given"
+    " name_given, archived, unreviewed"
     " FROM {db}.document",
     "chunk": "SELECT source, path, ordinal, start_line, end_line, headings, context, text, c.tokens, embed_key,"
     " terms_hash"

@@ -27,6 +27,15 @@ if TYPE_CHECKING:  # spares the questions that correct no word its import
 
 # Weights of title, aliases, headings, tags, fields, path, body.
 _BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
+HIDDEN = {
+    "expired": "SELECT id FROM document WHERE expires <= ?1",
+    "superseded": "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"  # by one of that time
+    " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by) AND new.created > ?1)",
+    "archived": "SELECT id FROM document WHERE archived <= ?1",
+    "unreviewed": "SELECT id FROM document WHERE unreviewed > 0 AND unreviewed = 2",
+}
+"""The memories that are not found unless their state is asked for. Few are: each has a small index of its own, and
+joined by OR the look-ups would be a scan of all documents, at every search."""
 _MOST_STEMS = 50_000
 _MOST_IDLE = 8
 """Idle connections that are kept: each holds open files, pages and the words it has seen."""
@@ -158,21 +167,14 @@ class IndexReader(Database):
             )
         )
 
-    def hidden_chunks(self, now: float, *, expired: bool = True, superseded: bool = True) -> set[int]:
-        """Chunks of memories that are over: expired at `now`, or superseded by one that was there by then."""
-        # Two look-ups in two small indexes: joined by OR they would be a scan of all documents, at every search.
-        over = []
-        if expired:
-            over.append("SELECT id FROM document WHERE expires <= ?1")
-        if superseded:
-            over.append(
-                "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"
-                " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by) AND new.created > ?1)"
-            )
-        if not over:
+    def hidden_chunks(self, now: float, *, shown: Collection[str] = ()) -> set[int]:
+        """Chunks of memories that are in one of the states in which they are hidden, other than those that are asked
+        for: they are over at `now`, or wait for somebody to accept them."""
+        hidden = [sql for state, sql in HIDDEN.items() if state not in shown]
+        if not hidden:
             return set()
-        rows = self.execute(f"SELECT id FROM chunk WHERE document_id IN ({' UNION ALL '.join(over)})", (now,))
-        return {chunk_id for (chunk_id,) in rows}
+        sql = f"SELECT id FROM chunk WHERE ?1 NOT NULL AND document_id IN ({' UNION ALL '.join(hidden)})"
+        return {chunk_id for (chunk_id,) in self.execute(sql, (now,))}
 
     def backlink_counts(self, document_ids: Collection[int]) -> dict[int, int]:
         """The number of other documents that link to each by its name."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from vault_index.models import FileStamp, Kind, VectorSpace
+from vault_index.times import iso_time_or_none
 
 
 def column_names(row_type: type, *left_out: str) -> list[str]:
@@ -36,6 +37,9 @@ class DocumentColumns:
     expires: float | None
     valid_until: float | None
     confidence: str | None
+    archived: float | None
+    unreviewed: int
+    """1 for a memory in the inbox, 2 for one that waits there and is not found; else 0."""
     size: int
     mtime_ns: int
     ctime_ns: int
@@ -53,6 +57,12 @@ class StoredDocument(DocumentColumns):
     id: int
     tokens: int
     frontmatter_json: str
+
+    def states(self, now: float) -> dict[str, Any]:
+        """What a record says of it beside its fields, where it is so: that nobody reviewed it, since when it is
+        archived."""
+        over = self.archived is not None and self.archived <= now
+        return {"unreviewed": self.unreviewed > 0, "archived": iso_time_or_none(self.archived if over else None)}
 
     @property
     def frontmatter(self) -> Mapping[str, Any]:

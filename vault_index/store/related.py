@@ -16,7 +16,8 @@ _NEAREST_CHUNKS = 200
 
 class Others(NamedTuple):
     """The documents an answer about one document may name: those that the filters let through, without the document
-    itself, and without memories that are over unless the filters ask for them."""
+    itself, and without memories that are over or wait unless the filters ask for them. Archived ones are among them:
+    links to them hold."""
 
     than: int
     """The id of the document the answer is about."""
@@ -117,6 +118,8 @@ def _condition(others: Others, document_ids: Collection[int] | None = None) -> t
     if not {"expired", "superseded"}.intersection(others.filters.states):
         conditions.append("document.superseded_by IS NULL AND (document.expires IS NULL OR document.expires > ?)")
         values.append(others.now)
+    if "unreviewed" not in others.filters.states:
+        conditions.append("document.unreviewed < 2")
     if document_ids is not None:
         conditions.append(f"document.id {ANY_OF}")
         values.append(any_of(document_ids))

@@ -1,9 +1,11 @@
 """`capture`: what an agent or its user wants kept is taken out of a text and stored."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 
 from vault_index.errors import VaultIndexError
+from vault_index.markdown.memory import INBOX, WAITING
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.memories.capture.markers import Captured, captures, inferred, tag_words
 from vault_index.memories.create import check_given, new_memory
@@ -29,7 +31,7 @@ def capture_memories(
     sources: Sequence[str],
 ) -> MemoryOutcomes:
     """Store each; one that cannot be stored is reported with its line, and the others are stored. `mode` is as in the
-    setting: `direct`, `inbox` or `off`."""
+    setting: `direct`, `inbox` or `off`. In the inbox, what nobody marked waits: it is found once it is accepted."""
     if mode == "off":
         return MemoryOutcomes(())
     now = datetime.now().astimezone()
@@ -38,7 +40,6 @@ def capture_memories(
         return MemoryOutcomes(())
     asker = asker_of(project)
     origin = {"entered_by": entered_by, "project": next(iter(asker.projects), None)}
-    folder = "inbox" if mode == "inbox" else None
     done, failed = [], []
     with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run) as memories:
         memories.folders = asker.folders
@@ -55,7 +56,8 @@ def capture_memories(
                 new, _ = new_memory(captured.text, fields, now)
                 if session:
                     new = read_text(with_changes(new.text, {"session": session}))
-                done.append(_stored(memories, captured, new, folder, weak))
+                folder = WAITING if captured.guessed else INBOX
+                done.append(_stored(memories, captured, new, folder if mode == "inbox" else None, weak))
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message, error.hint))
     if dry_run:
@@ -75,7 +77,7 @@ def _found(text: str, today: date, more_tags: Sequence[str], *, statements: bool
         from vault_index.memories.capture import statements as plain  # its patterns take a while to compile
 
         for one in plain.statements(text):
-            found.setdefault(_words(one), inferred(one, today=today, tag_words=words))
+            found.setdefault(_words(one), replace(inferred(one, today=today, tag_words=words), guessed=True))
     return tuple(found.values())
 
 

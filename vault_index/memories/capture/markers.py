@@ -94,6 +94,8 @@ class Captured:
     type: str | None = None
     tags: tuple[str, ...] = ()
     expires: str | None = None
+    guessed: bool = False
+    """Whether nobody marked it: it reads as a decision or a preference."""
 
 
 TagWords = Mapping[str, tuple[str, ...]]

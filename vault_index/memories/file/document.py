@@ -9,7 +9,7 @@ from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.memory import document_uid, last_moment
+from vault_index.markdown.memory import document_uid, first_time, last_moment
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse, read_body
 from vault_index.markdown.words import plain_words
@@ -65,9 +65,9 @@ class MemoryFile:
 
 
 def is_over(front: Mapping[str, Any], now: float) -> bool:
-    """Whether a memory with this frontmatter has expired, or another one has replaced it."""
-    expires = last_moment(front.get("expires"))
-    return (expires is not None and expires <= now) or bool(front.get("superseded_by"))
+    """Whether a memory with this frontmatter has expired or was archived, or another one has replaced it."""
+    ends = (last_moment(front.get("expires")), first_time(front.get("archived")))
+    return any(end is not None and end <= now for end in ends) or bool(front.get("superseded_by"))
 
 
 def read_text(text: str, path: str = "") -> MemoryFile:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.memory import WAITING
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
 from vault_index.sources.reading import decode, read_inside, read_regular
@@ -46,9 +47,11 @@ class MemoryFiles:
         self._place(name, shown=path)
         return name
 
-    def free_path(self, type: str, day: str, title: str) -> str:
-        """Where a new memory may lie: `<memory folder>/<type>/<day>-<title as a slug>.md`, or with `-2` and so on."""
-        return self.free(f"{self._dir}/{slug(type) or 'note'}/{day}-{slug(title) or slug(type) or 'memory'}.md")
+    def free_path(self, folder: str, day: str, title: str) -> str:
+        """Where a new memory may lie: `<memory folder>/<folder>/<day>-<title as a slug>.md`, or with `-2` and so on;
+        `folder` is its type, or one of the inbox."""
+        below = folder if folder == WAITING else slug(folder) or "note"
+        return self.free(f"{self._dir}/{below}/{day}-{slug(title) or slug(folder) or 'memory'}.md")
 
     def free(self, path: str) -> str:
         """A path of which nothing has the name: this one, or with `-2` and so on."""

@@ -14,12 +14,12 @@ from vault_index.memories.file.document import ended, read_text
 
 KEYS = (
     "id", "type", "title", "subtitle", "digest", "tags", "project", "created", "updated", "entered_by", "expires",
-    "valid_until", "confidence", "supersedes", "superseded_by", "facts", "concepts", "files_read", "files_modified",
-    "bead_id",
+    "valid_until", "confidence", "supersedes", "superseded_by", "archived", "facts", "concepts", "files_read",
+    "files_modified", "bead_id",
 )  # fmt: skip
 """The keys of a memory, in the order they are written."""
 
-DATES = frozenset({"created", "updated", "expires", "valid_until"})
+DATES = frozenset({"created", "updated", "expires", "valid_until", "archived"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?")
 _NUMBER_TO_OBSIDIAN = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
 # Words that no reader takes for anything but text: they need no quotes, and no dumper, which takes half a millisecond.

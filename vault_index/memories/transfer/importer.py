@@ -127,13 +127,13 @@ class Importer:
         return [memory if memory.own else _with_references(memory, instead, old_ids) for memory in memories]
 
     def _duplicate_of(self, key: bytes, uid: str) -> str | None:
-        """The id of another memory in the vault that says this, and is neither expired nor replaced."""
+        """The id of another memory in the vault that says this, is not over, and not in the inbox."""
         known = memories_by_identity(self.memories.connections.reader, key, self.memories.home)
         return next(
             (
                 one.uid
                 for one in known
-                if one.uid != uid and not is_over(one.frontmatter, self.memories.now.timestamp())
+                if one.uid != uid and not one.unreviewed and not is_over(one.frontmatter, self.memories.now.timestamp())
             ),
             None,
         )

@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vault_index.models import Filters, Vector
 from vault_index.query.language.parse import ParsedQuery, match_expression, term_expression
@@ -17,6 +17,7 @@ from vault_index.store.document_names import names_of
 from vault_index.store.documents import documents_of, first_chunks
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import cosines
+from vault_index.store.ties import Candidates
 from vault_index.store.vocabulary import document_frequencies
 from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 
@@ -28,6 +29,8 @@ least `_ENOUGH_RARE` rarer ones do."""
 _ENOUGH_RARE = 2
 _NARROW_DEPTH = 2  # times as many candidates where only the rare terms are looked for
 _MAX_NAMED_DOCUMENTS = 50
+_PASSED_OVER = 3
+"""So many hidden chunks are passed over for each that is wanted, before more are asked for."""
 _MOST_NAMES = 8192
 """Names whose words are kept: about 2 MB."""
 _WORD = re.compile(r"[^\W_]+")
@@ -171,21 +174,20 @@ def ranking_expression(terms: Sequence[Term], corrections: Mapping[str, Mapping[
 
 
 def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
-    """The evidence of each chunk that a channel finds, by chunk id; each channel finds at most `depth` chunks, and none
+    """The evidence of each chunk that a channel finds, by chunk id; each channel finds about `depth` chunks, and none
     in `hidden`. A query of filters alone finds the newest documents."""
-    depth += len(hidden)
     parsed, filters = query.parsed, query.parsed.filters
     if not query.match and query.vector is None:
         return _newest(reader, parsed, depth, hidden)
-    conditions = {"required": parsed.required, "excluded": parsed.excluded}
+    conditions: dict[str, Any] = {"required": parsed.required, "excluded": parsed.excluded}
     bm25: dict[int, float] = {}
     cosine: dict[int, float] = {}
-    if query.narrow_match:
-        bm25 = dict(reader.text_candidates(query.narrow_match, depth * _NARROW_DEPTH, filters, **conditions))
-    elif query.match:
-        bm25 = dict(reader.text_candidates(query.match, depth, filters, **conditions))
+    if match := query.narrow_match or query.match:
+        by_text = partial(reader.text_candidates, match, filters=filters, **conditions)
+        bm25 = _shown(by_text, depth * _NARROW_DEPTH if query.narrow_match else depth, hidden)
     if query.vector is not None and query.space_id is not None:
-        cosine = dict(reader.vector_candidates(query.space_id, query.vector, depth, filters, **conditions))
+        near = partial(reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions)
+        cosine = _shown(near, depth, hidden)
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
     if query.narrow_match:
@@ -198,13 +200,24 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
     }
 
 
-def _newest(reader: IndexReader, parsed: ParsedQuery, limit: int, hidden: Collection[int]) -> dict[int, Evidence]:
+def _shown(find: Callable[[int], Candidates], depth: int, hidden: Collection[int]) -> dict[int, float]:
+    """The best `depth` that `find` finds, given how many, and those as good as the last of them; without what is
+    `hidden`, which may be much more than is asked for."""
+    asked = depth + min(len(hidden), _PASSED_OVER * depth)
+    found = find(asked)
+    while len(shown := [one for one in found if one[0] not in hidden]) < depth and len(found) == asked:
+        asked *= 1 + _PASSED_OVER
+        found = find(asked)
+    return {chunk_id: score for chunk_id, score in shown if score >= shown[:depth][-1][1]}
+
+
+def _newest(reader: IndexReader, parsed: ParsedQuery, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
     """The first chunks of the newest documents, with falling scores; nothing for a query that asks for nothing."""
     if not parsed.excluded and parsed.filters == Filters():
         return {}
-    found = reader.newest_chunks(parsed.filters, limit, excluded=parsed.excluded)
-    shown = [chunk_id for chunk_id in found if chunk_id not in hidden]
-    return {chunk_id: Evidence(cosine=1.0 - rank / (10 * limit)) for rank, chunk_id in enumerate(shown)}
+    found = reader.newest_chunks(parsed.filters, depth + len(hidden), excluded=parsed.excluded)
+    shown = [chunk_id for chunk_id in found if chunk_id not in hidden][:depth]
+    return {chunk_id: Evidence(cosine=1.0 - rank / (10 * depth)) for rank, chunk_id in enumerate(shown)}
 
 
 class _Called(NamedTuple):

@@ -1,0 +1,118 @@
+"""Memories that were archived, and those that nobody has looked at yet: where they are found, and where not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import fresh_rows, indexed, paths_found, rows
+from vault_index import VaultIndex
+from vault_index.api import to_json
+from vault_index.output import Format, render
+
+NOTES = {
+    "see.md": "# Harbour\n\nThe ferry and [[old-pier]].\n",
+    "80-memory/old-pier.md": "---\narchived: 2026-02-03\n---\nThe ferry leaves from the old pier.\n",
+    "80-memory/later.md": "---\narchived: 2999-01-01\n---\nThe ferry carries bicycles.\n",
+    "80-memory/inbox/said.md": "The ferry is late in winter.\n",
+    "80-memory/inbox/waiting/guessed.md": "We prefer the ferry.\n",
+    "inbox/waiting/note.md": "A ferry that is no memory.\n",
+}
+EVERY = {path for path in NOTES if path.endswith(".md")}
+ARCHIVED, INBOX, WAITS = "80-memory/old-pier.md", "80-memory/inbox/said.md", "80-memory/inbox/waiting/guessed.md"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("archived"), NOTES) as index:
+        yield index
+
+
+def test_archived_and_waiting_memories_are_found_when_they_are_asked_for(index: VaultIndex) -> None:
+    assert set(paths_found(index, "ferry")) == EVERY - {ARCHIVED, WAITS}
+    assert paths_found(index, "ferry is:archived") == [ARCHIVED]
+    assert set(paths_found(index, "ferry", state="unreviewed")) == {INBOX, WAITS}
+    assert set(paths_found(index, "ferry -is:unreviewed")) == EVERY - {ARCHIVED, INBOX, WAITS}
+    assert {one.path for one in index.list(state="archived,unreviewed").results} == {ARCHIVED, INBOX, WAITS}
+
+
+def test_what_was_archived_later_is_found_as_of_a_day_before(tmp_path: Path) -> None:
+    notes = {"80-memory/a.md": "---\ncreated: 2026-01-01\narchived: 2026-02-03\n---\nThe ferry.\n"}
+    with indexed(tmp_path, notes) as index:
+        found = [paths_found(index, "ferry", as_of=day) for day in ("2026-02-02", "2026-02-03", "2026-02-04")]
+    assert [bool(paths) for paths in found] == [True, False, False]
+
+
+def test_links_to_an_archived_memory_hold(index: VaultIndex) -> None:
+    assert index.get("[[old-pier]]").results[0].path == ARCHIVED
+    assert [one.path for one in index.related("see.md").results] == [ARCHIVED]
+    assert ARCHIVED in {one.path for one in index.list().results}
+
+
+def test_records_say_what_they_are_where_it_is_so(index: VaultIndex) -> None:
+    listed = {one["path"]: one for one in to_json(index.list())["results"]}
+    assert listed[ARCHIVED]["archived"].startswith("2026-02-03")
+    assert [path for path in listed if "archived" in listed[path]] == [ARCHIVED]
+    assert {path for path in listed if listed[path].get("unreviewed")} == {INBOX, WAITS}
+    assert [path for path in listed if "unreviewed" in listed[path] and path not in (INBOX, WAITS)] == []
+    found = {hit["path"]: hit for hit in to_json(index.search("ferry"))["results"]}
+    assert [path for path in found if "unreviewed" in found[path]] == [INBOX]
+    assert to_json(index.search("is:archived"))["results"][0]["archived"].startswith("2026-02-03")
+    assert to_json(index.search("ferry is:archived", as_of="2026-02-01"))["results"] == []
+    for full in (False, True):
+        said, other = to_json(index.get([ARCHIVED, "see.md"], full=full))["results"]
+        assert said["archived"].startswith("2026-02-03")
+        assert "archived" not in {*other, *(other["metadata"] or ())}
+
+
+@pytest.mark.parametrize("form", ["human", "toon", "markdown"])
+def test_texts_mark_them(index: VaultIndex, form: Format) -> None:
+    def shown(method: str, answer: object) -> str:
+        return render(method, to_json(answer), form, width=200)
+
+    assert "unreviewed" in shown("search", index.search("late winter"))
+    assert "unreviewed" not in shown("search", index.search("bicycles"))
+    assert "archived" in shown("list", index.list(state="archived"))
+    assert "unreviewed" in shown("list", index.list(path="80-memory/inbox"))
+    assert "archived" in shown("related", index.related("see.md"))
+    assert "archived" in shown("get", index.get(ARCHIVED))
+    assert "archived" not in shown("get", index.get("see.md"))
+
+
+def test_the_status_says_how_many_are_to_be_reviewed(index: VaultIndex) -> None:
+    status = to_json(index.status())
+    assert status["index"]["waiting"] == 2
+    assert "2 memories wait for review: vault-index review\n" in f"{render('status', status, 'human')}\n"
+    del status["index"]["waiting"]
+    assert "review" not in render("status", status, "human")
+
+
+def test_why_says_what_hides_them(index: VaultIndex) -> None:
+    for path, code in ((ARCHIVED, "archived"), (WAITS, "unreviewed")):
+        assert [reason.code for reason in index.why("ferry", path).reasons] == [code]
+        assert index.why(f"ferry is:{code}", path).found
+
+
+def test_moving_a_file_out_of_the_inbox_accepts_it(tmp_path: Path) -> None:
+    with indexed(tmp_path, {WAITS: NOTES[WAITS]}) as index:
+        assert paths_found(index, "ferry") == []
+        (tmp_path / "vault" / WAITS).rename(tmp_path / "vault/80-memory/guessed.md")
+        assert index.sync().moved == 1
+        assert paths_found(index, "ferry -is:unreviewed") == ["80-memory/guessed.md"]
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+@pytest.mark.parametrize("odd", ["true", "soon", "[2026-01-01]", "", "0"])
+def test_what_is_no_date_archives_nothing(tmp_path: Path, odd: str) -> None:
+    with indexed(tmp_path, {"80-memory/a.md": f"---\narchived: {odd}\n---\nThe ferry.\n"}) as index:
+        assert paths_found(index, "ferry") == ["80-memory/a.md"]
+
+
+def test_however_many_are_archived_the_others_are_found(tmp_path: Path) -> None:
+    gone = {f"80-memory/{n}.md": f"---\narchived: 2026-01-01\n---\nFerry, ferry {n}.\n" for n in range(300)}
+    notes = {**gone, **{f"{n}.md": f"Of {n} a ferry, said among many other words of harbours.\n" for n in range(70)}}
+    with indexed(tmp_path, notes) as index:
+        assert [len(paths_found(index, "ferry", limit=limit)) for limit in (1, 60)] == [1, 60]
+        assert len(paths_found(index, "kind:memory OR kind:note", limit=60)) == 60
+        assert set(paths_found(index, "ferry", limit=100)) == notes.keys() - gone.keys()
+        assert paths_found(index, "ferry 7", limit=1) == ["7.md"]
