@@ -87,6 +87,8 @@ class RawDocument(NamedTuple):
     faults: tuple[Fault, ...] = ()
     kind: Kind | None = None
     """What it is, where the source knows; else its place tells."""
+    data: bytes = b""
+    """The bytes on disk, where it is a file."""
 
 
 class Link(NamedTuple):

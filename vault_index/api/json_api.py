@@ -21,6 +21,7 @@ _KINDS = {
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
+    "int | str": ((int, str), "the number of a version, or the hash of a commit"),
     "Names": ((str, list, tuple), "text, or a list of texts"),
     "Sequence[str | Path]": ((list, tuple), "a list of texts"),
     "str | Path": ((str, Path), "text"),

@@ -13,6 +13,7 @@ from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:  # each call makes its own answer
+    from vault_index.results.history import Diff, History
     from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory
 
 
@@ -45,7 +46,8 @@ class Memories:
 
     def update(
         self, ref: str, *, content: str | None = None, append: bool = False, section: str | None = None,
-        add_tags: Names = None, remove_tags: Names = None, force: bool = False, source: Names = None,
+        add_tags: Names = None, remove_tags: Names = None, allow_empty: bool = False, force: bool = False,
+        source: Names = None, client: str = "",
         type: str | None = None, title: str | None = None, subtitle: str | None = None, digest: str | None = None,
         tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
         expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
@@ -55,20 +57,51 @@ class Memories:
         """Change what is named of one memory, and set `updated`; an empty text takes a field away.
 
         `content` is the new text; with `append` it comes after the old one, with `section` it concerns what stands
-        under that heading. Raises as `add`, NotFoundError, and ConflictError when the file changed meanwhile.
+        under that heading. An empty one is refused, unless `allow_empty`. `client` is who asks, for `history`. Raises
+        as `add`, NotFoundError, and ConflictError when the file changed meanwhile.
         """
         fields = options.memory_fields(locals())
         return memories.update_memory(
             self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
-            remove_tags=remove_tags, force=force, sources=self._sources(source),
+            remove_tags=remove_tags, allow_empty=allow_empty, force=force, sources=self._sources(source),
+            client=client,
         )  # fmt: skip
 
-    def delete(self, ref: Names, *, permanent: bool = False, source: Names = None) -> MemoryOutcomes:
+    def delete(
+        self, ref: Names, *, permanent: bool = False, source: Names = None, client: str = ""
+    ) -> MemoryOutcomes:  # fmt: skip
         """Move memories to the `.trash/` of their vault, or with `permanent` delete them.
 
         Of several each is reported; the error of a single one is raised: NotFoundError, UsageError, BusyError.
         """
-        return memories.delete_memories(self._runtime, whole(ref), permanent=permanent, sources=self._sources(source))
+        return memories.delete_memories(
+            self._runtime, whole(ref), permanent=permanent, sources=self._sources(source), client=client
+        )
+
+    def history(self, ref: str, *, limit: int = 20, offset: int = 0, source: Names = None) -> History:
+        """The versions of a memory that were seen, the newest first: the last 50, hand edits included, and the commits
+        where its vault is a git repository. `ref` may be the id or the path of one that was deleted."""
+        return memories.memory_history(self._runtime, ref, limit=limit, offset=offset, sources=self._sources(source))
+
+    def diff(
+        self, ref: str, *, before: int | str | None = None, after: int | str | None = None, source: Names = None
+    ) -> Diff:
+        """What one version of a memory says otherwise than another: numbers of `history`, or (short) hashes of commits;
+        without them the last version and the one before. Raises NotFoundError."""
+        return memories.memory_diff(self._runtime, ref, before=before, after=after, sources=self._sources(source))
+
+    def revert(self, ref: str, *, to: int | str | None = None, source: Names = None) -> StoredMemory:
+        """Have the file of a memory say again, byte for byte, what it said in a version, by default in the last that
+        differs from it; one that was deleted comes back. Raises NotFoundError, ConflictError and BusyError."""
+        return memories.revert_memory(self._runtime, ref, to=to, sources=self._sources(source))
+
+    def undo(self, *, source: Names = None) -> MemoryOutcomes:
+        """Put the files that the last command touched back as they were; called again, the command before that.
+
+        It undoes all of it or nothing: ConflictError names a file that changed since. Raises NotFoundError where there
+        is nothing left to undo; `delete` with `permanent` is not undone.
+        """
+        return memories.undo_change(self._runtime, sources=self._sources(source))
 
     def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.

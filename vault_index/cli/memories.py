@@ -5,7 +5,18 @@ import stat
 import sys
 from typing import Any
 
-from vault_index.cli.arguments import FIELD_OPTIONS, NO_EMBED, SEVERAL, Options, absolute, argument, flag, takes
+from vault_index.cli.arguments import (
+    FIELD_OPTIONS,
+    NO_EMBED,
+    SEVERAL,
+    Options,
+    absolute,
+    argument,
+    flag,
+    natural,
+    positive,
+    takes,
+)
 from vault_index.cli.client import ask, ask_of_several, call, call_with_progress, home_of, with_source
 from vault_index.cli.present import remark, show, write
 from vault_index.errors import NotFoundError, UsageError
@@ -47,6 +58,7 @@ def run_add(options: Options, args: dict[str, Any]) -> None:
     argument("--tags", help="its tags, instead of the old ones", **SEVERAL),
     argument("--add-tags", help="more tags", **SEVERAL),
     argument("--remove-tags", help="tags it loses", **SEVERAL),
+    flag("--allow-empty", "take an empty text as the new one"),
     FIELD_OPTIONS,
     _FORCE,
     description="Change what is named of one memory, and nothing else of its file. An empty value takes a field away. "
@@ -95,6 +107,49 @@ def run_capture(options: Options, args: dict[str, Any]) -> int:
 )
 def run_delete(options: Options, args: dict[str, Any]) -> int:
     return ask_of_several(options, "delete", args)
+
+
+_MEMORY = argument("ref", metavar="REF", help="its id or the beginning, or its path; also of one that was deleted")
+
+
+@takes(
+    _MEMORY,
+    argument("--limit", metavar="N", type=positive, help="how many (default: 20)"),
+    argument("--offset", metavar="N", type=natural, help="leave out the first N"),
+    description="List what a memory said before, the newest version first: the last 50 that were seen, by whom, and "
+    "what was done, hand edits included. Where the vault is a git repository, its commits are listed, too.",
+)
+def run_history(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "history", args)
+
+
+@takes(
+    _MEMORY,
+    argument("--before", metavar="VERSION", help="the older one: a number, or a commit (default: the one before)"),
+    argument("--after", metavar="VERSION", help="the newer one (default: the last one)"),
+    description="Print what changed between two versions of a memory, as a unified diff.",
+)
+def run_diff(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "diff", args)
+
+
+@takes(
+    _MEMORY,
+    argument("--to", metavar="VERSION", help="a number, or a commit (default: the last one that says something else)"),
+    description="Have the file of a memory say again, byte for byte, what it said in a version. One that was deleted "
+    "comes back. That is a version, too, and undo takes it back.",
+)
+def run_revert(options: Options, args: dict[str, Any]) -> None:
+    ask(options, "revert", args)
+
+
+@takes(
+    description="Put the files that the last command touched (add, update, delete, prune, capture, import …) back as "
+    "they were; called again, those of the one before. What was created goes to .trash/. Exit code 5 when a file has "
+    "changed since: nothing is undone then. What `delete --permanent` deleted is gone.",
+)
+def run_undo(options: Options, args: dict[str, Any]) -> int:
+    return ask_of_several(options, "undo", args)
 
 
 @takes(

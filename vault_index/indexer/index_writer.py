@@ -29,6 +29,7 @@ from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
+from vault_index.store.versions import Versions
 from vault_index.store.writer import IndexWriter
 
 if TYPE_CHECKING:  # spares an `add` the import of what embeds
@@ -169,6 +170,11 @@ class WriteSide:
             self.refresh({source: [folder.relative_to(root).as_posix()]})
             self._folders.keep(str(folder), times)
 
+    @property
+    def versions(self) -> Versions:
+        """What memories said, and the journal, which are written with the lock held."""
+        return Versions(self._state)
+
     def wrote(self, folder: Path, files: Iterable[Path]) -> None:
         """These files of the folder are written and indexed: they are no news."""
         self._folders.wrote(str(folder), map(str, files))
@@ -188,6 +194,7 @@ class WriteSide:
         """Leave nothing of what was removed in the files, nor vectors that only these keys have; with the lock held."""
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
+        self.versions.purge()
 
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""

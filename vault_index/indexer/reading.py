@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.source import Source
+from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 10
@@ -70,6 +71,8 @@ class Read(NamedTuple):
 
     row: DocumentRow
     faults: tuple[Fault, ...]
+    version: bytes = b""
+    """Of a memory: its file, as `packed`."""
 
 
 def read_document(
@@ -102,7 +105,7 @@ def read_document(
     row = describe(
         raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted, unreviewed=unreviewed
     )
-    return Read(row, (*raw.faults, *parsed.faults))
+    return Read(row, (*raw.faults, *parsed.faults), packed(raw.data) if row.kind == "memory" else b"")
 
 
 def _believed(stamp: FileStamp, read_at: int) -> FileStamp:

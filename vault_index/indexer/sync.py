@@ -3,16 +3,17 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any
 
 from vault_index.cancel import CancelToken
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import Plan, Read, RowSettings, Work, diff, read_document
+from vault_index.markdown.memory import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
 from vault_index.results.base import Failure, Problem
@@ -25,6 +26,7 @@ from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
 from vault_index.store.spaces import read_spaces
 from vault_index.store.state import State
+from vault_index.store.versions import Seen, Versions
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import DocumentRow, IndexWriter, KnownDocument
 
@@ -32,9 +34,14 @@ log = logging.getLogger(__name__)
 
 _MANY = 400
 """Documents that are worth another process to read them, which takes about half a second to begin."""
+_WRITTEN_TOGETHER = 32
+"""Memories that are remembered in one transaction, before their rows are written."""
 _COUNTED_TOGETHER = 100
 """Documents after which their words are counted: with fewer each word is counted again and again, with more the process
 that reads ahead has to wait."""
+
+_ReadNow = tuple[DocumentRef, Read, KnownDocument | None, KnownDocument | None]
+"""A document that was read: the row it had, or that of the one that is gone and said the same."""
 
 
 class Synchroniser:
@@ -61,6 +68,7 @@ class Synchroniser:
         self._forget = forget
         """Told of the paths whose documents are gone, or quote what is."""
         self._state = state
+        self._versions = Versions(state)
         self._again: dict[str, list[str]] = {}
         """Sessions to be read again, by source."""
         self._report = SyncReport()
@@ -164,27 +172,38 @@ class Synchroniser:
         vanished: dict[bytes, list[KnownDocument]] = {}
         for row in reversed(plan.removed):
             vanished.setdefault(row.content_hash, []).append(row)
-        made_with = self._settings.made_with(source)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
         if work:
             with suppress(StateDamagedError):  # sessions of OpenCode are not read then
                 self._settings = self._settings._replace(deleted=self._state.deleted())
+        places = {(source.config.name, row.path) for row in plan.removed}
+        taken: set[int] = set()
+        read_now: list[_ReadNow] = []
         with closing(self._read_ahead(source, work)) as ahead:
             for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
                 if done > 1 and self._cancel.cancelled:
                     self._report = replace(self._report, finished=False)
-                    return
+                    break
                 with self._guarded(ref):
                     read = read or self._read(source, ref, old)
-                    if read is not None and old is not None:
-                        self._put_again(read, old, made_with)
-                    elif isinstance(read, Read):
-                        self._put_new(read, vanished.get(read.row.content_hash, []))
+                    if isinstance(read, Read):
+                        same = [] if old else vanished.get(read.row.content_hash, [])
+                        read_now.append((ref, read, old, same.pop() if same else None))
+                    elif read is not None and old is not None:
+                        self._writer.put_stamp(old.id, read)
+                        self._add(unchanged=1)
+                if read_now and (len(read_now) == _WRITTEN_TOGETHER or read_now[-1][1].row.kind != "memory"):
+                    taken |= self._put_all(read_now, places)
                 if done % _COUNTED_TOGETHER == 0:
                     count_words(self._writer)
                 self._progress("text", done, len(work))
-        gone = [*chain.from_iterable(vanished.values())]
+        taken |= self._put_all(read_now, places)
+        if not self._report.finished:
+            return
+        gone = [row for row in plan.removed if row.id not in taken]
         lost = self._writer.texts_of_memories(row.id for row in gone)
+        alone = self._writer.memories_alone(row.id for row in gone)
+        self._versions.record(Seen(uid, source.config.name, path) for uid, path in alone.values())
         for row in gone:
             self._writer.remove_document(row.id)
             self._add(removed=1)
@@ -226,23 +245,25 @@ class Synchroniser:
 
         yield from read_ahead(source, work, self._settings)
 
-    def _put_again(self, read: Read | FileStamp, old: KnownDocument, made_with: str) -> None:
-        if isinstance(read, FileStamp):
-            self._writer.put_stamp(old.id, read)
-            self._add(unchanged=1)
-            return
-        # Written even when only the time of the file is new: dates fall back to it. Equal chunks cost nothing.
-        self._put(read, old.id)
-        if read.row.content_hash == old.content_hash and old.made_with == made_with:
-            self._add(unchanged=1)
-        else:
-            self._add(changed=1, chunks=len(read.row.chunks))
-
-    def _put_new(self, read: Read, same: list[KnownDocument]) -> None:
-        """`same`: the documents of this content whose files are gone, the first one last."""
-        self._put(read, same[-1].id if same else None)
-        self._add(moved=bool(same), added=not same, chunks=len(read.row.chunks))
-        del same[-1:]
+    def _put_all(self, read_now: list[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
+        """Write the rows of documents; the ids of those that were written. What memories say is remembered before."""
+        written: set[int] = set()
+        replaced = [row.id for _, _, old, moved in read_now if (row := old or moved)]
+        before = self._writer.memories_alone(replaced) if replaced else {}
+        seen = [_seen(read, before.get(row.id) if (row := old or moved) else None) for _, read, old, moved in read_now]
+        self._versions.record([one for one in seen if one is not None], gone)
+        for ref, read, old, moved in read_now:
+            with self._guarded(ref):
+                row = old or moved
+                # Written even when only the time of the file is new: dates fall back to it. Equal chunks cost nothing.
+                self._put(read, row.id if row else None)
+                written |= {row.id} if row else set()
+                if old and (old.content_hash, old.made_with) == (read.row.content_hash, read.row.made_with):
+                    self._add(unchanged=1)
+                else:
+                    self._add(changed=bool(old), moved=bool(moved), added=not row, chunks=len(read.row.chunks))
+        read_now.clear()
+        return written
 
     def _put(self, read: Read, replaces: int | None) -> None:
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
@@ -303,6 +324,21 @@ class Synchroniser:
                     if not dry_run:
                         self._writer.remove_document(row.id)
                     self._add(removed=1)
+
+
+def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
+    """What a memory says; it had the id and path `before`. History goes along with an id that is made of the place:
+    where a memory without one moves, is given one, or one that cannot be read for now."""
+    row = read.row
+    if row.kind != "memory":
+        return None
+    was, path = before or ("", "")
+    of_place = was and (
+        document_uid(None, row.source, path) == was or document_uid(None, row.source, row.path) == row.uid
+    )
+    return Seen(
+        row.uid, row.source, row.path, row.content_hash, read.version, row.size, row.entered_by, was if of_place else ""
+    )
 
 
 def _broken_frontmatter(places: Sequence[str]) -> Problem:

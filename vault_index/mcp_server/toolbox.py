@@ -79,6 +79,9 @@ class Toolbox:
                 args["append"] = True
             if not args.get("content", "x") and "section" not in args:
                 del args["content"]  # filled in as all the others are: nobody empties a memory
+            args["allow_empty"] = True  # of a section
+        if tool.method in ("update", "delete"):
+            args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._records, "timeline": self._timeline, "get": self._get,
         }  # fmt: skip

@@ -14,8 +14,14 @@ if TYPE_CHECKING:
         prune_memories as prune_memories,
         update_memory as update_memory,
     )
+    from vault_index.memories.history import (
+        memory_diff as memory_diff,
+        memory_history as memory_history,
+        revert_memory as revert_memory,
+    )
     from vault_index.memories.transfer.export import export_memories as export_memories, export_text as export_text
     from vault_index.memories.transfer.importer import import_memories as import_memories
+    from vault_index.memories.undo import undo_change as undo_change
 
 # Each call imports its own module, for a question needs none of them.
 __getattr__ = lazy_names(
@@ -29,11 +35,17 @@ __getattr__ = lazy_names(
             "delete_memories",
             "prune_memories",
         ),
+        "history": (
+            "memory_history",
+            "memory_diff",
+            "revert_memory",
+        ),
         "capture.capture": ("capture_memories",),
         "transfer.export": (
             "export_memories",
             "export_text",
         ),
         "transfer.importer": ("import_memories",),
+        "undo": ("undo_change",),
     },
 )

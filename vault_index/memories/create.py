@@ -45,10 +45,15 @@ def add_memory(
     text = text.removeprefix(BOM)
     file = read_text(text)
     new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
-    with writing(runtime, "add", sources, now) as memories:
+    with writing(runtime, "add", sources, now, who=client_of(given)) as memories:
         replaced = replaced_by(memories, supersedes)
         stored = memories.store(replace(new, path=path or ""), replaced)
     return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)
+
+
+def client_of(given: Mapping[str, Any]) -> str:
+    """Who says that they write; empty where nobody does."""
+    return str(given.get("entered_by") or given.get("by") or "")
 
 
 def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:

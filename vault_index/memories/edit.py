@@ -4,24 +4,24 @@ what is found."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from vault_index.dates import read_start
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
-from vault_index.memories.create import check_given, embedded, replaced_by, with_warnings
+from vault_index.memories.create import check_given, client_of, embedded, replaced_by, with_warnings
 from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.history import past_of
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
 from vault_index.models import Filters
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
-from vault_index.store.documents import embed_keys
+from vault_index.store.documents import documents_by_id, embed_keys
 from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
 
@@ -39,12 +39,16 @@ def update_memory(
     section: str | None,
     add_tags: Any,
     remove_tags: Any,
+    allow_empty: bool,
     force: bool,
     sources: Sequence[str],
+    client: str = "",
 ) -> StoredMemory:
     now = datetime.now().astimezone()
     if content is None and (append or section is not None):
         raise UsageError("there is no text to write", "give it as content, or on stdin")
+    if content is not None and not (content.strip() or append or allow_empty):
+        raise UsageError("the text is empty: nothing was changed", "if that is meant: --allow-empty")
     if content is None and all(value is None for value in given.values()) and not add_tags and not remove_tags:
         raise UsageError("nothing to change was named", "give a text, or a field, as --add-tags or --expires")
     if content is not None and not append and section is None and read_text(content).closing:
@@ -56,7 +60,7 @@ def update_memory(
     keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
     more, fewer = (read_fields({"tags": tags or None}, now=now).get("tags", ()) for tags in (add_tags, remove_tags))
-    with writing(runtime, "update", sources, now) as memories:
+    with writing(runtime, "update", sources, now, who=client or client_of(given)) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
@@ -124,31 +128,30 @@ def _refuse_none(refs: Sequence[str]) -> None:
 
 
 def delete_memories(
-    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str]
+    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str], client: str = ""
 ) -> MemoryOutcomes:
     _refuse_none(refs)
     keys: set[bytes] = set()
-    with writing(runtime, "delete", sources) as memories:
+    with writing(runtime, "delete", sources, who=client) as memories:
 
-        def delete(document: StoredDocument) -> MemoryOutcome:
-            keys.update(embed_keys(memories.connections.reader, document.id) if permanent else ())
-            return _removed(memories, document, permanent=permanent)
+        def delete(ref: str) -> MemoryOutcome:
+            if permanent:
+                return _deleted(memories, ref, sources, keys)
+            return removed(memories, memories.find(runtime.inside(ref), sources))
 
-        done, failed = _each(memories, refs, sources, delete)
+        done, failed = each_of(refs, delete)
         if permanent and done:
             seconds = memories.purge(keys)
             done = [replace(outcome, details={"purge_seconds": round(seconds, 3)}) for outcome in done]
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _each(
-    memories: MemoryStore, refs: Sequence[str], sources: Sequence[str], act: Callable[[StoredDocument], MemoryOutcome]
-) -> tuple[list[MemoryOutcome], list[FailedItem]]:
+def each_of(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[list[MemoryOutcome], list[FailedItem]]:
     """What becomes of each of several memories, and those it failed for; of a single one the error is raised."""
     done, failed = [], []
     for ref in refs:
         try:
-            done.append(act(memories.find(memories.runtime.inside(ref), sources)))
+            done.append(act(ref))
         except VaultIndexError as error:
             if len(refs) == 1:
                 raise
@@ -159,7 +162,11 @@ def _each(
 def archive_memories(runtime: Runtime, refs: Sequence[str], *, restore: bool, sources: Sequence[str]) -> MemoryOutcomes:
     _refuse_none(refs)
     with writing(runtime, "archive", sources) as memories:
-        done, failed = _each(memories, refs, sources, partial(archived, memories, restore=restore))
+
+        def archive(ref: str) -> MemoryOutcome:
+            return archived(memories, memories.find(runtime.inside(ref), sources), restore=restore)
+
+        done, failed = each_of(refs, archive)
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
@@ -226,7 +233,7 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
                 expired = (last_moment(front.get("expires")) or until + 1) <= until
                 created = first_time(front.get("created"), front.get("date")) or document.created
                 if expired if day is None else created < day:
-                    outcome = _removed(memories, document, dry_run=dry_run)
+                    outcome = removed(memories, document, dry_run=dry_run)
                     said = {"expires": str(front["expires"])} if expired else {"created": local_day(created)}
                     done.append(replace(outcome, details={**outcome.details, **said}))
             except VaultIndexError as error:
@@ -234,7 +241,23 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _removed(
+def _deleted(memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[bytes]) -> MemoryOutcome:
+    """Delete a memory for good, or the versions of one that was deleted before; `keys` get those of its passages."""
+    runtime, reader = memories.runtime, memories.connections.reader
+    try:
+        document = memories.find(runtime.inside(ref), sources)
+    except NotFoundError:
+        past = past_of(runtime, memories.connections, ref, sources)
+        title = past.title
+        runtime.write.versions.forget(past.uid)
+        return MemoryOutcome(past.uid, past.path, title, "deleted", {})
+    several = len(documents_by_id(reader, document.uid)) > 1
+    runtime.write.versions.forget(document.uid, *([document.source, document.path] if several else []))
+    keys |= embed_keys(reader, document.id)
+    return removed(memories, document, permanent=True)
+
+
+def removed(
     memories: MemoryStore, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
 ) -> MemoryOutcome:
     trashed = "" if dry_run else memories.remove(document, permanent=permanent)

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import memory_identity, unreviewed_in
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.journal import Journal
 from vault_index.models import Asker, Filters, Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
 from vault_index.runtime import Runtime
@@ -29,13 +30,20 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @contextmanager
 def writing(
-    runtime: Runtime, work: str, sources: Sequence[str], now: datetime | None = None, *, dry_run: bool = False
+    runtime: Runtime,
+    work: str,
+    sources: Sequence[str],
+    now: datetime | None = None,
+    *,
+    who: str = "",
+    dry_run: bool = False,
 ) -> Iterator["MemoryStore"]:
     """The memories under the write lock, with an index that knows their files as they are; it follows at the end.
 
     New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
     that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
-    In a `dry_run` everything is done but writing.
+    What is written is one change of the journal, of the command `work`, on behalf of `who`. In a `dry_run` everything
+    is done but writing.
     """
     home = home_of_memories(runtime, sources)
     with ExitStack() as stack:
@@ -47,7 +55,11 @@ def writing(
             raise BusyError(f"{error.message}; no memory was written", error.hint) from error
         connections = stack.enter_context(runtime.pool.lend())
         now = now or datetime.now().astimezone()
-        memories = MemoryStore(runtime=runtime, connections=connections, home=home, now=now, dry_run=dry_run)
+        versions = None if dry_run else runtime.write.versions
+        journal = Journal(versions=versions, work=work, who=who, undone=work == "undo")
+        memories = MemoryStore(
+            runtime=runtime, connections=connections, home=home, now=now, journal=journal, dry_run=dry_run
+        )
         try:
             yield memories
         except BaseException:
@@ -86,6 +98,7 @@ class MemoryStore:
     home: str
     """The source new memories go to."""
     now: datetime
+    journal: Journal
     folders: tuple[str, ...] = ()
     """Those of the project that new memories are from, where they are known."""
     dry_run: bool = False
@@ -191,13 +204,8 @@ class MemoryStore:
 
         Without a name of its own it is `<folder>/<day>-<title>.md`; the default folder is called as its type.
         """
-        vault, front = self.runtime.vaults[self.home], new.front
-        # A vault that is empty, though the index knows of documents in it, is a disk that is not mounted.
-        here = Filters(sources=(self.home,))
-        if (reason := vault.missing()) and documents_page(self.connections.reader, here, Order(), 1, 0)[1]:
-            raise NotFoundError(
-                f"source {self.home!r}: {reason}; nothing is written", "mount it again, or name another with --source"
-            )
+        self.must_be_there(self.home)
+        front = new.front
         files, day = self.files(self.home), _DAY.match(str(front.get("created")))
         if new.path:
             path = files.resolve(new.path)
@@ -205,7 +213,7 @@ class MemoryStore:
             folder = folder or str(front.get("type") or "note")
             path = files.free_path(folder, day[0] if day else str(self.now.date()), new.title)
         try:
-            files.create(path, new.text if text is None else text)
+            self.journal.create(files, path, new.text if text is None else text)
         except FileExistsError as error:
             raise UsageError(
                 f"{path} is there already, and says something else", f"change it: vault-index update {path}"
@@ -214,13 +222,27 @@ class MemoryStore:
         projects, session = string_list(front.get("project")), str(front.get("session") or "")
         if projects or session or self.folders:
             self._origins.append((path, new.uid, Asker(tuple(projects), self.folders, session)))
-        self._note(self.home, path)
+        self.note(self.home, path)
         return path
 
-    def replace(self, file: MemoryFile, text: str) -> None:
+    def must_be_there(self, source: str) -> None:
+        """NotFoundError for a vault that is gone: one that is empty, though the index knows of documents in it, is a
+        disk that is not mounted."""
+        vault = self.runtime.vaults.get(source)
+        if vault is None:
+            raise NotFoundError(f"there is no vault {source!r} any more", "add it again: vault-index source add PATH")
+        here = Filters(sources=(source,))
+        if (reason := vault.missing()) and documents_page(self.connections.reader, here, Order(), 1, 0)[1]:
+            raise NotFoundError(
+                f"source {source!r}: {reason}; nothing is written", "mount it again, or name another with --source"
+            )
+
+    def replace(self, file: MemoryFile, text: str | bytes) -> None:
         """Write another text into a file. Raises ConflictError when it changed since it was read."""
-        self.files(file.source).replace(file.path, text, file)
-        self._note(file.source, file.path)
+        if text not in (file.text, file.data):
+            files = self.files(file.source)
+            self.journal.replace(files, file, text)
+        self.note(file.source, file.path)
 
     def rewrite(self, file: MemoryFile, text: str) -> None:
         """Write another text into a file, with the time of the change."""
@@ -250,9 +272,28 @@ class MemoryStore:
         if permanent:
             files.remove(document.path)
         else:
-            trashed = files.trash(document.path)
-        self._note(document.source, document.path)
+            trashed = self.journal.trash(files, document.path)
+        self.note(document.source, document.path)
         return trashed
+
+    def move(self, document: StoredDocument, path: str) -> str:
+        """Move a memory to another place in the memory folder of its vault, which is returned: that path or, where it
+        is taken, one with a number. Nothing is overwritten; links by its name hold as long as that is the same."""
+        files = self.files(document.source)
+        target = files.resolve(path)
+        if target == document.path:
+            return target
+        target = files.free(target)
+        try:
+            self.journal.move(files, document.path, target)
+        except FileExistsError as error:
+            raise ConflictError(f"{target} was made in the meantime", "run the same command again") from error
+        self.note(document.source, document.path, target)
+        return target
+
+    def note(self, source: str, *paths: str) -> None:
+        """Have the index look at these files in the next flush."""
+        self._written.setdefault(source, []).extend(paths)
 
     def flush(self, progress: Progress = no_progress) -> None:
         """Have the index follow what was written. An error of it says that the files are written."""
@@ -292,9 +333,6 @@ class MemoryStore:
         return time.monotonic() - started
 
     # --- inside ------------------------------------------------------------------------------------------------
-
-    def _note(self, source: str, path: str) -> None:
-        self._written.setdefault(source, []).append(path)
 
     def _merge(self, old: MemoryFile, new: MemoryFile, replaced: Sequence[MemoryFile]) -> StoredMemory:
         """Give a memory what is new of one that says the same: tags, dates, and those it replaces."""

@@ -17,6 +17,7 @@ from vault_index.output.view import (
     import_in_short,
     reading_lines,
     shown_hits,
+    versions,
 )
 
 _WIDE = 110  # characters: from this width on, a list says more of each document
@@ -284,9 +285,20 @@ def _export(report: Record, width: int) -> Blocks:
     return [line(("Exported ", "bold green"), what, (report["path"], "cyan"))]
 
 
+def _history(result: Record, width: int) -> Blocks:
+    rows, count = versions(result)
+    head = line((result["title"], "bold"), (f" · {result['path']}", "cyan"))
+    return [head, Table(columns("version seen action by near bytes"), rows), line((count, "dim"))]
+
+
+def _diff(result: Record, width: int) -> Blocks:
+    return [Raw(result["text"]) if result["text"] else line(("They say the same.", "bold"))]
+
+
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
     "timeline": _timeline, "add": _stored, "update": _stored, "import": _import, "export": _export,
-    "delete": _outcomes, "archive": _outcomes, "prune": partial(_outcomes, nothing="Nothing has expired."),
+    "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff,
+    "revert": _stored, "prune": partial(_outcomes, nothing="Nothing has expired."),
     "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),
 }  # fmt: skip

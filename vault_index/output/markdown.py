@@ -21,6 +21,7 @@ from vault_index.output.view import (
     is_records,
     reading_lines,
     shown_hits,
+    versions,
 )
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -126,6 +127,17 @@ def _outcomes(result: Record) -> str:
     return "\n\n".join([*table, *_bullets(_failed(result))]) or "Nothing was done."
 
 
+def _history(result: Record) -> str:
+    rows, count = versions(result)
+    return f"{_table(columns('version seen action by path bytes'), rows, 'No versions.')}\n\n{count}"
+
+
+def _diff(result: Record) -> str:
+    """In a fence that nothing inside can end."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", result["text"])), default=0))
+    return f"{fence}diff\n{result['text']}\n{fence}"
+
+
 def _import(result: Record) -> str:
     short = import_in_short(result)
     counts = ", ".join(f"{number} {outcome}" for outcome, number in short["counts"].items())
@@ -190,5 +202,5 @@ _WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code"
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
     "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
-    "capture": _outcomes, "import": _import,
+    "capture": _outcomes, "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
 }  # fmt: skip

@@ -286,5 +286,5 @@ _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
 _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
     "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
-    "capture": _outcomes, "import": _import, "recall": _recall,
+    "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import, "recall": _recall,
 }  # fmt: skip

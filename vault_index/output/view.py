@@ -64,6 +64,11 @@ COLUMNS: Mapping[str, Column] = {
     "documents": Column("count", "count", "documents"),
     "bar": Column("bar", style="dim"),
     "outcome": Column("outcome", head="outcome"),
+    "version": Column("number", head="version", style="bold"),
+    "seen": Column("seen", "minute", "seen", "dim"),
+    "by": Column("by", head="by"),
+    "action": Column("action", head="what", style="green", share=1),
+    "bytes": Column("bytes", "count", "bytes#", "dim"),
     "near": Column("path", "text", "path", "cyan", 3),
     "alike": Column("score", "score", "alike#", "dim"),
 }
@@ -112,6 +117,13 @@ def around(result: Record) -> list[dict[str, Any]]:
         {**record, "mark": mark, "title": (record["title"], "bold" if mark else "")}
         for record, mark in zip(records, marks, strict=True)
     ]
+
+
+def versions(result: Record) -> tuple[list[dict[str, Any]], str]:
+    """The versions of a memory, commits by the beginning of their hash; and how many there are."""
+    rows = [{**one, "number": str(one["number"] or one["commit"][:10])} for one in result["results"]]
+    older = f"; {result['forgotten']:,} older ones are not kept any more" if result["forgotten"] else ""
+    return rows, f"{len(rows)} of {result['total']}{older}"
 
 
 def shown_hits(result: Record) -> tuple[list[Record], int]:

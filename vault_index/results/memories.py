@@ -16,6 +16,7 @@ Outcome = Literal[
     "deleted",
     "archived",
     "restored",
+    "undone",
     "would be created",
     "would be trashed",
 ]

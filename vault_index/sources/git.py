@@ -1,15 +1,62 @@
-"""When files were first committed, where a vault lies in a git repository: a clone gives each of them its own day."""
+"""What git knows of the files of a vault that lies in a repository: when they were first committed, since a clone gives
+each of them its own day; and what they said."""
 
 import os
 import re
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FRESH_SECONDS = 10.0
 """How long the last commit is believed to be that: the files of one sync are asked for one by one."""
 _MOST_SECONDS = 60.0
+_PATIENT_SECONDS = 10.0
+"""How long is waited where somebody waits."""
+_MOST_COMMITS = 200
+_MOST_BYTES = 10 * 1024 * 1024
+
+
+class Commit(NamedTuple):
+    """A commit that changed a file; `path` is the name it had then, in the repository."""
+
+    hash: str
+    time: float
+    author: str
+    subject: str
+    path: str
+
+
+def commits_of(root: str, path: str) -> list[Commit]:
+    """The last commits that changed a file of a folder, under any name it had, the newest first; none without git or a
+    repository."""
+    with suppress(OSError, ValueError):
+        if (found := _repository(Path(os.path.realpath(root)))) and (head := _head(found[0], found[1].parent)):
+            _, objects, inside = found
+            file = path if inside == "." else f"{inside}/{path}"
+            wanted = ["log", "-z", "--follow", "--no-show-signature", f"-n{_MOST_COMMITS}", "--name-only"]
+            names = ["--format=%x01%H%n%ct%n%an%n%s", head, "--", f":(literal){file}"]
+            log = _git(objects, [*wanted, *names], _PATIENT_SECONDS).decode("utf-8", "replace")
+            return [commit for one in log.split("\1")[1:] if (commit := _commit(one))]
+    return []
+
+
+def _commit(told: str) -> Commit | None:
+    head, _, names = told.partition("\0")
+    lines, path = head.split("\n", 3), names.strip("\n").split("\0")[0]
+    sound = len(lines) == 4 and path and _COMMIT.fullmatch(lines[0])  # what authors call themselves may hold anything
+    return Commit(lines[0], float(lines[1]), lines[2], lines[3], path) if sound else None
+
+
+def blob(root: str, commit: Commit) -> bytes | None:
+    """What the file said in a commit, without any filter; None where it was removed by it."""
+    with suppress(OSError, ValueError):
+        if found := _repository(Path(os.path.realpath(root))):
+            name = f"{commit.hash}:{commit.path}"
+            if int(_git(found[1], ["cat-file", "-s", name], _PATIENT_SECONDS)) <= _MOST_BYTES:
+                return _git(found[1], ["cat-file", "blob", name], _PATIENT_SECONDS)
+    return None
 
 
 class GitDates:
@@ -79,8 +126,15 @@ def _text(file: Path) -> str:
 
 
 def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
-    """The files that were added and moved, read in a repository of our own that has the objects of the other one: its
-    configuration, which may name programs to be run, is not read."""
+    """The files that were added and moved."""
+    relative = [] if inside == "." else [f"--relative={inside}/", "--", f":(literal){inside}"]
+    command = ["log", "-z", "--reverse", "--no-show-signature", "-M100%", "--diff-filter=AR", "--name-status"]
+    return _git(objects, [*command, "--format=%x01%at", *commits, *relative], _MOST_SECONDS)
+
+
+def _git(objects: Path, command: list[str], seconds: float) -> bytes:
+    """What git says in a repository of our own that has the objects of the other one: its configuration, which may name
+    programs to be run, is not read. As much as it said until then, where it takes longer."""
     import subprocess
     from shutil import copyfile
     from tempfile import TemporaryDirectory
@@ -91,17 +145,13 @@ def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
         Path(own, "HEAD").write_text("ref: refs/heads/none\n", "utf-8")
         with suppress(FileNotFoundError):
             copyfile(objects.parent / "shallow", f"{own}/shallow")
-        relative = [] if inside == "." else [f"--relative={inside}/", "--", f":(literal){inside}"]
-        command = [
-            "git", "log", "-z", "--reverse", "--no-show-signature", "-M100%", "--diff-filter=AR", "--name-status",
-            "--format=%x01%at", *commits, *relative,
-        ]  # fmt: skip
         env = {
             "PATH": os.environ.get("PATH", os.defpath), "HOME": own, "GIT_DIR": own,
             "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C",
         }  # fmt: skip
-        with suppress(subprocess.TimeoutExpired):
-            ended = subprocess.run(command, cwd=own, env=env, capture_output=True, timeout=_MOST_SECONDS, check=False)
-            return ended.stdout
-    return b""
+        command = ["git", *command]
+        try:
+            return subprocess.run(command, cwd=own, env=env, capture_output=True, timeout=seconds, check=False).stdout
+        except subprocess.TimeoutExpired as error:
+            return error.stdout or b""

@@ -125,7 +125,7 @@ class VaultSource:
         seen = DocumentRef(self.config.name, ref.path, stamp_of(status))
         import hashlib  # 3 ms, and most commands read no file
 
-        return RawDocument(seen, text, hashlib.sha256(data).digest(), faults)
+        return RawDocument(seen, text, hashlib.sha256(data).digest(), faults, data=data)
 
     def read_bytes(self, path: str, limit: int) -> tuple[bytes, os.stat_result]:
         """The bytes of a file and their state, as `read_inside`."""

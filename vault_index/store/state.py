@@ -1,11 +1,12 @@
-"""`state.db`: what cannot be derived. What left the machine, the sessions that were written into a vault, and usage."""
+"""`state.db`: what cannot be derived. What left the machine, the sessions that were written into a vault, and usage;
+the versions of memories and the journal are of `versions`."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -43,7 +44,14 @@ _UNREADABLE = 1 << 30
 
 _EARLIER = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
 """What a cache of the version before holds of it."""
-_COLUMNS = {**_EARLIER, "origin": _ORIGIN, "deleted": "hash, uid"}
+_SOUND = {**_EARLIER, "origin": _ORIGIN, "deleted": "hash, uid"}
+"""What privacy and spending go by."""
+_HISTORY = {
+    "version": "uid, number, seen, who, action, source, path, moved_from, step, size, digest, text",
+    "change": "id, at, work, who, undone",
+    "step": "id, change, source, path, before, after, place, text",
+}
+_COLUMNS = {**_SOUND, **_HISTORY}
 _MERGE = {
     "usage": "INSERT OR IGNORE INTO usage (uid, accesses, accessed) VALUES (?, ?, ?) ON CONFLICT (uid) DO UPDATE"
     " SET accesses = max(accesses, excluded.accesses), accessed = max(accessed, excluded.accessed)",
@@ -53,6 +61,10 @@ _MERGE = {
     "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
     "origin": f"INSERT OR IGNORE INTO origin ({_ORIGIN}) VALUES (?, ?, ?, ?)",
     "deleted": "INSERT OR REPLACE INTO deleted (hash, uid) VALUES (?, ?)",  # with the salt that it was made with
+    **{
+        name: f"INSERT OR IGNORE INTO {name} ({columns}) VALUES ({', '.join('?' * len(columns.split()))})"
+        for name, columns in _HISTORY.items()
+    },
 }
 """Takes rows over from elsewhere, but for what is none: counts that are here already are never lowered."""
 
@@ -83,6 +95,20 @@ class State:
     def check(self) -> None:
         """Raises StateDamagedError."""
         self._opened(sound=True)
+
+    # --- versions and the journal ------------------------------------------------------------------------------
+
+    def database(self) -> Database:
+        return self._opened()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Database]:
+        """One that outlives our own end at once, and a loss of power soon: thousands of them cost no waiting for the
+        disk."""
+        database = self._opened()
+        database.connection.pragma("synchronous", "normal")
+        with database.transaction():
+            yield database
 
     # --- usage -------------------------------------------------------------------------------------------------
 
@@ -210,11 +236,13 @@ class State:
             self.close()
             self._database = database = _open(self.path)
             if sound:
-                if (found := database.value("PRAGMA quick_check(1)")) != "ok":
-                    raise damaged(self.path, " ".join(str(found).split()))
-                database.connection.pragma("synchronous", "full")
+                for table in _SOUND:  # versions would take long to look through, and nothing depends on them
+                    if (found := database.value(f"PRAGMA quick_check({table})")) != "ok":
+                        raise damaged(self.path, " ".join(str(found).split()))
                 self._sound = _stamp(self.path)
             self._file = _stamp(self.path)[:2]
+        if sound:
+            self._database.connection.pragma("synchronous", "full")
         return self._database
 
 

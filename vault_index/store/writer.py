@@ -172,6 +172,16 @@ class IndexWriter(Database):
             _put_faults(self, source, path, faults)
             self.execute("UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path))
 
+    def memories_alone(self, document_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """The ids and paths of those of these documents that are memories, and whose id no other document has."""
+        rows = self.execute(
+            f"WITH these AS (SELECT id, uid, path FROM document WHERE kind = 'memory' AND id {ANY_OF})"
+            " SELECT * FROM these WHERE NOT EXISTS"
+            " (SELECT 1 FROM document WHERE uid = these.uid AND id NOT IN (SELECT id FROM these))",
+            [any_of(document_ids)],
+        )
+        return {id_: (uid, path) for id_, uid, path in rows}
+
     def texts_of_memories(self, document_ids: Iterable[int]) -> list[tuple[str, str]]:
         """What those of these documents say that are memories, and have no other file: each text with its uid."""
         return self.execute(

@@ -41,7 +41,7 @@ def capture_memories(
     asker = asker_of(project)
     origin = {"entered_by": entered_by, "project": next(iter(asker.projects), None)}
     done, failed = [], []
-    with writing(runtime, "capture", sources, now, dry_run=dry_run) as memories:
+    with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run) as memories:
         memories.folders = asker.folders
         for captured in found:
             try:

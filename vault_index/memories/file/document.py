@@ -46,6 +46,8 @@ class MemoryFile:
     digest: bytes = b""
     """SHA-256 of the bytes on disk."""
     status: os.stat_result | None = None
+    data: bytes = b""
+    """The bytes on disk."""
 
     @property
     def text(self) -> str:

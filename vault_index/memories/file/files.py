@@ -31,7 +31,7 @@ class MemoryFiles:
 
     def __init__(self, root: Path, memory_dir: str, source: str = "") -> None:
         self._root = os.path.abspath(root)
-        self._source = source
+        self.source = source
         self._dir = str(PurePosixPath(memory_dir))
 
     def resolve(self, path: str) -> str:
@@ -51,14 +51,17 @@ class MemoryFiles:
         """Where a new memory may lie: `<memory folder>/<folder>/<day>-<title as a slug>.md`, or with `-2` and so on;
         `folder` is its type, or one of the inbox."""
         below = folder if folder == WAITING else slug(folder) or "note"
-        stem = f"{self._dir}/{below}/{day}-{slug(title) or slug(folder) or 'memory'}"
-        paths = (f"{stem}{number}.md" for number in _numbers("-"))
+        return self.free(f"{self._dir}/{below}/{day}-{slug(title) or slug(folder) or 'memory'}.md")
+
+    def free(self, path: str) -> str:
+        """A path of which nothing has the name: this one, or with `-2` and so on."""
+        paths = (f"{path.removesuffix('.md')}{number}.md" for number in _numbers("-"))
         return next(path for path in paths if not self._is_taken(path))
 
     def _is_taken(self, path: str) -> bool:
         return os.path.lexists(f"{self._root}/{path}")
 
-    def create(self, path: str, text: str) -> None:
+    def create(self, path: str, text: str | bytes) -> None:
         """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays.
 
         It outlives a loss of power once `settle` was told of it: thousands of new files cost one sync of their folder.
@@ -68,7 +71,7 @@ class MemoryFiles:
         with (
             _translated(path, "written"),
             disk.folder_in(self._root, folder, make=True) as at,
-            disk.draft(".", _encoded(text), within=self._root, at=at) as draft,
+            disk.draft(".", encoded(text), within=self._root, at=at) as draft,
         ):
             disk.move_without_overwriting(draft, name, lasting=False, at=at, into=at)
 
@@ -77,14 +80,13 @@ class MemoryFiles:
         for folder in {os.path.dirname(f"{self._root}/{path}") for path in paths}:
             disk.sync_folder(folder)
 
-    def read(self, path: str) -> MemoryFile:
-        """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8."""
-        self._place(path)
-        with _translated(path, "read"):
-            data, status = read_inside(self._root, path, MAX_BYTES)
+    def read(self, path: str, *, any_bytes: bool = False) -> MemoryFile:
+        """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8, unless it may have
+        `any_bytes`."""
+        data, status = self._read(path)
         try:
-            file = read_text(data.decode(), path)
-            return replace(file, source=self._source, digest=hashlib.sha256(data).digest(), status=status)
+            file = read_text(data.decode(errors="replace" if any_bytes else "strict"), path)
+            return replace(file, source=self.source, digest=hashlib.sha256(data).digest(), status=status, data=data)
         except UnicodeDecodeError as error:
             _, line = decode(data)
             where = f": line {line}" if line else ""
@@ -92,19 +94,29 @@ class MemoryFiles:
                 f"{path} is not written in UTF-8{where}", "save it as UTF-8 in an editor, and try again"
             ) from error
 
-    def replace(self, path: str, text: str, seen: MemoryFile) -> None:
+    def read_bytes(self, path: str) -> bytes:
+        """The bytes of a file as they are. NotFoundError when it is gone."""
+        return self._read(path)[0]
+
+    def _read(self, path: str) -> tuple[bytes, os.stat_result]:
+        self._place(path)
+        with _translated(path, "read"):
+            return read_inside(self._root, path, MAX_BYTES)
+
+    def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
         """Put other text in the place of what was seen.
 
         ConflictError when the file says something else by now or is gone: it is left so, and the new text is kept
         beside it under a name that the index passes over and Obsidian opens.
         """
-        if text == seen.text:
+        data = encoded(text)
+        if data == seen.data:
             return
         self._place(path)
         with _translated(path, "written"), disk.file_in(self._root, path, make=True) as (at, name):
             if os.access(name, os.F_OK, dir_fd=at) and not os.access(name, os.W_OK, dir_fd=at):
                 raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
-            with disk.draft(".", _encoded(text), like=seen.status, within=self._root, at=at) as draft:
+            with disk.draft(".", data, like=seen.status, within=self._root, at=at) as draft:
                 with disk.locked(".", at=at):
                     if _digest(name, at) == seen.digest:
                         os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
@@ -137,6 +149,34 @@ class MemoryFiles:
                 ) from error
             disk.sync_folder(".", at=at)
         return f"{bin}/{found}"
+
+    def move(self, path: str, target: str) -> None:
+        """Give a file another name in the memory folder. FileExistsError when that is taken."""
+        self._place(path)
+        self._place(target)
+        folder, _, name = path.rpartition("/")
+        new_folder, _, new_name = target.rpartition("/")
+        with _translated(path, "moved"), self._locked(folder) as at:
+            os.lstat(name, dir_fd=at)
+            with _translated(target, "written"), disk.folder_in(self._root, new_folder, make=True) as into:
+                disk.move_without_overwriting(name, new_name, at=at, into=into)
+            disk.sync_folder(".", at=at)
+
+    def restore(self, trashed: str, path: str, digest: bytes) -> bool:
+        """Move a file out of the trash to its free old place; False where it is not there any more, or says something
+        else. FileExistsError when that is taken."""
+        self._place(path)
+        folder, _, name = path.rpartition("/")
+        bin, _, old = trashed.rpartition("/")
+        try:
+            with disk.folder_in(self._root, bin) as at, disk.folder_in(self._root, folder, make=True) as into:
+                if bin.split("/")[0] != _TRASH or _digest(old, at) != digest:
+                    return False
+                disk.move_without_overwriting(old, name, at=at, into=into)
+                disk.sync_folder(".", at=at)
+        except (FileNotFoundError, NotADirectoryError, UsageError):
+            return False
+        return True
 
     def remove(self, path: str) -> None:
         """Delete a file for good."""
@@ -185,27 +225,28 @@ class PlannedFiles(MemoryFiles):
     def _is_taken(self, path: str) -> bool:
         return path in self._texts or super()._is_taken(path)
 
-    def create(self, path: str, text: str) -> None:
+    def create(self, path: str, text: str | bytes) -> None:
         self._place(path)
         if self._is_taken(path):
             raise FileExistsError(path)
-        self._texts[path] = text
+        self._texts[path] = encoded(text).decode()
 
     def settle(self, paths: Iterable[str]) -> None:
         """There is nothing that could be lost."""
 
-    def read(self, path: str) -> MemoryFile:
+    def read(self, path: str, *, any_bytes: bool = False) -> MemoryFile:
         if path in self._texts:
-            return replace(read_text(self._texts[path], path), source=self._source)
-        return super().read(path)
+            return replace(read_text(self._texts[path], path), source=self.source)
+        return super().read(path, any_bytes=any_bytes)
 
-    def replace(self, path: str, text: str, seen: MemoryFile) -> None:
-        self._texts[path] = text
+    def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
+        self._texts[path] = encoded(text).decode()
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str | bytes) -> bytes:
+    """The bytes of a text. UsageError for characters that have none in UTF-8."""
     try:
-        return text.encode()
+        return text if isinstance(text, bytes) else text.encode()
     except UnicodeEncodeError as error:
         raise UsageError("the text holds characters that UTF-8 cannot write", "give it as valid UTF-8") from error
 

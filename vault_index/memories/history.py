@@ -1,0 +1,200 @@
+"""`history`, `diff` and `revert`: the versions of a memory that were seen, and the commits that changed its file."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.memories.create import embedded
+from vault_index.memories.file.document import MemoryFile, read_text
+from vault_index.memories.store import MemoryStore, writing
+from vault_index.results.history import Diff, History, Version
+from vault_index.results.memories import StoredMemory
+from vault_index.runtime import Runtime
+from vault_index.sources.git import Commit, blob, commits_of
+from vault_index.store.documents import documents_by_id
+from vault_index.store.reader import Connections
+from vault_index.store.records import StoredDocument
+from vault_index.store.versions import Version as Row, Versions
+from vault_index.times import iso_time
+
+_ID = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
+_LINES = 20_000
+"""More of them take too long to be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A memory, also one that was deleted, and its versions and commits, each the newest first."""
+
+    uid: str
+    source: str
+    path: str
+    document: StoredDocument | None
+    versions: Versions
+    rows: Sequence[Row]
+    commits: Sequence[Commit]
+    root: str
+    """Of its vault; empty where that is not there any more."""
+
+    @property
+    def title(self) -> str:
+        last = next((row.number for row in self.rows if row.digest), None)
+        return self.document.title if self.document else _title(self.data(last) or b"") if last else ""
+
+    def find(self, named: int | str) -> int | str:
+        """The number of a version, or the hash of a commit that begins so. Raises NotFoundError."""
+        name = str(named).strip().lower().removeprefix("v")
+        if any(str(row.number) == name for row in self.rows):
+            return int(name)
+        found = [commit.hash for commit in self.commits if len(name) > 3 and commit.hash.startswith(name)]
+        if len(found) != 1:
+            raise NotFoundError(
+                f"{self.path} has no version {named!r}", f"look which it has: vault-index history {self.path}"
+            )
+        return found[0]
+
+    def older(self, than: int | str) -> int | str | None:
+        """The version before one, or the commit before one."""
+        numbers: list[int | str] = [row.number for row in self.rows]
+        hashes: list[int | str] = [commit.hash for commit in self.commits]
+        names = numbers if than in numbers else hashes
+        return next(iter(names[names.index(than) + 1 :]), None)
+
+    def data(self, name: int | str | None) -> bytes | None:
+        """The bytes of a version; None where there was no file."""
+        if isinstance(name, str):
+            commit = next(one for one in self.commits if one.hash == name)
+            return blob(self.root, commit)
+        return None if name is None else self.versions.text(self.uid, name)
+
+
+def memory_history(runtime: Runtime, ref: str, *, limit: int, offset: int, sources: Sequence[str]) -> History:
+    with runtime.pool.lend() as connections:
+        past = past_of(runtime, connections, ref, sources)
+        found = [
+            (row.seen, Version(row.number, iso_time(row.seen), row.who, row.action, row.path, row.size or None))
+            for row in past.rows
+        ]
+        for commit in past.commits:
+            told = Version(None, iso_time(commit.time), commit.author, commit.subject, commit.path, None, commit.hash)
+            found.append((commit.time, told))
+        found.sort(key=lambda one: one[0], reverse=True)
+        forgotten = min((row.number for row in past.versions.of(past.uid)), default=1) - 1
+        shown = tuple(one for _, one in found[offset : offset + limit])
+        return History(past.uid, past.path, past.title, shown, len(found), forgotten)
+
+
+def memory_diff(
+    runtime: Runtime, ref: str, *, before: int | str | None, after: int | str | None, sources: Sequence[str]
+) -> Diff:
+    with runtime.pool.lend() as connections:
+        past = past_of(runtime, connections, ref, sources)
+        if after is None and not past.rows:
+            raise NotFoundError(f"no version of {past.path} was seen", "run: vault-index sync")
+        new = past.rows[0].number if after is None else past.find(after)
+        old = past.older(new) if before is None else past.find(before)
+        one, other = ((past.data(name) or b"").decode("utf-8", "replace").split("\n") for name in (old, new))
+    if len(one) + len(other) > _LINES:
+        raise UsageError("they are too long to be compared", "put one back with vault-index revert, and undo that")
+    diff = unified_diff(one, other, f"{past.path} ({old or 'nothing'})", f"{past.path} ({new})", lineterm="")
+    return Diff(past.uid, past.path, old, new, "\n".join(diff))
+
+
+def revert_memory(runtime: Runtime, ref: str, *, to: int | str | None, sources: Sequence[str]) -> StoredMemory:
+    with writing(runtime, "revert", sources) as memories:
+        past = past_of(runtime, memories.connections, ref, sources)
+        memories.must_be_there(past.source)
+        now = memories.files(past.source).read(past.path, any_bytes=True) if past.document else None
+        data = past.data(_wanted(past, to, now.digest if now else b""))
+        if data is None:
+            raise UsageError("the file was removed in this version", "name another one, or: vault-index delete")
+        stored = _put_back(memories, past, now, data)
+    return embedded(runtime, stored, past.source, (), news=False)
+
+
+def _wanted(past: Past, to: int | str | None, now: bytes) -> int | str:
+    """The version that is named, else the last one that said something else than the file."""
+    if to is not None:
+        return past.find(to)
+    for row in past.rows:
+        if row.digest not in (b"", now):
+            return row.number
+    raise NotFoundError(f"no other version of {past.path} was seen", f"look: vault-index history {past.path}")
+
+
+def _put_back(memories: MemoryStore, past: Past, now: MemoryFile | None, data: bytes) -> StoredMemory:
+    """The file as it was then, under the name it has now or, where it was deleted, had last, if that is free."""
+    path, files = past.path, memories.files(past.source)
+    if now is not None:
+        memories.replace(now, data)
+    else:
+        path = files.free(files.resolve(path))
+        memories.journal.restore(files, path, data, None)
+        memories.note(past.source, path)
+    warnings = () if now is None or data != now.data else ("nothing was changed by this",)
+    return StoredMemory(files.read(path, any_bytes=True).uid, path, now is None, warnings=warnings)
+
+
+def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Sequence[str]) -> Past:
+    """The memory that a reference means, also by the id or path of one that was deleted. Raises NotFoundError, and
+    UsageError for a note, or where it means several."""
+    versions, ref = Versions(connections.state), runtime.inside(ref)
+    try:
+        document = runtime.resolve(connections, ref, sources).document
+    except NotFoundError:
+        return _deleted(runtime, versions, ref, sources)
+    if document.kind != "memory":
+        raise UsageError(
+            f"{document.path} is no memory but a {document.kind}", "versions of memories are kept, and of nothing else"
+        )
+    rows = versions.of(document.uid)
+    if len(documents_by_id(connections.reader, document.uid)) > 1:  # several files have this id
+        rows = _of_path(rows, document.source, document.path)
+    return _past(runtime, versions, document.uid, document.source, document.path, rows, document)
+
+
+def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[str]) -> Past:
+    name, folder = ref.strip(), runtime.config.memory.dir
+    paths = [f"{above}{name}{ending}" for above in ("", f"{folder}/") for ending in ("", ".md")]
+    found = {}
+    for uid in versions.uids(name.lower() if _ID.fullmatch(name.lower()) else "", paths):
+        rows = [row for row in versions.of(uid) if not sources or row.source in sources]
+        if rows:
+            found[uid] = rows
+    if not found:
+        raise NotFoundError(f"nothing is or was called {ref!r}", f"look for it with `vault-index search {ref!r}`")
+    if len(found) > 1:
+        told = ", ".join(f"{uid[:13]} ({rows[0].path})" for uid, rows in list(found.items())[:5])
+        raise UsageError(f"{len(found)} memories were called {ref!r}", f"name one by its id: {told}")
+    ((uid, rows),) = found.items()
+    return _past(runtime, versions, uid, rows[0].source, rows[0].path, rows, None)
+
+
+def _past(
+    runtime: Runtime,
+    versions: Versions,
+    uid: str,
+    source: str,
+    path: str,
+    rows: Sequence[Row],
+    document: StoredDocument | None,
+) -> Past:
+    vault = runtime.vaults.get(source)
+    root = str(vault.config.path) if vault else ""
+    return Past(uid, source, path, document, versions, rows, commits_of(root, path) if root else (), root)
+
+
+def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:
+    """The versions of one of several files: of its path, and of those it had before."""
+    found, names = [], {path}
+    for row in rows:
+        if row.source == source and row.path in names:
+            found.append(row)
+            names |= {row.moved_from}
+    return found
+
+
+def _title(data: bytes) -> str:
+    return read_text(data.decode("utf-8", "replace")).title

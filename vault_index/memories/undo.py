@@ -1,0 +1,86 @@
+"""`undo`: the files that the last writing command touched are put back as they were."""
+
+from collections.abc import Sequence
+
+from vault_index.errors import ConflictError, NotFoundError
+from vault_index.memories.journal import digest_at
+from vault_index.memories.store import MemoryStore, writing
+from vault_index.results.memories import MemoryOutcome, MemoryOutcomes
+from vault_index.runtime import Runtime
+from vault_index.store.documents import has_content
+from vault_index.store.versions import Change, Step, unpacked
+from vault_index.times import iso_time
+
+
+def undo_change(runtime: Runtime, *, sources: Sequence[str]) -> MemoryOutcomes:
+    with writing(runtime, "undo", sources) as memories:
+        versions = runtime.write.versions
+        change = versions.last_change(sources)
+        if change is None:
+            raise NotFoundError("there is nothing to undo", "older versions of a memory: vault-index history REF")
+        steps = _carried_out(memories, change, versions.steps(change.id)[::-1])
+        outcomes = tuple(_undone(memories, change, step) for step in steps)
+        memories.flush()
+        versions.mark_undone(change.id)
+    nothing = MemoryOutcome("", "", "", "undone", {"work": change.work, "at": iso_time(change.at)})
+    return MemoryOutcomes(outcomes or (nothing,))  # a change that touched no file
+
+
+def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -> list[Step]:
+    """Those of the steps that are to be undone: without those that were never done, or are undone already, where one
+    of us was killed. Raises ConflictError for a file that is not as the change left it, before any is touched."""
+    said: dict[tuple[str, str], bytes | None] = {}
+
+    def at(source: str, path: str) -> bytes | None:
+        if (source, path) not in said:
+            memories.must_be_there(source)
+            said[source, path] = digest_at(memories.files(source), path)
+        return said[source, path]
+
+    found = []
+    for step in steps:
+        source, path = step.source, step.path
+        here = at(source, path)
+        moved_to = step.place if step.after and step.place else None
+        there = at(source, moved_to) if moved_to else here
+        if there == step.after and (moved_to is None or here is None):
+            found.append(step)
+            said[source, path] = step.before
+            if moved_to:
+                said[source, moved_to] = None
+        elif here != step.before or (step.before is None and _elsewhere(memories, step)):
+            place = moved_to or path
+            raise ConflictError(
+                f"{place} changed since `{change.work}`, and nothing was undone",
+                f"what it said: vault-index history {place}; to have one version back: vault-index revert {place}",
+            )
+    return found
+
+
+def _elsewhere(memories: MemoryStore, step: Step) -> bool:
+    """Whether a file that was created has another name by now."""
+    return step.after is not None and has_content(memories.connections.reader, step.source, step.after)
+
+
+def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:
+    files, journal, path = memories.files(step.source), memories.journal, step.path
+    details = {"work": change.work, "at": iso_time(change.at)}
+    moved_to = step.place if step.after and step.place else None
+    file = None if step.after is None or moved_to else files.read(path, any_bytes=True)
+    try:
+        if file is None and moved_to:
+            journal.move(files, moved_to, path)
+            memories.note(step.source, moved_to)
+        elif file is None:
+            journal.restore(files, path, unpacked(step.text or b""), step.place)
+        elif step.before is None:
+            details["trash"] = journal.trash(files, path)
+        elif file.digest != step.after:
+            raise ConflictError(f"{path} changed just now, and is left so", "run the same command again")
+        else:
+            journal.replace(files, file, unpacked(step.text or b""))
+    except FileExistsError as error:
+        raise ConflictError(f"{path} was made in the meantime", "run the same command again") from error
+    memories.note(step.source, path)
+    file = file if file and step.before is None else files.read(path, any_bytes=True)
+    return MemoryOutcome(file.uid, path, file.title, "undone", details)

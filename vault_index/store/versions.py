@@ -1,0 +1,238 @@
+"""What memories said, and the journal of what commands did to their files: two parts of `state.db`.
+
+Neither is needed to search or to write: while the state is damaged, nothing is recorded, and all else goes on.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from vault_index.errors import StateDamagedError
+from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.state import State
+
+BY_HAND = "by hand"
+OURSELVES = "vault-index"
+"""Who changed a file by a command, where nobody said for whom."""
+REMOVED = b""
+"""The digest of a version that says that the file was removed."""
+
+
+class Seen(NamedTuple):
+    """What the file of a memory says, or with the digest `REMOVED` that it is gone."""
+
+    uid: str
+    source: str
+    path: str
+    digest: bytes = REMOVED
+    text: bytes = b""
+    """Its bytes, as `packed`."""
+    size: int = 0
+    by: str | None = None
+    """Who entered the memory."""
+    was: str = ""
+    """The id it had when it was indexed last."""
+
+
+class Version(NamedTuple):
+    """One state of a memory's file."""
+
+    uid: str
+    number: int
+    seen: float
+    who: str
+    action: str
+    source: str
+    path: str
+    moved_from: str
+    step: int
+    size: int
+    digest: bytes
+
+
+class Change(NamedTuple):
+    """What one writing command did."""
+
+    id: int
+    at: float
+    work: str
+    who: str
+
+
+class Step(NamedTuple):
+    """What it did to one file. Without `before` it was created, without `after` it was removed."""
+
+    id: int
+    source: str
+    path: str
+    before: bytes | None
+    after: bytes | None
+    place: str | None
+    """Where it was moved to; of a file that was removed, in the trash."""
+    text: bytes | None
+    """What it said before, `packed`."""
+
+
+_VERSION = ", ".join(Version._fields)
+_STEP = ", ".join(Step._fields)
+_PUT = f"INSERT INTO version ({_VERSION}, text) VALUES ({', '.join('?' * (len(Version._fields) + 1))})"
+_OURS = (
+    "SELECT work, who FROM step JOIN change ON change.id = change WHERE step.id > ? AND source = ?"
+    " AND ((path = ? AND after IS ? AND (place IS NULL OR after IS NULL)) OR (place = ? AND after = ?))"
+    " ORDER BY step.id DESC LIMIT 1"
+)
+"""The last command that left a file so, since it was seen last."""
+
+
+def packed(data: bytes) -> bytes:
+    return zlib.compress(data)
+
+
+def unpacked(text: bytes) -> bytes:
+    return zlib.decompress(text)
+
+
+class Versions:
+    """Asks and writes by way of `state`, from the thread that it belongs to."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    # --- versions ----------------------------------------------------------------------------------------------
+
+    def record(self, seen: Iterable[Seen], gone: Collection[tuple[str, str]] = ()) -> None:
+        """Remember what is new: other bytes, or another path, than those of the last version of that id and path.
+        `gone` are the sources and paths of files that are not there any more."""
+        with suppress(StateDamagedError), self._state.transaction() as database:
+            last_step = int(database.value("SELECT coalesce(max(id), 0) FROM step"))
+            for one in seen:
+                with suppress(UnicodeEncodeError):  # no row of the index can be written of it, either
+                    self._record(database, one, gone, last_step)
+
+    def _record(self, database: Database, one: Seen, gone: Collection[tuple[str, str]], last_step: int) -> None:
+        if one.was not in ("", one.uid):
+            _carry_over(database, one.was, one.uid)
+        rows = _versions(database, one.uid)
+        here = next((row for row in rows if row.source == one.source and one.path in (row.path, row.moved_from)), None)
+        if here is not None and here.path == one.path and here.digest == one.digest:
+            return
+        there = here is not None and here.path == one.path and here.digest != REMOVED
+        if one.digest == REMOVED and not there:
+            return
+        left = [row.path for row in rows if (row.source, row.path) in gone and row.path != one.path]
+        moved_from = left[0] if left and one.digest and not there else ""
+        same = any(row.digest == one.digest for row in rows)
+        if one.digest == REMOVED:
+            action = "removed"
+        elif there or (moved_from and not same):
+            action = "edited"
+        else:
+            action = "moved" if moved_from else "copied" if same and here is None else "added"
+        by = one.by or BY_HAND if action == "added" else BY_HAND
+        after = one.digest or None
+        since = here.step if here else 0
+        for work, who in database.execute(_OURS, (since, one.source, one.path, after, one.path, after)):
+            action, by = work, who or (one.by if action == "added" else None) or OURSELVES
+        number = rows[0].number + 1 if rows else 1
+        values = (one.uid, number, time.time(), by, action, one.source, one.path, moved_from, last_step)
+        database.execute(_PUT, (*values, one.size, one.digest, one.text))
+
+    def of(self, uid: str) -> list[Version]:
+        """What is known of a memory, the newest first. Raises StateDamagedError."""
+        return _versions(self._state.database(), uid)
+
+    def uids(self, beginning: str, paths: Sequence[str] = ()) -> list[str]:
+        """The ids that begin so, or that files with one of these paths had."""
+        sql = f"SELECT DISTINCT uid FROM version WHERE (? != '' AND uid >= ?1 AND uid < ?1 || 'g') OR path {ANY_OF}"
+        return [uid for (uid,) in self._state.database().execute(sql, (beginning, any_of(paths)))]
+
+    def text(self, uid: str, number: int) -> bytes | None:
+        """The bytes of a version; None where the file was removed."""
+        sql = "SELECT text FROM version WHERE uid = ? AND number = ? AND digest != x''"
+        text = self._state.database().value(sql, (uid, number))
+        return None if text is None else unpacked(text)
+
+    def forget(self, uid: str, source: str = "", path: str = "") -> None:
+        """Forget what a memory said, and what the journal keeps of it; with a path, of that file alone."""
+        with self._state.transaction() as database:
+            database.connection.pragma("secure_delete", True)
+            rows = [row for row in _versions(database, uid) if not path or (row.source, row.path) == (source, path)]
+            paths = any_of({name for row in rows for name in (row.path, row.moved_from)} - {""})
+            digests = any_of({row.digest.hex() for row in rows} - {""})
+            numbers = any_of(row.number for row in rows)
+            database.execute(f"DELETE FROM version WHERE uid = ? AND number {ANY_OF}", (uid, numbers))
+            touched = database.execute(
+                f"DELETE FROM step WHERE path {ANY_OF} OR place {ANY_OF} OR lower(hex(before)) {ANY_OF}"
+                " RETURNING change",
+                (paths, paths, digests),
+            )
+            database.execute(
+                f"DELETE FROM change WHERE id {ANY_OF} AND id NOT IN (SELECT change FROM step)",
+                [any_of(change for (change,) in touched)],
+            )
+
+    def purge(self) -> None:
+        """Leave no bytes of what was forgotten in the file and its log."""
+        database = self._state.database()
+        database.execute("VACUUM")
+        database.checkpoint()
+
+    # --- the journal -------------------------------------------------------------------------------------------
+
+    def begin(self, work: str, who: str, *, undone: bool = False) -> int:
+        """A new change, without steps as yet."""
+        with self._state.transaction() as database:
+            sql = "INSERT INTO change (at, work, who, undone) VALUES (?, ?, ?, ?) RETURNING id"
+            return int(database.value(sql, (time.time(), work, who, undone)))
+
+    def note(self, change: int, step: Step) -> int:
+        """Note what is about to be done to a file; the id of that step."""
+        with self._state.transaction() as database:
+            sql = f"INSERT INTO step (change, {_STEP}) VALUES (?, NULL, ?, ?, ?, ?, ?, ?) RETURNING id"
+            return int(database.value(sql, (change, *step[1:])))
+
+    def put_place(self, step: int, place: str) -> None:
+        """Note where a file went."""
+        with self._state.transaction() as database:
+            database.execute("UPDATE step SET place = ? WHERE id = ?", (place, step))
+
+    def take_back(self, step: int) -> bool:
+        """Forget a step that was not done, and its change, if that had no other: whether it is forgotten."""
+        with self._state.transaction() as database:
+            change = database.value("DELETE FROM step WHERE id = ? RETURNING change", (step,))
+            others = "EXISTS (SELECT 1 FROM step WHERE change = change.id)"
+            return bool(database.execute(f"DELETE FROM change WHERE id = ? AND NOT {others} RETURNING id", (change,)))
+
+    def last_change(self, sources: Sequence[str] = ()) -> Change | None:
+        """The last one that can be undone, and touched one of these sources."""
+        touched = f"EXISTS (SELECT 1 FROM step WHERE change = change.id AND source {ANY_OF})"
+        where = f" AND {touched}" if sources else ""
+        rows = self._state.database().execute(
+            f"SELECT id, at, work, who FROM change WHERE NOT undone{where} ORDER BY id DESC LIMIT 1",
+            [any_of(sources)] if sources else (),
+        )
+        return Change(*rows[0]) if rows else None
+
+    def steps(self, change: int) -> list[Step]:
+        """What a command did, in that order."""
+        sql = f"SELECT {_STEP} FROM step WHERE change = ? ORDER BY id"
+        return [Step(*row) for row in self._state.database().execute(sql, (change,))]
+
+    def mark_undone(self, change: int) -> None:
+        with self._state.transaction() as database:
+            database.execute("UPDATE change SET undone = 1 WHERE id = ?", (change,))
+
+
+def _versions(database: Database, uid: str) -> list[Version]:
+    sql = f"SELECT {_VERSION} FROM version WHERE uid = ? ORDER BY number DESC"
+    return [Version(*row) for row in database.execute(sql, (uid,))]
+
+
+def _carry_over(database: Database, was: str, uid: str) -> None:
+    """What a memory said goes with it when it has another id."""
+    last = database.value("SELECT coalesce(max(number), 0) FROM version WHERE uid = ?", (uid,))
+    database.execute("UPDATE version SET uid = ?, number = number + ? WHERE uid = ?", (uid, last, was))
