@@ -137,16 +137,16 @@ def delete_memories(
         def delete(ref: str) -> MemoryOutcome:
             if permanent:
                 return _deleted(memories, ref, sources, keys)
-            return _removed(memories, memories.find(runtime.inside(ref), sources))
+            return removed(memories, memories.find(runtime.inside(ref), sources))
 
-        done, failed = _each(refs, delete)
+        done, failed = each_of(refs, delete)
         if permanent and done:
             seconds = memories.purge(keys)
             done = [replace(outcome, details={"purge_seconds": round(seconds, 3)}) for outcome in done]
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _each(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[list[MemoryOutcome], list[FailedItem]]:
+def each_of(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[list[MemoryOutcome], list[FailedItem]]:
     """What becomes of each of several memories, and those it failed for; of a single one the error is raised."""
     done, failed = [], []
     for ref in refs:
@@ -166,7 +166,7 @@ def archive_memories(runtime: Runtime, refs: Sequence[str], *, restore: bool, so
         def archive(ref: str) -> MemoryOutcome:
             return archived(memories, memories.find(runtime.inside(ref), sources), restore=restore)
 
-        done, failed = _each(refs, archive)
+        done, failed = each_of(refs, archive)
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
@@ -233,7 +233,7 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
                 expired = (last_moment(front.get("expires")) or until + 1) <= until
                 created = first_time(front.get("created"), front.get("date")) or document.created
                 if expired if day is None else created < day:
-                    outcome = _removed(memories, document, dry_run=dry_run)
+                    outcome = removed(memories, document, dry_run=dry_run)
                     said = {"expires": str(front["expires"])} if expired else {"created": local_day(created)}
                     done.append(replace(outcome, details={**outcome.details, **said}))
             except VaultIndexError as error:
@@ -254,10 +254,10 @@ def _deleted(memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[
     several = len(documents_by_id(reader, document.uid)) > 1
     runtime.write.versions.forget(document.uid, *([document.source, document.path] if several else []))
     keys |= embed_keys(reader, document.id)
-    return _removed(memories, document, permanent=True)
+    return removed(memories, document, permanent=True)
 
 
-def _removed(
+def removed(
     memories: MemoryStore, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
 ) -> MemoryOutcome:
     trashed = "" if dry_run else memories.remove(document, permanent=permanent)

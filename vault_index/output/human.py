@@ -298,7 +298,7 @@ def _diff(result: Record, width: int) -> Blocks:
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
     "timeline": _timeline, "add": _stored, "update": _stored, "import": _import, "export": _export,
-    "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff, "revert": _stored,
-    "prune": partial(_outcomes, nothing="Nothing has expired."),
+    "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff,
+    "revert": _stored, "prune": partial(_outcomes, nothing="Nothing has expired."),
     "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),
 }  # fmt: skip
