@@ -205,3 +205,45 @@ def test_stats_of_tags_and_agents_at_once(capsys: pytest.CaptureFixture[str]) ->
     said = answer(capsys, "stats", "--tags", "--agents")
     assert {"tag": "wal", "count": 1} in said["tags"]
     assert said["agents"] == [{"agent": "ann", "count": 1}]
+
+
+def test_what_a_memory_said_is_listed_compared_and_put_back(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uid = answer(capsys, "add", "The coot dives.", "--title", "Coots", "--by", "ann")["id"]
+    path = answer(capsys, "update", uid, "--content", "It ``` swims.")["path"]
+    told = answer(capsys, "history", uid[:8])
+    assert set(told) == {"id", "path", "title", "results", "total", "forgotten"}
+    assert [(one["number"], one["by"], one["action"]) for one in told["results"]] == [
+        (2, "vault-index", "update"), (1, "ann", "add")
+    ]  # fmt: skip
+    assert set(told["results"][0]) == {"number", "seen", "by", "action", "path", "bytes", "commit"}
+    diff = answer(capsys, "diff", uid, "--before", "1", "--after", "2")
+    assert (diff["before"], diff["after"]) == (1, 2)
+    shown: dict[tuple[str, str], str] = {}
+    for form in ("human", "toon", "markdown"):
+        for command in ("history", "diff"):
+            assert main([command, uid, f"--{form}"]) == 0
+            shown[command, form] = capsys.readouterr().out
+    assert all("vault-index" in shown["history", form] for form in ("human", "toon", "markdown"))
+    assert all("+It ``` swims." in shown["diff", form] for form in ("human", "toon", "markdown"))
+    assert shown["diff", "markdown"].startswith("````diff\n")
+    assert answer(capsys, "revert", uid, "--to", "1")["path"] == path
+    assert "dives" in (vault / path).read_text("utf-8")
+    undone = answer(capsys, "undo")["results"][0]
+    assert (undone["outcome"], undone["details"]["work"]) == ("undone", "revert")
+    assert "swims" in (vault / path).read_text("utf-8")
+    for wrong in (["revert", uid, "--to", "9"], ["history", "nobody"], ["diff", uid, "--after", "abcdef0"]):
+        assert error(capsys, *wrong)[0] == NotFoundError.exit_code
+
+
+def test_no_empty_text_is_taken_by_accident(vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = answer(capsys, "add", "The coot dives.", "--title", "Coots", "--type", "note")
+    before = (vault / stored["path"]).read_bytes()
+    (tmp_path / "empty").touch()
+    for given in (["--content", ""], ["--file", str(tmp_path / "empty")]):
+        assert error(capsys, "update", stored["id"], *given) == (2, "the text is empty: nothing was changed")
+    for words in ([], ["--content", "-"], ["--tags", "a", "--content", "-"]):
+        with piped("\n"):
+            assert error(capsys, "update", stored["id"], *words) == (2, "the text is empty: nothing was changed")
+    assert (vault / stored["path"]).read_bytes() == before
+    answer(capsys, "update", stored["id"], "--content", "", "--title", "Coots", "--allow-empty")
+    assert "dives" not in (vault / stored["path"]).read_text("utf-8")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.mcp_server.sessions import Session, command
+from vault_index import VaultIndex
 from vault_index.config import Home
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.mcp_server.toolbox import answer_tool
@@ -104,7 +105,7 @@ def test_a_fact_with_a_comma_is_one(client: Session, vault: Path) -> None:
     client.call("memory_delete", ref=stored["id"])
 
 
-def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path) -> None:
+def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path, home: Home) -> None:
     stored = client.call("memory_store", content="The crane lifts ten tons.", tags=["crane"])
     client.call("memory_update", ref=stored["id"], content="", section="", append="", add_tags=["lift"])
     assert "ten tons" in (vault / stored["path"]).read_text("utf-8")
@@ -113,6 +114,8 @@ def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path) -
     text = (vault / stored["path"]).read_text("utf-8")
     assert ("Ten tons" in text, "Far." in text) == (False, True)
     client.call("memory_delete", ref=stored["id"])
+    with VaultIndex.open(home) as index:
+        assert {one.by for one in index.history(stored["id"]).results} == {"mcp"}
 
 
 @pytest.mark.parametrize(

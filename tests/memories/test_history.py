@@ -304,6 +304,25 @@ def test_versions_and_the_journal_outlive_a_mending(index: VaultIndex, tmp_path:
         assert told(again)[0][:2] == (4, "undo")
 
 
+def test_doctor_mends_damaged_versions_which_stop_nothing_else(index: VaultIndex, tmp_path: Path) -> None:
+    put(index, *(f"{HEAD}{os.urandom(3000).hex()}\n" for _ in range(20)))
+    stored = index.add("Herons nest in the reeds.")
+    index.close()
+    data = bytearray(index.home.state_db.read_bytes())
+    with closing(apsw.Connection(str(index.home.state_db))) as connection:
+        first = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'version'").get
+    data[(first - 1) * 4096 : first * 4096] = b"\xff" * 4096
+    index.home.state_db.write_bytes(data)
+    with opened(tmp_path) as again:
+        again._runtime.write._state.check()
+        again.update(stored.id, content="They do.")
+        assert again.search("herons", mode="text").results == ()
+        assert [one.code for one in again.doctor().problems if one.code == "state_damaged"] == ["state_damaged"]
+        assert [one.code for one in again.repair().fixed] == ["state_damaged"]
+        again.update(stored.id, content="They did.")
+        assert again.history(stored.id).total > 0
+
+
 def test_no_look_at_the_state_reads_the_versions(tmp_path: Path) -> None:
     """They grow with every change, and every command looks whether the ledger is sound."""
     with closing(State(tmp_path / "state.db")) as state:

@@ -49,6 +49,7 @@ COMMANDS: dict[str, Callable[[VaultIndex], object]] = {
     "add that merges": lambda index: index.add("The coot dives.", tags="new"),
     "add that supersedes": lambda index: index.add("The coot swims.", supersedes="coot"),
     "update": lambda index: index.update("coot", content="It does not.", expires="2030-01-01"),
+    "archive": lambda index: index.archive("coot"),
     "delete": lambda index: index.delete("coot"),
     "prune": lambda index: index.prune(before="2200-01-01"),
     "capture": capture,

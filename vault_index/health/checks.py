@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
-from vault_index.errors import BusyError, CacheDamagedError, IndexCorruptError, VaultIndexError
+from vault_index.errors import BusyError, CacheDamagedError, IndexCorruptError, StateDamagedError, VaultIndexError
 from vault_index.health.environment import (
     clock_problems,
     leftover_problems,
@@ -34,7 +34,7 @@ from vault_index.store.documents import paths_by_shared_id
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import lacking_documents, serving_space
-from vault_index.store.state import mend
+from vault_index.store.state import State, mend
 
 _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
@@ -129,11 +129,23 @@ def _indexed(runtime: Runtime) -> tuple[Mapping[str, list[str]], str | None]:
         return {}, None
 
 
+def _damaged_versions(home: Home) -> Iterator[Problem]:
+    """What the status, which looks at the rest of the state alone, does not see."""
+    if home.state_db.exists():
+        with suppress(VaultIndexError), closing(State(home.state_db)) as state:
+            state.check()
+            try:
+                state.check(whole=True)
+            except StateDamagedError as error:
+                yield Problem(error.code, error.message, error.hint)
+
+
 def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
     """Problems around the databases."""
     now = time.time()
     if runtime.config.embedding.provider != "none" and (fault := vec0_fault()):
         yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
+    yield from _damaged_versions(runtime.home)
     yield from permission_problems(runtime.home)
     yield from watch_problems(runtime.config)
     yield from clock_problems(synced_at, now)

@@ -92,9 +92,11 @@ class State:
         if self._database is not None:
             self._database.shrink()
 
-    def check(self) -> None:
-        """Raises StateDamagedError."""
-        self._opened(sound=True)
+    def check(self, *, whole: bool = False) -> None:
+        """Raises StateDamagedError. The `whole` is looked through with versions and journal, which takes a while."""
+        database = self._opened(sound=True)
+        if whole and (found := database.value("PRAGMA quick_check(1)")) != "ok":
+            raise damaged(self.path, " ".join(str(found).split()))
 
     # --- versions and the journal ------------------------------------------------------------------------------
 
