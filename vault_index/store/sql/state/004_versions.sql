@@ -41,7 +41,10 @@ CREATE INDEX step_change ON step (change);
 CREATE INDEX step_path ON step (path);
 CREATE INDEX step_place ON step (place) WHERE place IS NOT NULL;
 CREATE TRIGGER change_limit AFTER INSERT ON change BEGIN
-    DELETE FROM change WHERE id <= new.id - 200;
+    -- 200 that can be undone: an undo is a change, too, but none of these.
+    DELETE FROM change WHERE NOT undone
+        AND id <= (SELECT id FROM change WHERE NOT undone ORDER BY id DESC LIMIT 1 OFFSET 200);
+    DELETE FROM change WHERE undone AND id <= new.id - 600;
 END;
 CREATE TRIGGER change_gone AFTER DELETE ON change BEGIN
     DELETE FROM step WHERE change = old.id;
