@@ -21,6 +21,7 @@ _LONGEST_TITLE = 160
 _LONGEST_PLACE = 160
 _LONGEST_NAME = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .@+-]")
+_NOT_IN_WORDS = re.compile(r"[^\w .:@+-]")  # of ours
 _REVIEW = "vault-index review"
 _TOKEN = re.compile(r"[0-9a-f]{4,64}")
 
@@ -86,7 +87,8 @@ def is_plain_place(place: str) -> bool:
 
 
 def _name(text: str) -> str:
-    name = harmless_line(_NOT_IN_NAMES.sub("", text[: 4 * _LONGEST_NAME]), _LONGEST_NAME)
+    unwanted = _NOT_IN_NAMES if text.startswith("`") else _NOT_IN_WORDS
+    name = harmless_line(unwanted.sub("", text[: 4 * _LONGEST_NAME]), _LONGEST_NAME)
     return f"`{name}`" if name and text.startswith("`") else name
 
 

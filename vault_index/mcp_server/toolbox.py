@@ -147,6 +147,8 @@ class Toolbox:
             answer = self._ask_backend(method, args)
             for failed in answer.get("failed", ()):
                 failed["hint"] = in_words_of_tools(failed["hint"])
+            if replaced := answer.get("replaces"):
+                replaced["call"] = f"memory_update ref={answer['id']} supersedes={replaced['id']}"
             return answer
         except NotFoundError as error:
             reason = self._why_not(args.get("ref"))

@@ -22,7 +22,7 @@ from vault_index.memories.file.document import (
 )
 from vault_index.memories.file.fields import changes_of, read_fields, said_in
 from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
-from vault_index.memories.similar import near_memories
+from vault_index.memories.similar import similar_memories
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
@@ -71,7 +71,7 @@ def embedded(
     runtime: Runtime, stored: StoredMemory, source: str, replaced: Sequence[StoredDocument], *, news: bool
 ) -> StoredMemory:
     """With its vectors, where nothing is sent for them, or with what waits for them. Of `news` also with the memories
-    that say nearly the same; those it replaces are none."""
+    that say nearly the same, and the one that it most likely replaces; those it was said to replace are none."""
     runtime.write.embed_document(source, stored.path)
     with runtime.pool.lend() as connections:
         reader = connections.reader
@@ -82,7 +82,8 @@ def embedded(
             stored = replace(stored, degraded=(f"vector: pending for {waiting:,} of its passages",))
         if not news or stored.duplicate_of:
             return stored
-        return replace(stored, near=near_memories(reader, known[0], ignoring={one.id for one in replaced}))
+        near, replaces = similar_memories(reader, known[0], ignoring={one.id for one in replaced})
+        return replace(stored, near=near, replaces=replaces)
 
 
 def new_memory(text: str, given: Mapping[str, Any], now: datetime) -> tuple[MemoryFile, tuple[str, ...]]:

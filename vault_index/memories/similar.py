@@ -1,12 +1,14 @@
-"""Memories that say nearly the same as one: by the vectors that are there, and by the words."""
+"""Memories that say nearly the same as one, and the one that it most likely replaces: by the vectors that are there,
+and by the words."""
 
 import time
 from collections.abc import Collection, Sequence
 
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.models import Filters
+from vault_index.query.ranking.newer import NAMED, Memory, memory, newer_among, score
 from vault_index.query.related import mean
-from vault_index.results.memories import NearMemory
+from vault_index.results.memories import NearMemory, Replaced
 from vault_index.store.documents import chunks_of, documents_by_key, documents_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
@@ -23,13 +25,16 @@ _SHOWN = 3
 # Words are less sure: 19 of the 26 share half of theirs, and so do 2 of the 32.
 _NEAR_COSINE = 0.72
 _NEAR_WORDS = 0.5
+_LATER = 0.15
+"""The score of a memory that replaces the likeliest one: it is of the same subject."""
 _FAR_COSINE = 0.6  # what means something else is not near, whatever words it shares
 
 
-def near_memories(
+def similar_memories(
     reader: IndexReader, document: StoredDocument, *, ignoring: Collection[int] = ()
-) -> tuple[NearMemory, ...]:
-    """The memories that still count and say nearly what `document` says, the nearest first."""
+) -> tuple[tuple[NearMemory, ...], Replaced | None]:
+    """The memories that still count and say nearly what `document` says, the nearest first; and the one that it most
+    likely replaces, which is none that waits for a review."""
     counting = Filters(kinds=("memory",), without=(Filters(states=("archived",)),))
     others = Others(document.id, counting, time.time())
     with reader.snapshot():
@@ -38,14 +43,38 @@ def near_memories(
         cosines = _cosines(reader, chunks, others)
         named = among(reader, others, _saying(reader, words))
         wanted = {*list(cosines)[:_CANDIDATES], *named}.difference(ignoring)
-        found = []
+        found, older = [], []
         for other in documents_by_key(reader, wanted).values():
-            theirs = _words(reader, other, chunks_of(reader, other.id, fields=False))
+            those = chunks_of(reader, other.id, fields=False)
+            theirs = _words(reader, other, those)
             shared = len(words & theirs) / (len(words | theirs) or 1)
-            score = _likeness(shared, cosines.get(other.id))
-            if score:
-                found.append(NearMemory(other.uid, other.path, other.title, round(score, 2)))
-    return tuple(sorted(found, key=lambda near: (-near.score, near.path))[:_SHOWN])
+            likeness = _likeness(shared, cosines.get(other.id))
+            if likeness:
+                found.append(NearMemory(other.uid, other.path, other.title, round(likeness, 2)))
+            if not other.unreviewed:
+                older.append((_memory(other, those), cosines.get(other.id)))
+        replaced = _replaced(reader, _memory(document, chunks), older)
+    return tuple(sorted(found, key=lambda near: (-near.score, near.path))[:_SHOWN]), replaced
+
+
+def _memory(document: StoredDocument, chunks: Sequence[ChunkRecord]) -> Memory:
+    facts = document.frontmatter.get("facts")
+    facts = map(str, facts) if isinstance(facts, list) else ()
+    return memory(document, (*(chunk.text for chunk in chunks), *facts), chunks[0].chunk_id if chunks else 0)
+
+
+def _replaced(reader: IndexReader, new: Memory, older: Sequence[tuple[Memory, float | None]]) -> Replaced | None:
+    """The likeliest, or what replaces that one in turn."""
+    scored = [(score(new, old, cosine), old) for old, cosine in older]
+    certainty, chosen = max(scored, key=lambda one: (one[0], one[1].age), default=(0.0, new))
+    if certainty < NAMED:
+        return None
+    for also, later in sorted(scored, key=lambda one: one[1].age):
+        if also >= _LATER and later.age > chosen.age and newer_among(reader, (later, chosen), NAMED):
+            certainty, chosen = also, later
+    uid, document = new.document.uid, chosen.document
+    call = f"vault-index update {uid} --supersedes {document.uid}"
+    return Replaced(document.uid, document.path, document.title, round(certainty, 2), call)
 
 
 def _likeness(overlap: float, cosine: float | None) -> float:

@@ -17,6 +17,7 @@ from vault_index.output.view import (
     import_in_short,
     reading_lines,
     shown_hits,
+    stored,
     versions,
 )
 
@@ -103,6 +104,7 @@ def _hit(hit: Record, width: int) -> Blocks:
         *shown_if(text, line(*_marked(text, spans), indent=6, limit=3)),
         *shown_if(hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)),
         *shown_if(hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)),
+        *shown_if(newer := hit.get("newer"), line((f"older: see {str(newer)[:8]}", "yellow"), indent=6)),
         *_small(explanation_lines(hit.get("explain")), indent=6),
     ]
 
@@ -211,7 +213,7 @@ def _tags(result: Record, width: int) -> Blocks:
 
 
 def _stored(answer: Record, width: int) -> Blocks:
-    answer, *near = with_short_ids([answer, *answer["near"]])
+    answer, near, older = stored(answer)
     done = "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
     replace = f"To replace one: vault-index update {answer['id']} --supersedes {near[0]['id'] if near else ''}"
     same = (
@@ -225,7 +227,17 @@ def _stored(answer: Record, width: int) -> Blocks:
         line((answer["path"], "cyan"), indent=2),
         *(line(("! ", "yellow"), warning, hang=2) for warning in answer["warnings"]),
         *(line((f"Degraded: {reason}", "yellow")) for reason in answer.get("degraded", ())),
-        *shown_if(near, *same),
+        *shown_if(near, *(same[:-1] if older else same)),
+        *(_replaced(older) if older else ()),
+    ]
+
+
+def _replaced(older: Record) -> Blocks:
+    return [
+        GAP,
+        line(("Most likely this replaces ", "bold"), (older["id"], "dim"), f" {older['title']}", hang=2),
+        line((older["path"], "cyan"), indent=2),
+        line((f"If it does: {older['call']}", "dim")),
     ]
 
 

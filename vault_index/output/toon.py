@@ -19,6 +19,7 @@ from vault_index.output.view import (
     is_records,
     reading_lines,
     shown_hits,
+    stored,
 )
 
 # Tokens, about: of a line that answers, which is whole up to so many, and else cut around its words; of a text that is
@@ -66,6 +67,7 @@ def _search(result: Record) -> Shape:
                 "text": text,
                 "tokens": hit["tokens"],
                 "also": "|".join(hit["also"]),
+                "newer": (hit.get("newer") or "")[:8],
                 "why": "; ".join(explanation_lines(hit.get("explain"))),
             }
         )
@@ -203,7 +205,7 @@ def _recall(result: Record) -> Shape:
 
 def _stored(answer: Record) -> Shape:
     """What became of one memory; those that say nearly the same, by ids that can be asked for."""
-    answer, *near = with_short_ids([answer, *answer["near"]])
+    answer, near, older = stored(answer)
     return _filled(
         {
             "id": answer["id"],
@@ -211,6 +213,7 @@ def _stored(answer: Record) -> Shape:
             "created": answer["created"],
             "duplicate_of": answer["id"] if answer["duplicate_of"] else None,
             "near": _table(near),
+            "replaces": older,
             "warnings": answer["warnings"],
             "degraded": answer.get("degraded", ()),
         }

@@ -126,6 +126,17 @@ def versions(result: Record) -> tuple[list[dict[str, Any]], str]:
     return rows, f"{len(rows)} of {result['total']}{older}"
 
 
+def stored(answer: Record) -> tuple[Record, list[dict[str, Any]], Record | None]:
+    """A stored memory, those that say nearly the same, and the one it most likely replaces, all with short ids."""
+    told = [answer, *answer["near"], *filter(None, [answer.get("replaces")])]
+    short, *others = with_short_ids(told)
+    near, replaced = others[: len(answer["near"])], others[len(answer["near"]) :]
+    for one in replaced:
+        for whole, brief in ((answer["id"], short["id"]), (answer["replaces"]["id"], one["id"])):
+            one["call"] = one["call"].replace(whole, brief)
+    return short, near, next(iter(replaced), None)
+
+
 def shown_hits(result: Record) -> tuple[list[Record], int]:
     """The hits of a search, and how many more are only counted: those that are weak, unless all were asked for."""
     shown = [hit for hit in result["results"] if result.get("all") or not hit.get("weak")]

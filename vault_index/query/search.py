@@ -292,6 +292,10 @@ class Searcher:
                 said, unanswered = answered(self._reader, query, asked, matcher, said)
                 echoes += unanswered
                 knows |= any(hit.answers for hit in said)
+            if len({chunk.document.id for chunk in chunks if chunk.document.kind == "memory"}) > 1:
+                from vault_index.query.ranking.newer import hits_newest_first  # most answers need it not
+
+                said = hits_newest_first(self._reader, said, disk.changed)
             ranking = ranked._replace(hits=[*ranking.hits, *said])
             selected = select_hits(ranking.hits, options.per_document, disk)
             if len(selected) >= wanted:
@@ -324,7 +328,7 @@ class Searcher:
         )
 
     def confidence(self, answer: Answer) -> Confidence:
-        said = [hit for hit in answer.ranking.hits if not hit.echo]
+        said = [hit for hit in answer.ranking.hits if not (hit.echo or "newer" in hit.boosts)]
         return confidence(self._reader, answer.query, said, echoed=answer.echoed) if answer.selected else "none"
 
     def _marked(self, answer: Answer, hits: Sequence[Hit], certainty: Confidence) -> tuple[Hit, ...]:

@@ -34,6 +34,14 @@ class NearMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced(NearMemory):
+    """The memory that a new one most likely replaces: it says another value of the same subject."""
+
+    call: str
+    """The command that says so."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMemory:
     """The answer of `add` and `update`."""
 
@@ -43,6 +51,7 @@ class StoredMemory:
     duplicate_of: str | None = None
     """The id of the memory that said the same already; nothing new was stored then."""
     near: tuple[NearMemory, ...] = ()
+    replaces: Replaced | None = None
     warnings: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     """Why it is found by its words alone as yet."""

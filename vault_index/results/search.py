@@ -77,6 +77,8 @@ class Hit(DocumentFields):
     where in the snippet the lines stand that answer."""
     weak: bool = field(default=False, metadata={WHEN_ASKED: True})
     """Whether it is counted alone, and not shown, unless all are asked for; no key of the JSON where it is not so."""
+    newer: str | None = field(default=None, metadata={WHEN_ASKED: True})
+    """The id of a hit before it that says something newer of the same subject; no key of the JSON without one."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 

@@ -3,6 +3,7 @@
 Vectors are unit float32, compared by L2 (vec0's default), so that cosine = 1 - distance² / 2.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -137,6 +138,19 @@ def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[i
         (vector, any_of(chunk_ids)),
     )
     return {chunk_id: _cosine(distance) for chunk_id, distance in rows}
+
+
+def pair_cosines(db: Database, space_id: int, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+    """The cosine of each two chunks; None where one of them has no vector."""
+    table = _table(space_id)
+    rows = db.execute(
+        "SELECT pair.key, vec_distance_l2(one.embedding, other.embedding) FROM json_each(?) AS pair"
+        f" CROSS JOIN {table} AS one ON one.rowid = pair.value ->> 0"
+        f" CROSS JOIN {table} AS other ON other.rowid = pair.value ->> 1",
+        (json.dumps(pairs),),
+    )
+    found = {place: _cosine(distance) for place, distance in rows}
+    return [found.get(place) for place in range(len(pairs))]
 
 
 def vectors_of(db: Database, space_id: int, chunk_ids: Collection[int]) -> list[Vector]:
