@@ -122,6 +122,9 @@ class Said(NamedTuple):
     periods: frozenset[str]
     sides: Mapping[int, frozenset[str]]
 
+    def __hash__(self) -> int:
+        return hash(self.stems)
+
 
 class Memory(NamedTuple):
     """A memory to compare."""
@@ -206,7 +209,12 @@ def score(newer: Memory, older: Memory, cosine: float | None) -> float:
 
 def evidence(newer: Memory, older: Memory) -> float | None:
     """What the words say for it; None where they have different subjects."""
-    found = features(newer.said, older.said, newer.document.project, older.document.project)
+    return _of_words(newer.said, older.said, newer.document.project, older.document.project)
+
+
+@lru_cache(maxsize=10_000)  # two memories that answer one question answer others
+def _of_words(new: Said, old: Said, project: str | None, other: str | None) -> float | None:
+    found = features(new, old, project, other)
     return None if found is None else sum(_WEIGHTS[name] * value for name, value in found.items())
 
 
@@ -257,6 +265,7 @@ def features(new: Said, old: Said, project: str | None, other: str | None) -> di
     }
 
 
+@lru_cache(maxsize=10_000)
 def is_parallel(new: Said, old: Said) -> bool:
     """Whether the texts are one sentence with two things exchanged: a subject, and what is said of it."""
     if max(len(new.stems), len(old.stems)) > _SENTENCE or new.topics.isdisjoint(old.topics):
