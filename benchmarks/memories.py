@@ -33,6 +33,7 @@ _READING: tuple[tuple[str, list[str]], ...] = (
     ("stats", ["stats"]),
     ("search, TOON", ["search", "why does the daemon lock the index"]),
     ("get, by an old id", ["get", "#77"]),
+    ("review", ["review"]),
 )
 
 

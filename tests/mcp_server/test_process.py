@@ -88,7 +88,7 @@ def test_half_a_character_keeps_nobody_waiting(home: Home) -> None:
 
 def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path) -> None:
     with session(tmp_path / "nowhere") as client:
-        assert len(client.tools().tools) == 8
+        assert len(client.tools().tools) == 9
         assert "vault-index init" in client.error("memory_search", query="x")
     assert not (tmp_path / "nowhere").exists()
 

@@ -21,7 +21,7 @@ def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
     listed = client.tools()
     assert [tool.name for tool in listed.tools] == [
         "memory_search", "memory_get", "memory_timeline", "memory_recall",
-        "memory_store", "memory_update", "memory_delete", "memory_list",
+        "memory_store", "memory_update", "memory_delete", "memory_list", "memory_review",
     ]  # fmt: skip
     sent = listed.model_dump_json(by_alias=True, exclude_none=True)
     assert tokens.count(sent) <= MOST_TOKENS
@@ -36,7 +36,7 @@ def test_hints_say_what_a_tool_may_do(client: Session) -> None:
     reading = {name for name, hint in hints.items() if hint and hint.readOnlyHint}
     destructive = {name for name, hint in hints.items() if hint and hint.destructiveHint}
     assert reading == {"memory_search", "memory_get", "memory_timeline", "memory_recall", "memory_list"}
-    assert destructive == {"memory_update", "memory_delete"}
+    assert destructive == {"memory_update", "memory_delete", "memory_review"}
     assert {name for name, hint in hints.items() if hint and hint.idempotentHint} == {"memory_store", "memory_delete"}
 
 
@@ -106,7 +106,25 @@ WRONG: dict[str, dict[str, Any]] = {
     "memory_update": {"ref": "7d1c2a90", "append": "perhaps"},
     "memory_delete": {"ref": [True]},
     "memory_list": {"limit": True},
+    "memory_review": {"limit": True},
 }
+
+
+def test_a_review_is_listed_and_decided(client: Session, vault: Path) -> None:
+    for number in range(3):
+        client.call("memory_store", content=f"The ferry runs on day {number}.", path=f"inbox/ferry-{number}")
+    listed = client.call("memory_review", reason="unreviewed", limit=2)
+    assert (len(listed["results"]), listed["total"], listed["cursor"]) == (2, 3, "2")
+    rest = client.call("memory_review", reason="unreviewed", cursor="2")
+    [last] = rest["results"][0]["memories"]
+    assert "cursor" not in rest
+    done = client.call("memory_review", action="accept", ref=last["id"], seen=last["seen"], reason="unreviewed")
+    assert [one["outcome"] for one in done["results"]] == ["accepted"]
+    assert (vault / done["results"][0]["path"]).exists()
+    assert "give both" in client.error("memory_review", ref=last["id"])
+    assert "not in the inbox" in client.error("memory_review", action="accept", ref=last["id"])
+    client.call("memory_delete", ref=[one["id"] for item in listed["results"] for one in item["memories"]])
+    client.call("memory_delete", ref=last["id"])
 
 
 @pytest.mark.parametrize("tool", NAMES)

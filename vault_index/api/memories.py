@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from vault_index import memories
 from vault_index.api import options
-from vault_index.api.options import Names, names, whole
+from vault_index.api.options import Names, at_least, names, whole
 from vault_index.cancel import CancelToken
+from vault_index.fields import REASONS, Filters
 from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.results.history import Diff, History
     from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory
+    from vault_index.results.review import Review
 
 
 class Memories:
@@ -95,13 +97,14 @@ class Memories:
         differs from it; one that was deleted comes back. Raises NotFoundError, ConflictError and BusyError."""
         return memories.revert_memory(self._runtime, ref, to=to, sources=self._sources(source))
 
-    def undo(self, *, source: Names = None) -> MemoryOutcomes:
-        """Put the files that the last command touched back as they were; called again, the command before that.
+    def undo(self, *, change: int | None = None, source: Names = None) -> MemoryOutcomes:
+        """Put the files that the last command touched back as they were; called again, the command before that. Of
+        what `decide` answered, `change` undoes that, whatever was done since to other files.
 
         It undoes all of it or nothing: ConflictError names a file that changed since. Raises NotFoundError where there
         is nothing left to undo; `delete` with `permanent` is not undone.
         """
-        return memories.undo_change(self._runtime, sources=self._sources(source))
+        return memories.undo_change(self._runtime, only=change, sources=self._sources(source))
 
     def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
@@ -109,6 +112,34 @@ class Memories:
         The file decides: one whose date was put off since it was indexed stays. Raises UsageError, BusyError.
         """
         return memories.prune_memories(self._runtime, before=before, dry_run=dry_run, sources=self._sources(source))
+
+    def review(
+        self, *, reason: Names = None, project: Names = None, limit: int | None = None, offset: int = 0,
+        source: Names = None,
+    ) -> Review:  # fmt: skip
+        """What a person should look at, and why. `reason` is one of `unreviewed`, `contradiction`, `duplicate`,
+        `expired`, `outdated` and `unopened` (not created, changed or opened for a year), or several; each memory comes
+        up once for each. `limit` is 20. No model is asked. Raises UsageError."""
+        reasons = tuple(options.one_of("reason", one, "", REASONS) for one in names(reason))
+        filters = Filters(sources=self._sources(source), projects=whole(project))
+        limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
+        return memories.review_memories(self._runtime, reasons=reasons, filters=filters, limit=limit, offset=offset)
+
+    def decide(
+        self, action: str, ref: Names, *, text: str | None = None, seen: Names = None, force: bool = False,
+        source: Names = None, client: str = "",
+    ) -> MemoryOutcomes:  # fmt: skip
+        """Do with memories what a person decided: `accept` (out of the inbox), `edit` (`text` is the whole file),
+        `merge` (the first takes over what it lacks of the others, and supersedes them), `supersede` (the first one the
+        others), `archive`, `delete` (to the trash), `keep` (not to be asked again until one of them changes).
+
+        With `seen`, the `seen` of `review` for each, ConflictError is raised where one says something else by now.
+        Raises as `update`.
+        """
+        return memories.decide_memories(
+            self._runtime, action, whole(ref), text=text, seen=names(seen), force=force,
+            sources=self._sources(source), client=client,
+        )  # fmt: skip
 
     def archive(self, ref: Names, *, restore: bool = False, source: Names = None) -> MemoryOutcomes:
         """Leave memories out of search and recall from today on, or with `restore` no longer; their files stay where

@@ -50,6 +50,7 @@ SECTIONS = {
         Command("history", "memories", "list the versions of a memory"),
         Command("diff", "memories", "say what changed between two versions of a memory"),
         Command("revert", "memories", "have a memory say again what it said in a version"),
+        Command("review", "review", "look at what agents left, duplicates and what is over, and decide"),
         Command("undo", "memories", "put back what the last of these commands changed"),
         Command("capture", "memories", "store what is marked *Remember*: in a text"),
         Command("export", "memories", "write the memories to a JSON file or a folder"),

@@ -42,7 +42,7 @@ _FORCE = flag("--force", "store it even where it looks like a credential")
     "the top of the text says what the options do not. Also called store.",
 )
 def run_add(options: Options, args: dict[str, Any]) -> None:
-    text = _given_text(args)
+    text = given_text(args)
     if text is None and "title" not in args:
         raise UsageError("what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in')
     ask(options, "add", {**args, "text": text or ""})
@@ -92,7 +92,7 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
     "or the next one. Tags and expiry are inferred from its words; what is known already is not stored twice.",
 )
 def run_capture(options: Options, args: dict[str, Any]) -> int:
-    text = _given_text(args)
+    text = given_text(args)
     if text is None:
         raise UsageError("what shall be looked through?", "name a file, or pipe the text in")
     if "dry_run" in args:
@@ -239,7 +239,7 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 # --- texts that are given as words, in a file, or on stdin ----------------------------------------------------------
 
 
-def _given_text(args: dict[str, Any]) -> str | None:
+def given_text(args: dict[str, Any]) -> str | None:
     """Removes the text from the arguments and returns it: the words, else the content of `--file`, else
     stdin; None if there is none."""
     words, file = args.pop("text", None), args.pop("file", None)

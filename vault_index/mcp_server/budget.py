@@ -21,6 +21,7 @@ _FOR_EYES = frozenset({"spans"})
 _UNTOLD = {
     "search": _FOR_EYES | {"link", "accesses"},
     "list": _FOR_EYES | {"link", "accesses", "digest", "lines"},
+    "review": _FOR_EYES | {"link", "accesses", "digest", "lines", "kind"},
 }
 """Keys of records that the text does not tell either."""
 

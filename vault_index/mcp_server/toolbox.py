@@ -15,7 +15,7 @@ MAX_TOKENS = 5000
 """The default of `max_tokens`."""
 
 _HITS = 10
-"""The default of `limit` of a search; a list has what `max_tokens` holds."""
+"""The default of `limit` of a search and a review; a list has what `max_tokens` holds."""
 
 _LEAST_ROW = 10  # tokens of a document in a list, at least
 
@@ -80,12 +80,22 @@ class Toolbox:
             if not args.get("content", "x") and "section" not in args:
                 del args["content"]  # filled in as all the others are: nobody empties a memory
             args["allow_empty"] = True  # of a section
-        if tool.method in ("update", "delete"):
+        if tool.method in ("update", "delete", "review"):
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
-            "search": self._records, "list": self._records, "timeline": self._timeline, "get": self._get,
+            "search": self._records, "list": self._records, "review": self._review, "timeline": self._timeline,
+            "get": self._get,
         }  # fmt: skip
         return answers.get(tool.method, self._whole)(tool.method, args)
+
+    def _review(self, method: str, args: dict[str, Any]) -> Page:
+        """The list, or with an action and a reference what is decided; what bounds the list says nothing there."""
+        if args.keys().isdisjoint(("action", "ref")):
+            return self._records(method, {name: value for name, value in args.items() if name != "client"})
+        if not {"action", "ref"} <= args.keys():
+            raise UsageError("a decision needs an action and a ref", "give both, or neither for the list")
+        of_list = ("reason", "project", "limit", "offset", "max_tokens", "cursor")
+        return self._whole("decide", {name: value for name, value in args.items() if name not in of_list})
 
     def _whole(self, method: str, args: dict[str, Any]) -> Page:
         return page(method, self._ask(method, args))
@@ -94,7 +104,7 @@ class Toolbox:
         budget, cursor = _bounds(args)
         if cursor is not None:
             args["offset"] = _number(cursor)
-        limit = args.get("limit", _HITS if method == "search" else budget // _LEAST_ROW + 1)
+        limit = args.get("limit", budget // _LEAST_ROW + 1 if method == "list" else _HITS)
         if limit < 1:
             raise UsageError(f"limit must be at least 1, not {limit}", "leave limit out for the default")
         answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to know whether there are more

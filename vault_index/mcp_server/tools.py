@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from vault_index.errors import UsageError, did_you_mean
-from vault_index.fields import FIELDS, FILTERS, SORTS, Field, Filter
+from vault_index.fields import ACTIONS, FIELDS, FILTERS, REASONS, SORTS, Field, Filter
 
 Kind = Literal["text", "names", "refs", "whole", "number", "flag"]
 
@@ -316,6 +316,30 @@ TOOLS = (
             **_BUDGET,
         },
         unlisted={**_ALL_FILTERS, "order": Argument("text", choices=("asc", "desc"))},
+    ),
+    Tool(
+        "memory_review",
+        "review",
+        "What a person should look at: inbox, duplicates, contradictions, expired. With action it is decided: only as "
+        "the user says.",
+        {
+            "reason": Argument("text", choices=REASONS, many=True),
+            "action": Argument("text", choices=ACTIONS),
+            "ref": Argument("refs", "the one that stays first", other_names=(*_REFS, "path")),
+            "text": Argument("text", "for edit: the whole file", other_names=("content",)),
+        },
+        unlisted={
+            **_SOURCE,
+            **_BUDGET,
+            "project": _ALL_FILTERS["project"],
+            "limit": Argument("whole", other_names=_LIMIT),
+            "offset": _WHOLE,
+            "seen": _NAMES,
+            "force": _FLAG,
+        },
+        read_only=False,
+        destructive=True,
+        idempotent=False,
     ),
 )
 

@@ -7,6 +7,7 @@ from vault_index.lazy import lazy_names
 if TYPE_CHECKING:
     from vault_index.memories.capture.capture import capture_memories as capture_memories
     from vault_index.memories.create import add_memory as add_memory
+    from vault_index.memories.decide import decide_memories as decide_memories
     from vault_index.memories.edit import (
         archive_memories as archive_memories,
         delete_memories as delete_memories,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         memory_history as memory_history,
         revert_memory as revert_memory,
     )
+    from vault_index.memories.review import review_memories as review_memories
     from vault_index.memories.transfer.export import export_memories as export_memories, export_text as export_text
     from vault_index.memories.transfer.importer import import_memories as import_memories
     from vault_index.memories.undo import undo_change as undo_change
@@ -35,11 +37,13 @@ __getattr__ = lazy_names(
             "delete_memories",
             "prune_memories",
         ),
+        "decide": ("decide_memories",),
         "history": (
             "memory_history",
             "memory_diff",
             "revert_memory",
         ),
+        "review": ("review_memories",),
         "capture.capture": ("capture_memories",),
         "transfer.export": (
             "export_memories",

@@ -32,6 +32,11 @@ class Journal:
                 self._change = self.versions.begin(self.work, self.who, undone=self.undone)
         return self._change
 
+    @property
+    def begun(self) -> int:
+        """The number of the change; 0 as long as nothing was touched."""
+        return self._change
+
     def create(self, files: MemoryFiles, path: str, text: str | bytes) -> None:
         with self._step(files, Step(0, files.source, path, None, _digest(encoded(text)), None, None)):
             files.create(path, text)

@@ -12,18 +12,21 @@ from vault_index.store.versions import Change, Step, unpacked
 from vault_index.times import iso_time
 
 
-def undo_change(runtime: Runtime, *, sources: Sequence[str]) -> MemoryOutcomes:
+def undo_change(runtime: Runtime, *, only: int | None = None, sources: Sequence[str]) -> MemoryOutcomes:
     with writing(runtime, "undo", sources) as memories:
         versions = runtime.write.versions
-        change = versions.last_change(sources)
+        change = versions.last_change(sources, only)
         if change is None:
             raise NotFoundError("there is nothing to undo", "older versions of a memory: vault-index history REF")
         steps = _carried_out(memories, change, versions.steps(change.id)[::-1])
-        outcomes = tuple(_undone(memories, change, step) for step in steps)
+        outcomes = [_undone(memories, change, step) for step in steps]
+        details = {"work": change.work, "at": iso_time(change.at)}
+        for document in filter(None, map(memories.known, versions.decided(change.id))):
+            outcomes.append(MemoryOutcome(document.uid, document.path, document.title, "undone", details))
         memories.flush()
         versions.mark_undone(change.id)
-    nothing = MemoryOutcome("", "", "", "undone", {"work": change.work, "at": iso_time(change.at)})
-    return MemoryOutcomes(outcomes or (nothing,))  # a change that touched no file
+    nothing = MemoryOutcome("", "", "", "undone", details)
+    return MemoryOutcomes(tuple(outcomes) or (nothing,))  # a change that touched no file
 
 
 def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -> list[Step]:

@@ -6,6 +6,7 @@ from itertools import chain, pairwise
 
 from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
+from vault_index.output.review import review_list
 from vault_index.output.short import Spans, counted, duration, lines, more_of, passage, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
@@ -310,6 +311,7 @@ def _diff(result: Record, width: int) -> Blocks:
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
     "timeline": _timeline, "add": _stored, "update": _stored, "import": _import, "export": _export,
+    "review": review_list, "decide": _outcomes,
     "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff,
     "revert": _stored, "prune": partial(_outcomes, nothing="Nothing has expired."),
     "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),

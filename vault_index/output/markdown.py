@@ -6,7 +6,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from vault_index.output.short import lines, more_of, one_line, place, state, with_short_ids
+from vault_index.output.short import lines, moment, more_of, one_line, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
     WRITTEN,
@@ -139,6 +139,16 @@ def _diff(result: Record) -> str:
     return f"{fence}diff\n{result['text']}\n{fence}"
 
 
+def _review(result: Record) -> str:
+    parts = []
+    for item in result["results"]:
+        parts.append(f"**{item['reason']}**, {_text(item['about'])}:")
+        for one in with_short_ids(item["memories"]):
+            head = f"{_text(one['title'])} {_code(one['path'])} {_code(one['id'])} {moment(one['created'])[:10]}"
+            parts += [head, "\n".join(f"> {part}".rstrip() for part in one["text"].split("\n"))]
+    return "\n\n".join([*parts, f"{len(result['results'])} of {result['total']}"])
+
+
 def _import(result: Record) -> str:
     short = import_in_short(result)
     counts = ", ".join(f"{number} {outcome}" for outcome, number in short["counts"].items())
@@ -204,4 +214,5 @@ _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
     "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
     "capture": _outcomes, "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
+    "review": _review, "decide": _outcomes,
 }  # fmt: skip

@@ -234,6 +234,23 @@ def _outcomes(answer: Record) -> Shape:
     return {"results": _table(rows), **_filled({"failed": _table(answer["failed"])})}
 
 
+def _review(result: Record) -> Shape:
+    """A line for each memory; those of one item have its number."""
+    rows = (
+        {
+            "item": number,
+            "reason": item["reason"],
+            "about": item["about"],
+            **{key: one[key] for key in ("id", "path", "type", "project", "entered_by")},
+            "created": moment(one["created"])[:10],
+            "text": passage(one["text"] or one["title"], (), _LINE)[0],
+        }
+        for number, item in enumerate(result["results"], start=1)
+        for one in with_short_ids(item["memories"])
+    )
+    return {"total": result["total"], "counts": result["counts"], "results": _table(rows)}
+
+
 def _import(answer: Record) -> Shape:
     short = import_in_short(answer)
     return {"counts": short["counts"], **_outcomes(short)}
@@ -290,4 +307,5 @@ _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
     "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
     "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import, "recall": _recall,
+    "review": _review, "decide": _outcomes,
 }  # fmt: skip

@@ -14,6 +14,12 @@ Outcome = Literal[
     "kept",
     "trashed",
     "deleted",
+    "accepted",
+    "edited",
+    "unchanged",
+    "merged",
+    "superseding",
+    "superseded",
     "archived",
     "restored",
     "undone",
@@ -65,7 +71,8 @@ class MemoryOutcome:
     path: str
     title: str
     outcome: Outcome
-    """`known` and `kept` are outcomes of an import: the vault has it already, with the same text or another."""
+    """`known` and `kept` are outcomes of an import: the vault has it already, with the same text or another. `kept` is
+    one of a review, too: it may stay as it is."""
     details: Mapping[str, Any]
     """What else there is to say, by name: where it went, the tags and dates that were inferred."""
 
@@ -78,6 +85,8 @@ class MemoryOutcomes:
     failed: tuple[FailedItem, ...] = ()
     finished: bool = field(default=True, metadata={WHEN_ASKED: True})
     """False where it was cancelled."""
+    change: int = field(default=0, metadata={WHEN_ASKED: True})
+    """What `undo` calls a decision of a review."""
 
 
 @dataclass(frozen=True, slots=True)

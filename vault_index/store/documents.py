@@ -1,6 +1,6 @@
 """Documents: looked up, listed, what stands in them, and those of a project."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -149,6 +149,21 @@ def chunks_of(
             (document_id, first if fields else max(first, 0), limit),
         )
     )
+
+
+def texts_of(db: Database, document_ids: Collection[int]) -> Iterator[tuple[int, str]]:
+    """The texts of the chunks below the frontmatter, document by document, in their order."""
+    yield from db.execute(
+        f"SELECT document_id, text FROM chunk WHERE document_id {ANY_OF} AND ordinal >= 0"
+        " ORDER BY document_id, ordinal",
+        [any_of(document_ids)],
+    )
+
+
+def content_hashes(db: Database, document_ids: Collection[int]) -> dict[int, str]:
+    """SHA-256 of each file as it was indexed, in hexadecimal."""
+    sql = f"SELECT id, lower(hex(content_hash)) FROM document WHERE id {ANY_OF}"
+    return dict(db.execute(sql, [any_of(document_ids)]))
 
 
 def sampled_texts(db: Database, limit: int) -> list[str]:

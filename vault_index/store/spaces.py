@@ -162,6 +162,16 @@ def vectors_of(db: Database, space_id: int, chunk_ids: Collection[int]) -> list[
     return [vector for (vector,) in rows]
 
 
+def vectors_by_document(db: Database, space_id: int, document_ids: Collection[int]) -> list[tuple[int, Vector]]:
+    """The vectors of the chunks below the frontmatter, each with its document, document by document."""
+    table = _table(space_id)
+    return db.execute(
+        f"SELECT chunk.document_id, embedding FROM json_each(?) CROSS JOIN chunk ON chunk.document_id = value"
+        f" CROSS JOIN {table} ON {table}.rowid = chunk.id WHERE chunk.ordinal >= 0",
+        (any_of(document_ids),),
+    )
+
+
 def _cosine(distance: float) -> float:
     return 1.0 - distance * distance / 2.0
 

@@ -50,6 +50,7 @@ _HISTORY = {
     "version": "uid, number, seen, who, action, source, path, moved_from, step, size, digest, text",
     "change": "id, at, work, who, undone",
     "step": "id, change, source, path, before, after, place, text",
+    "decision": "reason, uids, digests, at, change",
 }
 _COLUMNS = {**_SOUND, **_HISTORY}
 _MERGE = {
@@ -192,6 +193,21 @@ class State:
         """Forget that a memory was deleted, or what it says; the hashes that were known of that."""
         sql = f"DELETE FROM deleted WHERE uid = ? OR hash {ANY_OF} RETURNING hash"
         return [hash_ for (hash_,) in self._opened(sound=True).execute(sql, (uid, any_of(hashes)))]
+
+    # --- what was decided in review ----------------------------------------------------------------------------
+
+    def decisions(self) -> dict[tuple[str, tuple[str, ...]], tuple[str, ...]]:
+        """What the memories said, as SHA-256, that may stay as they are, by the reason they were shown for and their
+        sorted uids."""
+        rows = self._opened().execute("SELECT reason, uids, digests FROM decision")
+        return {(reason, tuple(json.loads(uids))): tuple(json.loads(digests)) for reason, uids, digests in rows}
+
+    def put_decision(self, reason: str, said: Iterable[tuple[str, str]], now: float, change: int = 0) -> None:
+        """Remember that memories may stay as they are: uid, and SHA-256 of what it says, of each. `change` is that of
+        the journal which takes it back."""
+        uids, digests = zip(*sorted(said), strict=True)
+        row = (reason, json.dumps(uids), json.dumps(digests), now, change)
+        self._opened().execute(f"INSERT OR REPLACE INTO decision ({_HISTORY['decision']}) VALUES (?, ?, ?, ?, ?)", row)
 
     # --- the privacy ledger ------------------------------------------------------------------------------------
 

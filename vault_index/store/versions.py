@@ -207,15 +207,22 @@ class Versions:
             others = "EXISTS (SELECT 1 FROM step WHERE change = change.id)"
             return bool(database.execute(f"DELETE FROM change WHERE id = ? AND NOT {others} RETURNING id", (change,)))
 
-    def last_change(self, sources: Sequence[str] = ()) -> Change | None:
-        """The last one that can be undone, and touched one of these sources."""
+    def last_change(self, sources: Sequence[str] = (), only: int | None = None) -> Change | None:
+        """The last one that can be undone, and touched one of these sources or no file at all; `only` that one."""
         touched = f"EXISTS (SELECT 1 FROM step WHERE change = change.id AND source {ANY_OF})"
-        where = f" AND {touched}" if sources else ""
+        decided = "EXISTS (SELECT 1 FROM decision WHERE decision.change = change.id)"
+        where = f" AND ({touched} OR {decided})" if sources else ""
         rows = self._state.database().execute(
-            f"SELECT id, at, work, who FROM change WHERE NOT undone{where} ORDER BY id DESC LIMIT 1",
-            [any_of(sources)] if sources else (),
+            f"SELECT id, at, work, who FROM change WHERE NOT undone AND (?1 IS NULL OR id = ?1){where}"
+            " ORDER BY id DESC LIMIT 1",
+            [only, any_of(sources)] if sources else [only],
         )
         return Change(*rows[0]) if rows else None
+
+    def decided(self, change: int) -> list[str]:
+        """The ids of the memories about which something was decided in a change, without touching their files."""
+        sql = "SELECT DISTINCT value FROM decision, json_each(uids) WHERE change = ? ORDER BY value"
+        return [uid for (uid,) in self._state.database().execute(sql, (change,))]
 
     def steps(self, change: int) -> list[Step]:
         """What a command did, in that order."""

@@ -130,4 +130,15 @@ export const TOOLS: Record<string, Declared> = {
       cursor: { type: "string", description: "goes on with a cut answer" },
     },
   },
+  memory_review: {
+    description: "What a person should look at: inbox, duplicates, contradictions, expired. With action it is decided: only as the user says.",
+    required: [],
+    writes: true,
+    args: {
+      reason: { type: "string", enum: ["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened"] },
+      action: { type: "string", enum: ["accept", "edit", "merge", "supersede", "archive", "delete", "keep"] },
+      ref: { type: "array", items: { type: "string" }, description: "the one that stays first" },
+      text: { type: "string", description: "for edit: the whole file" },
+    },
+  },
 }

@@ -1,0 +1,210 @@
+"""Review at a terminal, in a pipe, and by commands."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened
+from tests.cli.process import vx
+from tests.cli.terminal import Terminal
+from tests.memories.test_review import memory, put, put_one_of_each, uid
+
+KEYS = "a accept  e edit  r archive  d delete  n next  ? help  q quit"
+
+
+@pytest.fixture(autouse=True)
+def memories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where they lie: one for each reason."""
+    folder = tmp_path / "vault" / "80-memory"
+    with opened(tmp_path) as index:
+        put_one_of_each(index, folder)
+    monkeypatch.setenv("VAULT_INDEX_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("VAULT_INDEX_DAEMON", "off")
+    return folder
+
+
+def test_an_item_a_screen_and_a_key_a_decision(memories: Path) -> None:
+    with Terminal("review") as terminal:
+        assert "Herons nest in the reeds" in terminal.until(KEYS)
+        terminal.type("a")
+        shown = terminal.until("q quit")
+        assert "accepted: Herons nest in the reeds (80-memory/note/a.md)" in shown
+        assert "1 of 5 · unreviewed · waits since" in shown
+        terminal.type("n")
+        shown = " ".join(terminal.until("q quit").split())
+        assert "e edit m merge s supersede x swap r archive d delete k keep n next p back u undo ?" in shown
+        terminal.type("k")
+        assert "expired since 2020-01-01" in terminal.until("q quit")
+        terminal.type("u")
+        assert "undone: keep" in terminal.until("likeness 1.00") + terminal.until("q quit")
+        terminal.type("m")
+        assert "merged: The dev server" in terminal.until("q quit")
+        terminal.type("r")
+        assert "archived: The lake is frozen" in terminal.until("q quit")
+        terminal.type("dn")
+        terminal.until("That is all. 2 left as they are.")
+        terminal.type("q")
+        assert terminal.until("[ended 0 cooked=True]").strip().splitlines()[-2:-1] == [
+            "1 accepted, 1 merged, 1 archived, 1 deleted, 1 undone; 2 left to review"
+        ]
+    assert (memories / "note" / "a.md").exists()
+    assert (memories.parent / ".trash/80-memory/note/f.md").exists()
+
+
+def test_superseding_with_the_other_one_first(memories: Path) -> None:
+    with Terminal("review", "--reason", "duplicate") as terminal:
+        assert "1 stays  The dev server" in terminal.until("q quit")
+        terminal.type("x")
+        assert "1 stays  Port 3000" in terminal.until("q quit")
+        terminal.type("s")
+        terminal.until("That is all.")
+        terminal.type("q")
+        terminal.until("[ended 0 cooked=True]")
+    assert f"superseded_by: {uid(4)}" in (memories / "note" / "c.md").read_text("utf-8")
+
+
+def test_what_differs_is_marked_and_the_width_is_kept(memories: Path) -> None:
+    with Terminal("review", "--reason", "duplicate", size=(120, 30)) as terminal:
+        shown = terminal.until("q quit")
+        beside = [line for line in shown.splitlines() if "│" in line]
+        assert any("80-memory/note/c.md" in line and "80-memory/note/d.md" in line for line in beside)
+        assert "«there»" in shown
+        assert max(map(len, shown.splitlines())) <= 120
+        terminal.resize(60, 20)
+        shown = terminal.until("help  q quit")
+        assert "│" not in shown
+        assert max(map(len, shown.splitlines())) <= 60
+        terminal.type("\x04")
+        terminal.until("[ended 0 cooked=True]")
+
+
+def test_what_a_note_says_is_no_command_to_the_terminal(memories: Path, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        put(index, memories, inbox__0=memory(9, "Red \x1b]0;owned\x07 text", created="2020-01-01"))
+    with Terminal("review") as terminal:
+        assert "Red ␛]0;owned␇ text" in terminal.until("q quit")
+        terminal.type("\x1b[Aq")
+        terminal.until("[ended 0 cooked=True]")
+        assert "\x1b" not in terminal.shown
+
+
+@pytest.mark.parametrize(("key", "end"), [("\x03", "[ended 130 cooked=True]"), ("\x04", "[ended 0 cooked=True]")])
+def test_the_terminal_is_as_it_was_before(key: str, end: str) -> None:
+    with Terminal("review") as terminal:
+        terminal.until("q quit")
+        terminal.type("n")
+        terminal.until("q quit")
+        terminal.type(key)
+        assert "nothing decided; 6 left to review" in terminal.until(end)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_whoever_ends_it_leaves_the_terminal_as_it_was(number: signal.Signals) -> None:
+    with Terminal("review") as terminal:
+        job = int(terminal.until("]").strip("[]job "))
+        terminal.until("q quit")
+        os.kill(job, number)
+        assert "nothing decided" in terminal.until(f"[ended {128 + number} cooked=True]")
+
+
+def test_without_keys_a_line_is_a_key(memories: Path) -> None:
+    with Terminal("review", environ={"PIPED": "accept\nn\nk\n"}) as terminal:
+        shown = terminal.until("[ended 0 cooked=True]")
+    assert "1 accepted, 1 kept; 4 left to review" in shown
+
+
+def test_what_changed_meanwhile_is_not_decided(memories: Path) -> None:
+    with Terminal("review", size=(200, 30)) as terminal:
+        terminal.until("q quit")
+        file = memories / "inbox" / "a.md"
+        file.write_text(file.read_text("utf-8").replace("Herons", "Two herons"), "utf-8")
+        terminal.type("d")
+        shown = terminal.until("q quit")
+        assert "not done: 80-memory/inbox/a.md changed since it was looked at" in shown
+        assert "Two herons nest" in shown
+        terminal.type("dq")
+        assert "1 deleted; 5 left to review" in terminal.until("[ended 0 cooked=True]")
+
+
+def test_a_stopped_review_goes_on(memories: Path) -> None:
+    with Terminal("review") as terminal:
+        terminal.until("q quit")
+        terminal.type("\x1a")
+        terminal.until("[stopped cooked=True]")
+        terminal.type("fg\n")
+        assert "1 of 6" in terminal.until("q quit")
+        terminal.type("aq")
+        assert "1 accepted; 5 left to review" in terminal.until("[ended 0 cooked=True]")
+
+
+def test_editing_in_the_editor_of_the_user(memories: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(
+        '#!/bin/sh\nls -l "$1" | cut -c1-10 >&2\nsed -i "s/frozen/open/; s/2020-01-01/2999-01-01/" "$1"\n'
+    )
+    editor.chmod(0o755)
+    with Terminal("review", "--reason", "expired", environ={"VISUAL": str(editor)}) as terminal:
+        terminal.until("q quit")
+        terminal.type("e")
+        assert "-rw-------" in terminal.until("That is all.")
+        terminal.type("q")
+        terminal.until("[ended 0 cooked=True]")
+    assert "The lake is open." in (memories / "note" / "e.md").read_text("utf-8")
+
+
+def test_a_text_that_is_refused_is_not_lost(memories: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "new words" > "$1"\n')
+    editor.chmod(0o755)
+    with Terminal("review", "--reason", "expired", size=(200, 30), environ={"EDITOR": str(editor)}) as terminal:
+        terminal.until("q quit")
+        terminal.type("e")
+        shown = terminal.until("q quit")
+        assert "not done: the text has no frontmatter" in shown
+        kept = Path(shown.partition("your text is in ")[2].split()[0])
+        terminal.type("q")
+        terminal.until("[ended 0 cooked=True]")
+    assert kept.read_text("utf-8") == "new words\n"
+    kept.unlink()
+
+
+def test_help_and_back(memories: Path) -> None:
+    with Terminal("review") as terminal:
+        terminal.until("q quit")
+        terminal.type("?")
+        assert "move it out of the inbox" in terminal.until("any key goes back")
+        terminal.type("zq")
+        terminal.until("[ended 0 cooked=True]")
+
+
+# --- without a terminal --------------------------------------------------------------------------------------------
+
+
+def test_in_a_pipe_it_is_a_list() -> None:
+    listed = json.loads(vx("review", "--json", "--limit", "2").stdout)
+    assert ([item["reason"] for item in listed["results"]], listed["total"]) == (["unreviewed"] * 2, 6)
+    assert "likeness 1.00" in vx("review", "--reason", "duplicate").stdout
+    assert "Nothing to review." in vx("review", "--project", "none", "--human").stdout
+
+
+def test_by_commands(memories: Path) -> None:
+    done = json.loads(vx("review", "accept", uid(1), uid(3), "--json").stdout)
+    assert [one["outcome"] for one in done["results"]] == ["accepted"]
+    assert [one["position"] for one in done["failed"]] == [uid(3)]
+    text = (memories / "note" / "e.md").read_text("utf-8").replace("frozen", "open")
+    assert vx("review", "edit", uid(5), "--text", text).returncode == 0
+    assert "The lake is open." in (memories / "note" / "e.md").read_text("utf-8")
+    assert vx("review", "edit", uid(5), "--text", text, "--seen", "ab").returncode == 5
+    assert vx("undo").returncode == 0
+    assert "The lake is frozen." in (memories / "note" / "e.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("burn", "x"), ("accept", "x", "--limit", "3"), ("--text", "x"), ("--reason", "dull", "--json"), ("edit", "x")],
+)
+def test_what_makes_no_sense_is_an_error_of_usage(words: tuple[str, ...]) -> None:
+    assert vx("review", *words).returncode == 2

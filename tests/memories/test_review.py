@@ -1,0 +1,420 @@
+"""What comes up for review, and what each decision does to files, index and later lists."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.vaults import fresh_rows, opened, rows, write
+from vault_index import VaultIndex
+from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.memories.file.files import MemoryFiles
+from vault_index.results.review import Review
+
+NEW = "2026-11-20T10:00:00+00:00"
+PORT = "The dev server listens on port 3000 now"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    with opened(tmp_path) as opened_index:
+        yield opened_index
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "vault" / "80-memory"
+
+
+def memory(number: int, text: str, **keys: Any) -> str:
+    """A memory that was changed today, as far as the clock of the tests goes, unless `keys` say otherwise."""
+    known = {"id": uid(number), "type": "note", "created": NEW, "updated": "2999-01-01", **keys}
+    return "".join(["---\n", *(f"{key}: {json.dumps(value)}\n" for key, value in known.items()), "---\n", text, "\n"])
+
+
+def uid(number: int) -> str:
+    return f"{number:08d}-1111-4111-8111-111111111111"
+
+
+def head(file: Path) -> dict[str, Any]:
+    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
+
+
+def put(index: VaultIndex, vault: Path, **files: str) -> None:
+    write(vault, {f"{name.replace('__', '/')}.md": text for name, text in files.items()})
+    index.sync()
+
+
+def listed(review: Review) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        (item.reason, tuple(one.path.removeprefix("80-memory/") for one in item.memories)) for item in review.results
+    ]
+
+
+def put_one_of_each(index: VaultIndex, vault: Path) -> None:
+    put(
+        index,
+        vault,
+        inbox__a=memory(1, "Herons nest in the reeds."),
+        inbox__waiting__b=memory(2, "We decided to use oak for the pier."),
+        note__c=memory(3, PORT, created="2026-11-19"),
+        note__d=memory(4, "Port 3000: the dev server listens there now", created="2026-11-18"),
+        note__e=memory(5, "The lake is frozen.", expires="2020-01-01"),
+        note__f=memory(6, "Entry is free.", valid_until="2020-01-01"),
+        note__g=memory(7, "The key hangs in the shed.", created="2019-01-01", updated="2019-01-02"),
+        note__h=memory(8, "Cranes pass in October."),
+    )
+
+
+EACH = [
+    ("unreviewed", ("inbox/a.md",)),
+    ("unreviewed", ("inbox/waiting/b.md",)),
+    ("duplicate", ("note/c.md", "note/d.md")),
+    ("expired", ("note/e.md",)),
+    ("outdated", ("note/f.md",)),
+    ("unopened", ("note/g.md",)),
+]
+
+
+def test_each_reason_has_its_memories(index: VaultIndex, vault: Path) -> None:
+    put_one_of_each(index, vault)
+    found = index.review()
+    assert listed(found) == EACH
+    assert found.total == 6
+    assert found.counts == {
+        "unreviewed": 2, "contradiction": 0, "duplicate": 1, "expired": 1, "outdated": 1, "unopened": 1,
+    }  # fmt: skip
+    assert [item.about for item in found.results] == [
+        "in the inbox since 2026-11-20",
+        "waits since 2026-11-20: nothing finds it yet",
+        "likeness 1.00",
+        "expired since 2020-01-01",
+        "outdated since 2020-01-01",
+        "never opened, last changed 2019-01-02",
+    ]
+    assert found.results[0].memories[0].text == "Herons nest in the reeds."
+    assert len({item.id for item in found.results}) == 6
+
+
+def test_pages_and_reasons(index: VaultIndex, vault: Path) -> None:
+    put_one_of_each(index, vault)
+    pages = [listed(index.review(limit=4, offset=offset)) for offset in (0, 4, 8)]
+    assert pages == [EACH[:4], EACH[4:], []]
+    some = index.review(reason=["outdated", "unreviewed"], limit=2)
+    assert (listed(some), some.total, some.counts) == (EACH[:2], 3, {"unreviewed": 2, "outdated": 1})
+    with pytest.raises(UsageError, match="reason cannot be 'dull'"):
+        index.review(reason="dull")
+
+
+def test_what_was_opened_of_late_does_not_come_up(index: VaultIndex, vault: Path) -> None:
+    put(index, vault, note__g=memory(7, "The key hangs in the shed.", created="2019-01-01", updated="2019-01-02"))
+    index.get(uid(7))
+    assert index.review().total == 0
+
+
+def test_only_of_a_project(index: VaultIndex, vault: Path) -> None:
+    put(
+        index,
+        vault,
+        note__e=memory(5, "The lake is frozen.", expires="2020-01-01", project="pond"),
+        note__f=memory(6, "Entry is free.", expires="2020-01-01"),
+    )
+    assert listed(index.review(project="pond")) == [("expired", ("note/e.md",))]
+
+
+@pytest.mark.parametrize("over", ["expires", "archived", "superseded_by"])
+def test_what_is_over_is_no_duplicate(index: VaultIndex, vault: Path, over: str) -> None:
+    gone = memory(3, PORT, **{over: uid(9) if over == "superseded_by" else "2020-01-01"})
+    put(index, vault, note__c=gone, note__d=memory(4, "Port 3000: the dev server listens there now"))
+    assert index.review(reason="duplicate").total == 0
+
+
+def test_a_reviewed_memory_stays_before_one_in_the_inbox(index: VaultIndex, vault: Path) -> None:
+    put(
+        index,
+        vault,
+        inbox__c=memory(3, PORT, created="2026-11-19"),
+        note__d=memory(4, "Port 3000: the dev server listens there now", created="2026-11-18"),
+    )
+    assert listed(index.review(reason="duplicate")) == [("duplicate", ("note/d.md", "inbox/c.md"))]
+
+
+def test_near_duplicates_by_their_vectors(tmp_path: Path) -> None:
+    with opened(tmp_path, provider="local") as index:
+        put(
+            index,
+            tmp_path / "vault" / "80-memory",
+            a=memory(1, "The staging server is reachable only through the VPN", created="2026-11-21"),
+            b=memory(2, "You need the VPN to get to the staging server"),
+            c=memory(3, "The staging server is rebuilt on Sundays"),
+            d=memory(4, "阳台上的番茄需要每天浇水", created="2026-11-21"),
+            e=memory(5, "阳台的番茄需要每天浇水"),
+        )
+        assert listed(index.review()) == [("duplicate", ("a.md", "b.md")), ("duplicate", ("d.md", "e.md"))]
+
+
+@pytest.mark.parametrize("provider", ["none", "local"])
+def test_another_value_of_one_subject_is_a_contradiction(tmp_path: Path, provider: str) -> None:
+    with opened(tmp_path, provider=provider) as index:
+        put(
+            index,
+            tmp_path / "vault" / "80-memory",
+            inbox__new=memory(1, "The dev server listens on port 4000 now", created="2026-11-19"),
+            note__old=memory(2, "The dev server listens on port 3000", created="2026-11-18"),
+            note__z=memory(3, "The pier is made of oak"),
+        )
+        [item] = index.review(reason=["duplicate", "contradiction"]).results
+        assert (item.reason, [one.id for one in item.memories]) == ("contradiction", [uid(1), uid(2)])
+        index.decide("supersede", [uid(1), uid(2)])
+        assert index.review().total == 0
+
+
+def test_of_many_that_say_the_same_each_comes_up_once(index: VaultIndex, vault: Path) -> None:
+    put(index, vault, **{f"m{number:02}": memory(number, PORT) for number in range(20)})
+    named = [path for _, paths in listed(index.review(reason="duplicate")) for path in paths]
+    assert len(named) == len(set(named)) == 20
+
+
+# --- decisions -----------------------------------------------------------------------------------------------------
+
+
+def agree(tmp_path: Path) -> None:
+    assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
+
+
+def test_accepting_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    put_one_of_each(index, vault)
+    (vault / "note" / "a.md").write_text("Another a.\n", "utf-8")
+    before = (vault / "inbox" / "a.md").read_bytes()
+    done = index.decide("accept", [uid(1), uid(2)])
+    assert [(one.outcome, one.path) for one in done.results] == [
+        ("accepted", "80-memory/note/a-2.md"),
+        ("accepted", "80-memory/note/b.md"),
+    ]
+    assert (vault / "note" / "a-2.md").read_bytes() == before
+    assert not (vault / "inbox" / "a.md").exists()
+    assert index.review().counts["unreviewed"] == 0
+    agree(tmp_path)
+
+
+def test_an_error_is_that_of_one_memory(index: VaultIndex, vault: Path) -> None:
+    put_one_of_each(index, vault)
+    done = index.decide("accept", [uid(3), uid(1), "nothing"])
+    assert [one.id for one in done.results] == [uid(1)]
+    assert [(one.position, one.error) for one in done.failed] == [
+        (uid(3), "80-memory/note/c.md is not in the inbox"),
+        ("nothing", "nothing is called 'nothing'"),
+    ]
+    with pytest.raises(NotFoundError):
+        index.decide("accept", "nothing")
+
+
+def test_merging_keeps_what_each_said(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    first = memory(1, "The pier is oak.\n\n## Care\n\nOil it in May.", tags=["pier"], created="2026-03-02", facts=["a"])
+    other = memory(
+        2, "The pier is oak.\n\n## Care\n\nOil it in May.\n\nSand it first.\n\n## Cost\n\n```\none\n\ntwo\n```",
+        tags=["#Pier", "lake"], created="2026-03-01", expires="2027-01-01", facts=["a", "b, c"], session="s2",
+        concepts="wood, oil", files_read=["x.md"], mine="kept",
+    )  # fmt: skip
+    put(index, vault, inbox__a=first, b=other)
+    done = index.decide("merge", [uid(1), uid(2)])
+    assert [(one.outcome, one.path) for one in done.results] == [
+        ("merged", "80-memory/note/a.md"),
+        ("superseded", "80-memory/b.md"),
+    ]
+    text = (vault / "note" / "a.md").read_text("utf-8")
+    assert text.endswith(
+        "---\nThe pier is oak.\n\n## Care\n\nOil it in May.\n\n## Care\n\nSand it first.\n\n## Cost\n\n"
+        "```\none\n\ntwo\n```\n"
+    )
+    front = head(vault / "note" / "a.md")
+    assert (front["tags"], front["facts"], front["concepts"]) == (["pier", "lake"], ["a", "b, c"], ["wood", "oil"])
+    assert (front["created"], front["session"], front["mine"]) == ("2026-03-01", "s2", "kept")
+    assert "expires" not in front
+    assert front["supersedes"] == [uid(2)]
+    assert head(vault / "b.md")["superseded_by"] == uid(1)
+    assert index.review().total == 0
+    agree(tmp_path)
+
+
+def test_a_merge_that_ends_half_way_loses_nothing(
+    index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(index, vault, inbox__a=memory(1, "One."), b=memory(2, "Two."), c=memory(3, "Three."))
+    whole, written = MemoryFiles.replace, []
+
+    def replace(files: MemoryFiles, path: str, text: Any, seen: Any) -> None:
+        written.append(path)
+        if path.endswith("c.md"):
+            raise VaultIndexError("the disk is full")
+        whole(files, path, text, seen)
+
+    monkeypatch.setattr(MemoryFiles, "replace", replace)
+    with pytest.raises(VaultIndexError, match=r"not yet marked as superseded: 80-memory/c.md"):
+        index.decide("merge", [uid(1), uid(2), uid(3)])
+    assert [path.removeprefix("80-memory/") for path in written] == ["inbox/a.md", "b.md", "c.md"]
+    assert (vault / "inbox" / "a.md").read_text("utf-8").endswith("One.\n\nTwo.\n\nThree.\n")
+    monkeypatch.undo()
+    index.decide("merge", [uid(1), uid(2), uid(3)])
+    assert (vault / "note" / "a.md").read_text("utf-8").endswith("---\nOne.\n\nTwo.\n\nThree.\n")
+    assert {head(vault / f"{name}.md")["superseded_by"] for name in "bc"} == {uid(1)}
+
+
+@pytest.mark.parametrize(
+    ("ends", "end"),
+    [(("2027-01-01", "2028-01-01"), "2028-01-01"), ((None, "2028-01-01"), None), (("2027-01-01", None), None)],
+)
+def test_a_merged_memory_ends_with_the_last(
+    index: VaultIndex, vault: Path, ends: tuple[str | None, ...], end: str | None
+) -> None:
+    two = [{"valid_until": one, "expires": one} if one else {} for one in ends]
+    put(index, vault, a=memory(1, "One.", **two[0]), b=memory(2, "Two.", **two[1]))
+    index.decide("merge", [uid(1), uid(2)])
+    front = head(vault / "a.md")
+    assert (front.get("expires"), front.get("valid_until")) == (end, end)
+
+
+def test_what_holds_for_every_project_goes_on_doing_so(index: VaultIndex, vault: Path) -> None:
+    put(index, vault, a=memory(1, "One.", project="x"), b=memory(2, "Two.", project="y"), c=memory(3, "Three."))
+    index.decide("merge", [uid(1), uid(2)])
+    assert (head(vault / "a.md")["project"], head(vault / "a.md")["tags"]) == ("x", ["project/y"])
+    index.decide("merge", [uid(1), uid(3)])
+    assert "project" not in head(vault / "a.md")
+
+
+def test_superseding(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    put_one_of_each(index, vault)
+    done = index.decide("supersede", [uid(1), uid(3), uid(4)])
+    assert [(one.outcome, one.path) for one in done.results] == [
+        ("superseding", "80-memory/note/a.md"),
+        ("superseded", "80-memory/note/c.md"),
+        ("superseded", "80-memory/note/d.md"),
+    ]
+    assert head(vault / "note" / "a.md")["supersedes"] == [uid(3), uid(4)]
+    assert head(vault / "note" / "d.md")["superseded_by"] == uid(1)
+    agree(tmp_path)
+
+
+def test_archiving_and_deleting(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    put_one_of_each(index, vault)
+    assert [one.outcome for one in index.decide("archive", [uid(1), uid(7)]).results] == ["archived", "archived"]
+    assert [one.outcome for one in index.decide("delete", uid(5)).results] == ["trashed"]
+    assert listed(index.review()) == [EACH[1], EACH[2], EACH[4]]
+    agree(tmp_path)
+
+
+def test_editing_gives_the_whole_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    put_one_of_each(index, vault)
+    file = vault / "note" / "e.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    index.sync()
+    text = file.read_text("utf-8").replace("2020-01-01", "2999-01-01").replace("frozen", "open")
+    [seen] = [one.seen for item in index.review(reason="expired").results for one in item.memories]
+    assert [one.outcome for one in index.decide("edit", uid(5), text=text, seen=seen).results] == ["edited"]
+    assert b"The lake is open.\r\n" in file.read_bytes()
+    assert head(file)["expires"] == "2999-01-01"
+    assert index.review(reason="expired").total == 0
+    with pytest.raises(ConflictError, match="changed since it was looked at"):
+        index.decide("edit", uid(5), text=text, seen=seen)
+    agree(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (memory(5, "", title=""), "neither text nor title"),
+        (memory(6, "The lake."), "the id of"),
+        ("The lake.\n", "no frontmatter"),
+        ("---\na: [\n---\nThe lake.\n", "nothing was written"),
+        (memory(5, "AKIA" + "Z7Q2M4X6P9R3T5VW"), "access key"),
+    ],
+)
+def test_an_edit_that_would_lose_something_is_refused(index: VaultIndex, vault: Path, text: str, message: str) -> None:
+    put_one_of_each(index, vault)
+    before = (vault / "note" / "e.md").read_bytes()
+    with pytest.raises(UsageError, match=message):
+        index.decide("edit", uid(5), text=text)
+    assert (vault / "note" / "e.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("item", EACH[2:], ids=lambda item: item[0])
+def test_what_may_stay_comes_up_again_when_it_changes(
+    index: VaultIndex, vault: Path, item: tuple[str, tuple[str, ...]]
+) -> None:
+    put_one_of_each(index, vault)
+    [shown] = index.review(reason=item[0]).results
+    before = {one.path: (vault.parent / one.path).read_bytes() for one in shown.memories}
+    done = index.decide("keep", [one.id for one in shown.memories], seen=[one.seen for one in shown.memories])
+    assert {one.outcome for one in done.results} == {"kept"}
+    assert {path: (vault.parent / path).read_bytes() for path in before} == before
+    assert listed(index.review()) == [other for other in EACH if other != item]
+    changed = vault / item[1][-1]
+    changed.write_text(changed.read_text("utf-8").replace("type:", "by: ann\ntype:"), "utf-8")
+    index.sync()
+    assert listed(index.review()) == EACH
+
+
+@pytest.mark.parametrize(
+    ("action", "refs", "more", "message"),
+    [
+        ("burn", [1], {}, "nothing can be decided by 'burn'"),
+        ("merge", [1], {}, "two memories or more"),
+        ("supersede", [1, 1], {}, "named twice"),
+        ("edit", [1, 3], {"text": "x"}, "one memory"),
+        ("edit", [1], {}, "needs the whole text"),
+        ("keep", [1], {"text": "x"}, "takes no text"),
+        ("keep", [8], {}, "nothing is said against"),
+        ("accept", [], {}, "which memory"),
+        ("keep", [3, 4], {"seen": "ab"}, "not given for each"),
+    ],
+)
+def test_what_cannot_be_decided(
+    index: VaultIndex, vault: Path, action: str, refs: list[int], more: dict[str, Any], message: str
+) -> None:
+    put_one_of_each(index, vault)
+    with pytest.raises(UsageError, match=message):
+        index.decide(action, [uid(number) for number in refs], **more)
+    assert listed(index.review()) == EACH
+
+
+def test_a_superseded_memory_supersedes_nothing(index: VaultIndex, vault: Path) -> None:
+    put(index, vault, a=memory(1, "One.", superseded_by=uid(9)), b=memory(2, "Two."))
+    with pytest.raises(UsageError, match="is superseded by"):
+        index.decide("merge", [uid(1), uid(2)])
+
+
+@pytest.mark.parametrize(
+    ("action", "numbers"),
+    [
+        ("accept", [1, 2]), ("edit", [5]), ("merge", [1, 3, 4]), ("supersede", [1, 3]), ("archive", [6, 7]),
+        ("delete", [1, 5]), ("keep", [3, 4]), ("keep", [7]),
+    ],
+)  # fmt: skip
+def test_each_decision_is_one_change_to_undo(
+    index: VaultIndex, vault: Path, tmp_path: Path, action: str, numbers: list[int]
+) -> None:
+    put_one_of_each(index, vault)
+    before = {file: file.read_bytes() for file in vault.rglob("*.md")}
+    text = memory(5, "The lake is open.") if action == "edit" else None
+    done = index.decide(action, [uid(number) for number in numbers], text=text)
+    assert done.change
+    assert listed(index.review()) != EACH
+    index.add("The ferry runs daily.", path="note/z")  # by somebody else, in the meantime
+    assert {one.id for one in index.undo(change=done.change).results} == {uid(number) for number in numbers}
+    (vault / "note" / "z.md").unlink()
+    index.sync()
+    assert {file: file.read_bytes() for file in vault.rglob("*.md")} == before
+    assert listed(index.review()) == EACH
+    agree(tmp_path)
+    with pytest.raises(NotFoundError):
+        index.undo(change=done.change)
+
+
+def test_a_plain_undo_takes_a_decision_back_that_touched_no_file(index: VaultIndex, vault: Path) -> None:
+    put_one_of_each(index, vault)
+    index.decide("keep", uid(7))
+    assert [(one.id, one.details["work"]) for one in index.undo(source="vault").results] == [(uid(7), "review keep")]
+    assert listed(index.review()) == EACH

@@ -1,0 +1,215 @@
+"""`decide`: what a person says in review is done to the files of memories; each decision is one change to undo."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+
+from vault_index.errors import ConflictError, UsageError
+from vault_index.fields import ACTIONS
+from vault_index.markdown.frontmatter import string_list
+from vault_index.memories.create import check_given
+from vault_index.memories.edit import archived, each_of, removed
+from vault_index.memories.file.document import BOM, MemoryFile, read_text, with_line_ends
+from vault_index.memories.file.files import slug
+from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.merge import merged
+from vault_index.memories.review import reasons_of
+from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
+from vault_index.models import Asker
+from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
+from vault_index.runtime import Runtime
+from vault_index.store.records import StoredDocument
+
+
+def decide_memories(
+    runtime: Runtime,
+    action: str,
+    refs: Sequence[str],
+    *,
+    text: str | None,
+    seen: Sequence[str],
+    force: bool,
+    sources: Sequence[str],
+    client: str = "",
+) -> MemoryOutcomes:
+    """Carry out one decision. `seen` begins the SHA-256 of what was looked at, for each of `refs`."""
+    _check(action, refs, text, seen)
+    if text is not None:
+        check_given(text, {}, runtime.config.memory, force=force)
+    shown = dict(zip(refs, seen, strict=False))
+    failed: list[FailedItem] = []
+    with writing(runtime, f"review {action}", sources, who=client) as memories:
+
+        def act(ref: str) -> MemoryOutcome:
+            [(document, _)] = _found(memories, [ref], [shown.get(ref, "")], sources)
+            return _OF_EACH[action](memories, document)
+
+        if action in _OF_EACH:
+            done, failed = each_of(refs, act)
+        else:
+            found = _found(memories, refs, seen, sources)
+            done = _OF_ALL[action](memories, found) if text is None else _edit(memories, found, text)
+    if action in ("edit", "merge"):
+        runtime.write.embed_document(found[0][1].source, done[0].path)
+    return MemoryOutcomes(tuple(done), tuple(failed), change=memories.journal.begun)
+
+
+Found = tuple[StoredDocument, MemoryFile]
+
+
+def _check(action: str, refs: Sequence[str], text: str | None, seen: Sequence[str]) -> None:
+    """Raise UsageError for what cannot be decided, whatever the memories say."""
+    if action not in ACTIONS:
+        raise UsageError(f"nothing can be decided by {action!r}", f"it is one of {', '.join(ACTIONS)}")
+    least, most = _NUMBERS.get(action, (1, len(refs)))
+    if not refs:
+        raise UsageError("which memory?", "name it by its id or its path")
+    if not least <= len(refs) <= most:
+        number = "one memory" if most == 1 else "two memories or more"
+        raise UsageError(
+            f"{action} is about {number}", "name it alone" if most == 1 else "name the one that stays first"
+        )
+    if (text is not None) != (action == "edit"):
+        wants = "needs the whole text of the file" if action == "edit" else "takes no text"
+        raise UsageError(f"{action} {wants}", "give text with edit, and with nothing else")
+    if seen and len(seen) != len(refs):
+        raise UsageError("what was seen is not given for each memory", "give seen for each of them, or none")
+
+
+_NUMBERS = {"edit": (1, 1), "merge": (2, 1 << 30), "supersede": (2, 1 << 30)}
+"""How many memories an action is about, at least and at most; the others about any number."""
+
+
+def _found(memories: MemoryStore, refs: Sequence[str], seen: Sequence[str], sources: Sequence[str]) -> list[Found]:
+    """The memories, each with its file. Raises ConflictError for one that says something else than what was seen."""
+    documents = [memories.find(memories.runtime.inside(ref), sources) for ref in refs]
+    if len({document.id for document in documents}) < len(documents):
+        raise UsageError("a memory is named twice", "name each of them once")
+    found = [(document, memories.read(document)) for document in documents]
+    for (document, file), digest in zip(found, seen, strict=False):
+        if not file.digest.hex().startswith(digest.lower()):
+            raise ConflictError(
+                f"{document.path} changed since it was looked at; nothing was done", "look again: vault-index review"
+            )
+    return found
+
+
+# --- the actions ---------------------------------------------------------------------------------------------------
+
+
+def _outcome(document: StoredDocument, outcome: Outcome, path: str = "", **details: object) -> MemoryOutcome:
+    return MemoryOutcome(document.uid, path or document.path, document.title, outcome, details)
+
+
+def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
+    if not document.unreviewed:
+        raise UsageError(f"{document.path} is not in the inbox", "it needs no accepting")
+    return _outcome(document, "accepted", _out_of_inbox(memories, document, memories.read(document)))
+
+
+def _out_of_inbox(memories: MemoryStore, document: StoredDocument, file: MemoryFile) -> str:
+    """Move what was decided on to where memories of its type lie; its path from then on."""
+    if not document.unreviewed:
+        return document.path
+    name = document.path.rpartition("/")[2]
+    return memories.move(document, f"{slug(str(file.front.get('type') or '')) or 'note'}/{name}")
+
+
+def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[MemoryOutcome]:
+    """Put the whole text of a file in the place of the one it has, its line ends and its id staying as they are."""
+    [(document, file)] = found
+    new = read_text(text.removeprefix(BOM))
+    if new.faults:
+        raise UsageError(f"line {new.faults[0].line}: {new.faults[0].message}; nothing was written", "mend that line")
+    if file.closing and not new.closing:
+        raise UsageError(
+            "the text has no frontmatter, and an edit gives the whole file; nothing was written",
+            f"leave the frontmatter at its top; for the text below it alone: vault-index update {document.uid}",
+        )
+    if new.front.get("id") != file.front.get("id"):
+        raise UsageError(
+            f"the id of {document.path} would change; nothing was written", "leave the line of the id alone"
+        )
+    if not new.body.strip() and not new.front.get("title"):
+        raise UsageError(f"{file.path} would have neither text nor title", "delete it instead")
+    mark = BOM if file.opening.startswith(BOM) else ""
+    written = mark + with_line_ends(new.text, file.newline)
+    if written != file.text:
+        memories.rewrite(file, written)
+    return [_outcome(document, "edited" if written != file.text else "unchanged")]
+
+
+def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
+    """The first file is written before the others are marked, so that a kill loses nothing."""
+    (_, file), *others = found
+    text = merged([one for _, one in found])
+    most = memories.runtime.config.memory.max_bytes
+    size = len(text.encode())
+    if size > most:
+        raise UsageError(
+            f"together they have {size:,} bytes, more than the {most:,} of memory.max_bytes; nothing was done",
+            "edit one of them, or let one supersede the other",
+        )
+    _keep_home(memories, file, [other for _, other in others])
+    return _replace(memories, found, text, "merged")
+
+
+def _supersede(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
+    (_, file), *others = found
+    text = with_changes(file.text, {"supersedes": superseding(file, [other for _, other in others])})
+    return _replace(memories, found, text, "superseding")
+
+
+def _replace(memories: MemoryStore, found: Sequence[Found], text: str, outcome: Outcome) -> list[MemoryOutcome]:
+    """Give the first memory that text, mark the others as superseded by it, and take it out of the inbox: it was looked
+    at."""
+    (document, file), *others = found
+    old = [other for _, other in others]
+    if by := file.front.get("superseded_by"):
+        raise UsageError(f"{document.path} is superseded by {by} itself", "name the one that holds first")
+    marked = marked_superseded(old, document.uid)
+    memories.rewrite(file, text)
+    memories.replace_all(marked, f"{document.path} is changed")
+    path = _out_of_inbox(memories, document, file)
+    warnings = superseded_before(old, document.uid)
+    return [
+        _outcome(document, outcome, path, **({"warnings": warnings} if warnings else {})),
+        *(_outcome(other, "superseded", by=document.uid) for other, _ in others),
+    ]
+
+
+def _keep_home(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryFile]) -> None:
+    """What comes from another memory leaves the machine as little as that one may."""
+    known = memories.connections.state.origins()
+    origins = [
+        (file.path, file.uid, asker)
+        for other in others
+        for asker in (
+            Asker(tuple(string_list(other.front.get("project"))), (), str(other.front.get("session") or "")),
+            *known.get(other.uid, ()),
+        )
+        if any(asker)
+    ]
+    if origins:
+        memories.runtime.write.put_origins(file.source, origins)
+
+
+def _keep(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
+    """Remember that these may stay as they are: for what is said of one of them now, or of each pair of several."""
+    now, said = memories.now.timestamp(), [(document.uid, file.digest.hex()) for document, file in found]
+    pairs = [(reason, pair) for pair in combinations(said, 2) for reason in ("contradiction", "duplicate")]
+    alone = [] if pairs else [(reason, said) for reason in reasons_of(memories.connections, found[0][0], now)]
+    if not pairs and not alone:
+        hint = "keep is for what review shows; accept what is in the inbox"
+        raise UsageError(f"nothing is said against {found[0][0].path}", hint)
+    change = memories.journal.change()
+    for reason, what in (*pairs, *alone):
+        memories.connections.state.put_decision(reason, what, now, change)
+    return [_outcome(document, "kept") for document, _ in found]
+
+
+_OF_EACH: Mapping[str, Callable[[MemoryStore, StoredDocument], MemoryOutcome]] = {
+    "accept": _accept, "archive": archived, "delete": removed,
+}  # fmt: skip
+_OF_ALL: Mapping[str, Callable[[MemoryStore, Sequence[Found]], list[MemoryOutcome]]] = {
+    "merge": _merge, "supersede": _supersede, "keep": _keep,
+}  # fmt: skip

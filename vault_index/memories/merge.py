@@ -1,0 +1,121 @@
+"""Several memories as one: the text of the first, with what it lacks of the others. Nothing is said in other words."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.memory import first_time, last_moment
+from vault_index.markdown.parse import normal_tags
+from vault_index.memories.file.document import MemoryFile, appended, body_of
+from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.store import superseding
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_MORE = {"session": "sessions", "bead_id": "bead", "source": "sources"}
+"""Keys of one value, and those that take the other values."""
+_LISTS = ("concepts", "files_read", "files_modified")
+"""Keys whose values may be written as one text with commas."""
+_KEPT_APART = frozenset(
+    {
+        "id", "imported_id", "type", "title", "digest", "created", "date", "updated", "modified", "entered_by", "tags",
+        "tag", "aliases", "alias", "project", "expires", "valid_until", "supersedes", "superseded_by", "archived",
+        *_MORE.values(),
+    }
+)  # fmt: skip
+"""What is merged in a way of its own, or what the others keep in their own files."""
+
+
+def merged(files: Sequence[MemoryFile]) -> str:
+    """The text of the first with the paragraphs that it lacks, the union of tags and of every list, and the dates that
+    hold for all: created when the first of them was, and ending when the last one does, or never."""
+    first, *others = files
+    said = {_normal(part) for part in _paragraphs(body_of(first.text))}
+    more = [part for other in others for part in _lacking(other, said)]
+    return with_changes(appended(first.text, "\n\n".join(more)), _changes(first, others))
+
+
+def _lacking(file: MemoryFile, said: set[str]) -> Iterator[str]:
+    """The paragraphs that were not said, each with the heading it stands under; from then on they are said."""
+    body = body_of(file.text)
+    heading = ""
+    for part in _paragraphs(body or str(file.front.get("title") or "")):
+        known = _normal(part) in said
+        said.add(_normal(part))
+        if _HEADING.match(part) and "\n" not in part:
+            heading = part if known else ""
+        elif not known and heading:
+            yield heading
+            heading = ""
+        if not known:
+            yield part
+
+
+def _paragraphs(body: str) -> list[str]:
+    """What stands between blank lines; a fence is one, whatever is in it."""
+    parts: list[list[str]] = [[]]
+    fence = ""
+    for line in body.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
+        elif mark:
+            fence = mark[1]
+        if line.strip() or fence:
+            parts[-1].append(line)
+        elif parts[-1]:
+            parts.append([])
+    return ["\n".join(part) for part in parts if part]
+
+
+def _normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
+    """The keys of its frontmatter, and the values they have from now on."""
+    fronts = [first.front, *(other.front for other in others)]
+    changes: dict[str, Any] = {"supersedes": superseding(first, others), **_dates(fronts)}
+    for key in dict.fromkeys(key for front in fronts[1:] for key in front if key not in _KEPT_APART):
+        values = [front[key] for front in fronts if front.get(key) not in (None, "", [])]
+        if key in _MORE:
+            ones = _union([string_list(value) for value in values])
+            more = _union([string_list(front.get(_MORE[key])) for front in fronts])
+            changes |= {key: ones[0], _MORE[key]: _union([ones[1:], more]) or None} if ones else {}
+        elif any(isinstance(value, list) for value in values) or key in _LISTS:
+            changes[key] = _union([string_list(value) if key in _LISTS else _as_list(value) for value in values])
+        elif values and key not in first.front:
+            changes[key] = values[0]
+    projects = [string_list(front.get("project")) for front in fronts]
+    if all(projects):
+        of_others = [f"project/{name}" for names in projects[1:] for name in names if name not in projects[0]]
+    else:  # what holds for every project goes on doing so
+        of_others, changes["project"] = [], None
+    written = [string_list(front.get("tags", front.get("tag")), split_spaces=True) for front in fronts]
+    tags = {normal_tags([tag]): tag for tag in reversed([*_union(written), *of_others])}
+    changes["tags"] = [tag for normal, tag in reversed(tags.items()) if normal] or None
+    return changes
+
+
+def _dates(fronts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    created = [
+        (moment, front["created"]) for front in fronts if (moment := first_time(front.get("created"))) is not None
+    ]
+    dates = {"created": min(created)[1]} if created else {}
+    for key in ("expires", "valid_until"):
+        ends = [(moment, front[key]) for front in fronts if (moment := last_moment(front.get(key))) is not None]
+        dates[key] = max(ends)[1] if len(ends) == len(fronts) else None
+    return dates
+
+
+def _union(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    found: list[Any] = []
+    for item in (item for one in lists for item in one):
+        found += [item] if item not in found else []
+    return found
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

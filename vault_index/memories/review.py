@@ -1,0 +1,181 @@
+"""What a person should look at: the inbox, near duplicates, contradictions, and what is over or was never opened."""
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import cached_property
+from typing import NamedTuple
+
+from vault_index.errors import VaultIndexError
+from vault_index.fields import REASONS, Filters, Reason, State
+from vault_index.memories.file.document import body_of
+from vault_index.memories.file.files import MemoryFiles
+from vault_index.memories.near_pairs import NearPair, near_pairs
+from vault_index.memories.similar import as_memory
+from vault_index.query.ranking.newer import NAMED, Memory, score
+from vault_index.results.documents import DocumentRecord
+from vault_index.results.review import Review, ReviewedMemory, ReviewItem
+from vault_index.runtime import Runtime
+from vault_index.store.documents import Order, chunks_of, content_hashes, documents_page
+from vault_index.store.reader import Connections
+from vault_index.store.records import StoredDocument
+from vault_index.times import local_day
+
+_UNOPENED_DAYS = 365
+_SHOWN_CHARACTERS = 1200
+_OVER: tuple[State, ...] = ("expired", "superseded", "archived")
+"""States in which memories are no longer shown, and so repeat and contradict nothing."""
+
+
+class Found(NamedTuple):
+    """Memories to decide on, and why; the one that would stay first."""
+
+    reason: Reason
+    about: str
+    documents: tuple[StoredDocument, ...]
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        return tuple(sorted(document.uid for document in self.documents))
+
+
+def review_memories(runtime: Runtime, *, reasons: Sequence[str], filters: Filters, limit: int, offset: int) -> Review:
+    """A page of what is to be decided, by reason, then by what is most urgent of it."""
+    filters = filters._replace(kinds=("memory",), now=filters.now or time.time())
+    with runtime.pool.lend() as connections:
+        with connections.reader.snapshot():
+            look, wanted = _Look(connections, filters), [one for one in REASONS if one in (reasons or REASONS)]
+            by_reason = {reason: _undecided(connections, look.found(reason)) for reason in wanted}
+            found = [one for reason in wanted for one in by_reason[reason]]
+            page = found[offset : offset + limit]
+            documents = [document for one in page for document in one.documents]
+            records = iter(runtime.records(connections).of(documents))
+        items = tuple(
+            ReviewItem(
+                hashlib.sha256("\n".join((one.reason, *one.uids)).encode()).hexdigest()[:12],
+                one.reason,
+                one.about,
+                tuple(_read(runtime, next(records)) for _ in one.documents),
+            )
+            for one in page
+        )
+    return Review(items, len(found), {reason: len(by_reason[reason]) for reason in wanted})
+
+
+def reasons_of(connections: Connections, document: StoredDocument, now: float) -> list[Reason]:
+    """Why this memory alone would be looked at, but for the inbox."""
+    filters = Filters(kinds=("memory",), now=now, paths=(document.path,), sources=(document.source,))
+    look, alone = _Look(connections, filters), ("expired", "outdated", "unopened")
+    return [one for one in REASONS if one in alone and document in [found.documents[0] for found in look.found(one)]]
+
+
+# --- what there is, by reason --------------------------------------------------------------------------------------
+
+
+class _Look:
+    """One look at the memories that the filters let through; a method for each reason."""
+
+    def __init__(self, connections: Connections, filters: Filters) -> None:
+        self._reader, self._state, self._filters = connections.reader, connections.state, filters
+
+    def found(self, reason: Reason) -> list[Found]:
+        """What is to be decided for this reason, each memory once: in the first that names it."""
+        found: dict[int, Found] = {}
+        for one in getattr(self, f"_{reason}")():
+            keys = {document.id for document in one.documents}
+            if not keys & found.keys():
+                found |= dict.fromkeys(keys, one)
+        return list(dict.fromkeys(found.values()))
+
+    def _unreviewed(self) -> Iterator[Found]:
+        said = ("", "in the inbox since {}", "waits since {}: nothing finds it yet")
+        for document in self._listed("created", "unreviewed"):
+            yield Found("unreviewed", said[document.unreviewed].format(local_day(document.created)), (document,))
+
+    def _contradiction(self) -> Iterator[Found]:
+        for pair, documents in self._pairs:
+            if certainty := self._contradicting.get(pair):
+                yield Found("contradiction", f"another value of the same subject, {certainty:.2f}", documents)
+
+    def _duplicate(self) -> Iterator[Found]:
+        for pair, documents in self._pairs:
+            if pair.likeness and pair not in self._contradicting:
+                first, second = sorted(documents, key=lambda one: one.unreviewed)
+                yield Found("duplicate", f"likeness {pair.likeness:.2f}", (first, second))
+
+    def _expired(self) -> Iterator[Found]:
+        for document in self._listed("expires", "expired"):
+            yield Found("expired", f"expired since {local_day(document.expires or 0.0)}", (document,))
+
+    def _outdated(self) -> Iterator[Found]:
+        for document in self._listed("valid_until", "outdated"):
+            yield Found("outdated", f"outdated since {local_day(document.valid_until or 0.0)}", (document,))
+
+    def _unopened(self) -> Iterator[Found]:
+        opened: dict[str, float] = {}
+        with suppress(VaultIndexError):  # a state that is damaged knows of no opening
+            opened = {uid: accessed for uid, (_, accessed) in self._state.usage().items()}
+        until = (self._filters.now or 0.0) - _UNOPENED_DAYS * 86_400
+        last = ((max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._listed("path"))
+        for moment, document in sorted((one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)):
+            said = "not opened since" if document.uid in opened else "never opened, last changed"
+            yield Found("unopened", f"{said} {local_day(moment)}", (document,))
+
+    @cached_property
+    def _pairs(self) -> list[tuple[NearPair, tuple[StoredDocument, StoredDocument]]]:
+        """Pairs of memories that count and are on one topic, the newer first."""
+        newest_first = sorted(self._listed("path"), key=lambda one: (-one.created, -one.updated, -one.mtime_ns))
+        documents = {document.id: document for document in newest_first}
+        pairs = near_pairs(self._reader, newest_first)
+        return [(pair, (documents[pair.one], documents[pair.other])) for pair in pairs]
+
+    @cached_property
+    def _contradicting(self) -> dict[NearPair, float]:
+        """The pairs of which the newer most likely says another value of the same subject, and how likely that is."""
+        said: dict[int, Memory] = {}
+        found = {}
+        for pair, documents in self._pairs:
+            for one in documents:
+                if one.id not in said:
+                    said[one.id] = as_memory(one, chunks_of(self._reader, one.id, fields=False))
+            new, old = said[pair.one], said[pair.other]
+            # What is near and has no other number, day or word of change says the same in other words.
+            another = not pair.likeness or new.said.values != old.said.values or new.said.cues - old.said.cues
+            if another and new.age > old.age and (certainty := score(new, old, pair.cosine)) >= NAMED:
+                found[pair] = certainty
+        return found
+
+    def _listed(self, column: str, state: State | None = None) -> list[StoredDocument]:
+        """The memories that count, or are in this state and in no other that hides them."""
+        over = tuple(one for one in _OVER if one != state)
+        wanted = self._filters._replace(
+            states=(state,) if state else (), without=(Filters(states=over, now=self._filters.now),)
+        )
+        return documents_page(self._reader, wanted, Order(column, descending=False))[0]
+
+
+def _undecided(connections: Connections, found: list[Found]) -> list[Found]:
+    """Without what may stay as it is, as somebody decided, as long as it says what it said then."""
+    decided: Mapping[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+    with suppress(VaultIndexError):  # a state that is damaged knows of no decision
+        decided = connections.state.decisions()
+    if not decided:
+        return found
+    said = content_hashes(connections.reader, {document.id for one in found for document in one.documents})
+
+    def digests(one: Found) -> tuple[str, ...]:
+        return tuple(digest for _, digest in sorted((document.uid, said[document.id]) for document in one.documents))
+
+    return [one for one in found if decided.get((one.reason, one.uids)) != digests(one)]
+
+
+def _read(runtime: Runtime, record: DocumentRecord) -> ReviewedMemory:
+    """A memory with what its file says now; nothing where it is gone."""
+    text = seen = ""
+    with suppress(VaultIndexError):
+        vault = runtime.vaults[record.source].config
+        file = MemoryFiles(vault.path, runtime.config.memory.dir, record.source).read(record.path)
+        text, seen = body_of(file.text), file.digest.hex()
+    return ReviewedMemory(**asdict(record), text=text[:_SHOWN_CHARACTERS], cut=len(text) > _SHOWN_CHARACTERS, seen=seen)

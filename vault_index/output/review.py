@@ -1,0 +1,189 @@
+"""What is to be decided, for people: the list, and one item as it fills a screen."""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import zip_longest
+
+from rich.text import Text
+
+from vault_index.output.clean import clean, clean_line
+from vault_index.output.page import GAP, Blocks, Page, line, shown_if
+from vault_index.output.short import counted, moment, passage, with_short_ids
+from vault_index.output.view import Record
+
+KEYS = {
+    "a": ("accept", "move it out of the inbox: from then on it counts as any other"),
+    "e": ("edit", "change its file in $EDITOR; of two, that of the first"),
+    "m": ("merge", "the first takes over what it lacks of the second, and replaces it"),
+    "s": ("supersede", "the first replaces the second as it is"),
+    "x": ("swap", "have the other one stay"),
+    "r": ("archive", "out of search and recall; the file stays. Of two, the second"),
+    "d": ("delete", "to .trash/ of its vault. Of two, the second"),
+    "k": ("keep", "all is well; not shown again until it changes"),
+    "n": ("next", "decide later"),
+    "p": ("back", "to the one before"),
+    "u": ("undo", "take the last decision back"),
+    "?": ("help", "this page"),
+    "q": ("quit", "end; what was decided is done"),
+}
+"""Each key of the screen with its name, and what it does."""
+_BESIDE = 100  # characters: from this width on two memories stand side by side
+_BETWEEN = " │ "
+_GOES = "2 goes  "
+_LITTLE = 8  # lines for a memory: with no more, none is blank
+_TEXT_TOKENS = 60
+_WORDS = re.compile(r"(\s+)")
+
+
+def review_list(result: Record, width: int) -> Blocks:
+    """A page of items."""
+    blocks = [
+        block
+        for item in result["results"]
+        for block in (
+            line((item["reason"], "bold green"), (f" · {item['about']}", "dim")),
+            *(part for one in with_short_ids(item["memories"]) for part in _in_list(one)),
+            GAP,
+        )
+    ]
+    counts = ", ".join(f"{number:,} {reason}" for reason, number in result["counts"].items() if number)
+    if not blocks:
+        return [line(("No more items." if result["total"] else "Nothing to review.", "bold"))]
+    told = f"{len(result['results']):,} of {counted(result['total'], 'item')} · {counts}"
+    return [*blocks, line((told, "dim")), line(("Decide: vault-index review ACTION REF…", "dim"))]
+
+
+def _in_list(memory: Record) -> Blocks:
+    text = passage(memory["text"], (), _TEXT_TOKENS)[0]
+    return [
+        line((memory["title"], "bold"), indent=2, hang=2, limit=2),
+        line((memory["path"], "cyan", memory["link"]), (f" · {memory['id']} · {_about(memory)}", "dim"), indent=4),
+        *shown_if(text, line(text, indent=4, limit=3)),
+    ]
+
+
+def _about(memory: Record) -> str:
+    """Type, project, when and by whom."""
+    times = [moment(memory["created"])[:10], moment(memory["updated"])[:10]]
+    tags = " ".join(f"#{tag}" for tag in memory["tags"])
+    parts = (memory["type"], memory["project"], " – ".join(dict.fromkeys(times)), memory["entered_by"], tags)
+    return " · ".join(part for part in parts if part)
+
+
+# --- one item ------------------------------------------------------------------------------------------------------
+
+
+def item_screen(
+    item: Record, keys: Sequence[str], place: str, said: str, *, width: int, height: int, color: bool
+) -> str:
+    """An item with the keys that fit it, in at most `height` lines. `place` is where in the list it is, `said` what
+    became of the one before."""
+    page = Page(width, color=color, links=False)
+    foot = _keys(page, keys)
+    head = [
+        *_wrapped(page, Text.assemble((place, "dim"), (f" · {item['reason']}", "bold green"), f" · {item['about']}")),
+        *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()),
+        Text(),
+    ]
+    room = max(height - len(head) - len(foot) - 2, 4)
+    return _told(page, [*head, *_memories(page, item["memories"], room, color=color), Text(), *foot])
+
+
+def help_screen(keys: Sequence[str], *, width: int, color: bool) -> str:
+    page = Page(width, color=color, links=False)
+    rows = [Text.assemble((f"{key} {KEYS[key][0]:<10}", "bold"), f" {KEYS[key][1]}") for key in keys]
+    return _told(
+        page, [*(part for row in rows for part in _wrapped(page, row)), Text(), Text("any key goes back", "dim")]
+    )
+
+
+def end_screen(keys: Sequence[str], place: str, said: str, *, width: int, color: bool) -> str:
+    """What stands behind the last item."""
+    page = Page(width, color=color, links=False)
+    told = [Text(place, "bold"), *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()), Text()]
+    return _told(page, [*told, *_keys(page, keys)])
+
+
+def _told(page: Page, lines: Sequence[Text]) -> str:
+    for one in lines:
+        page.print(one)
+    return page.text(())
+
+
+def _keys(page: Page, keys: Sequence[str]) -> list[Text]:
+    """`a accept  e edit` and so on; a name is not torn from its key."""
+    lines = [Text()]
+    for key in keys:
+        one = Text.assemble((key, "bold"), f" {KEYS[key][0]}")
+        if len(lines[-1]) and lines[-1].cell_len + 2 + one.cell_len > page.width:
+            lines.append(Text())
+        lines[-1] += Text("  " if len(lines[-1]) else "") + one
+    return lines
+
+
+def _memories(page: Page, memories: Sequence[Record], room: int, *, color: bool) -> list[Text]:
+    """One memory, or two side by side, or one under the other, with what only one of them says marked."""
+    if len(memories) == 1:
+        return _panel(page, memories[0], Text(clean(memories[0]["text"])), "", page.width, room)
+    texts = _marked(*(clean(one["text"]) for one in memories[:2]), color=color)
+    marks = ("1 stays  ", _GOES)
+    if page.width < _BESIDE:
+        upper, lower = (
+            _panel(page, *one, page.width, (room - 1) // 2) for one in zip(memories, texts, marks, strict=False)
+        )
+        return [*upper, Text(), *lower]
+    width = (page.width - len(_BETWEEN)) // 2
+    sides = [_panel(page, *one, width, room) for one in zip(memories, texts, marks, strict=False)]
+    rows = []
+    for left, right in zip_longest(*sides, fillvalue=Text()):
+        left = left.copy()
+        left.align("left", width)
+        rows.append(left + Text(_BETWEEN, "dim") + right)
+    return rows
+
+
+def _panel(page: Page, memory: Record, text: Text, mark: str, width: int, room: int) -> list[Text]:
+    """A memory in at most `room` lines."""
+    heads = (
+        Text.assemble((mark, "green"), (clean_line(memory["title"]), "bold")),
+        Text(clean_line(memory["path"]), "cyan"),
+        Text(clean_line(_about(memory)), "dim"),
+    )
+    lines = [part for one in heads for part in one.wrap(page.console, width)][: max(room // 3, 1)]
+    body = [*([Text()] if room > _LITTLE else []), *text.wrap(page.console, width)]
+    left = room - len(lines)
+    if len(body) > left or memory["cut"]:
+        body = [*body[: max(left - 1, 0)], Text("…" if mark == _GOES else "… e shows all of it", "dim")]
+    return [*lines, *body]
+
+
+def _wrapped(page: Page, text: Text) -> list[Text]:
+    return list(text.wrap(page.console, page.width))
+
+
+def _marked(one: str, other: str, *, color: bool) -> tuple[Text, Text]:
+    """Both texts, with the words that differ in colour, or where there is none between « and »."""
+    words = _WORDS.split(one), _WORDS.split(other)
+    same: tuple[set[int], set[int]] = (set(), set())
+    for first, second, size in SequenceMatcher(
+        None, words[0][::2], words[1][::2], autojunk=False
+    ).get_matching_blocks():
+        for number, start in enumerate((first, second)):
+            same[number].update(range(2 * start, 2 * (start + size), 2))
+    return _text(words[0], same[0], color=color), _text(words[1], same[1], color=color)
+
+
+def _text(words: Sequence[str], same: set[int], *, color: bool) -> Text:
+    """Words at the even places, what stands between them at the odd ones."""
+    text = Text()
+    differs = False
+    for number, word in enumerate(words):
+        between = number % 2 == 1
+        now = differs and number + 1 not in same if between else number not in same and bool(word)
+        if color:
+            text.append(word, "bold yellow" if now else "")
+        else:
+            text.append(("«" if now and not differs else "»" if differs and not now else "") + word)
+        differs = now
+    return text.append("»") if differs and not color else text
