@@ -211,6 +211,12 @@ class Terminal:
         self.wait()
         return self.process.poll() is not None
 
+    @property
+    def cooked(self) -> bool:
+        """Whether what is typed is shown and read by lines, as shells want it."""
+        wanted = termios.ICANON | termios.ECHO | termios.ISIG
+        return bool(termios.tcgetattr(self._other)[3] & wanted == wanted)
+
     def press(self, keys: str) -> str:
         """Press a key when one is waited for; the screen that follows."""
         self.type(keys)

@@ -75,12 +75,12 @@ def editor(tmp_path: Path) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def review(place: Place, tmp_path: Path, editor: Mapping[str, str]) -> Iterator[Callable[[], Review]]:
+def review(place: Place, tmp_path: Path, editor: Mapping[str, str]) -> Iterator[Callable[..., Review]]:
     """Begins a review; whatever is left of it ends with the test."""
     begun: list[Terminal] = []
 
-    def begin() -> Review:
-        environment = {"VAULT_INDEX_HOME": str(place.home.data_dir), "HOME": str(tmp_path), **editor}
+    def begin(**more: str) -> Review:
+        environment = {"VAULT_INDEX_HOME": str(place.home.data_dir), "HOME": str(tmp_path), **editor, **more}
         begun.append(Terminal("review", environ=environment, cwd=tmp_path))
         return Review(place, begun[-1])
 
@@ -161,7 +161,7 @@ def prepared(place: Place, counts: Mapping[str, int] = FEW) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("daemon", [False, True], ids=["alone", "with a daemon"])
-def test_two_hundred_are_reviewed_key_by_key(place: Place, review: Callable[[], Review], daemon: bool) -> None:
+def test_two_hundred_are_reviewed_key_by_key(place: Place, review: Callable[..., Review], daemon: bool) -> None:
     """Each in turn with the next of the actions that it has; all that was said is there, and all of it is undone."""
     before = prepared(place, FEW if daemon else COUNTS)
     if daemon:
@@ -195,7 +195,7 @@ def test_two_hundred_are_reviewed_key_by_key(place: Place, review: Callable[[], 
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_each_action_is_undone(place: Place, review: Callable[[], Review], action: str) -> None:
+def test_each_action_is_undone(place: Place, review: Callable[..., Review], action: str) -> None:
     before, begun = prepared(place), review()
     shown = begun.come_to(action)
     begun.press(action)
@@ -213,7 +213,9 @@ def test_each_action_is_undone(place: Place, review: Callable[[], Review], actio
     sound(place)
 
 
-def test_what_was_kept_is_not_asked_again_until_one_of_them_changes(place: Place, review: Callable[[], Review]) -> None:
+def test_what_was_kept_is_not_asked_again_until_one_of_them_changes(
+    place: Place, review: Callable[..., Review]
+) -> None:
     prepared(place, FEW | {"remembered": 0, "stated": 0, "expired": 0, "outdated": 0, "unopened": 0, "contrary": 0})
     ask, begun = ask_of(place), review()
     waiting = ask("review")["total"]
@@ -227,7 +229,7 @@ def test_what_was_kept_is_not_asked_again_until_one_of_them_changes(place: Place
     assert ask("review")["total"] == waiting
 
 
-def test_looking_changes_nothing(place: Place, review: Callable[[], Review]) -> None:
+def test_looking_changes_nothing(place: Place, review: Callable[..., Review]) -> None:
     before, begun = prepared(place), review()
     first = begun.shown()
     for _ in range(5):
@@ -243,7 +245,80 @@ def test_looking_changes_nothing(place: Place, review: Callable[[], Review]) -> 
     assert files_of(place.vault) == before
 
 
-def test_texts_cannot_draw_on_the_terminal(place: Place, review: Callable[[], Review]) -> None:
+@pytest.mark.parametrize("key", ["quit", "\x03", "\x04"], ids=["quit", "Ctrl-C", "Ctrl-D"])
+def test_the_terminal_is_left_as_it_was(place: Place, review: Callable[..., Review], key: str) -> None:
+    before, begun = prepared(place), review()
+    assert begun.shown()
+    if key == "quit":
+        begun.press("quit")
+    else:
+        begun.terminal.type(key)
+    assert begun.terminal.ended
+    assert begun.terminal.cooked
+    assert "Traceback" not in begun.terminal.screen
+    assert files_of(place.vault) == before
+
+
+EDITORS = {
+    "is not there": "",
+    "fails": 'echo "half" > "$file"; exit 1',
+    "empties the file": ': > "$file"',
+    "changes the id": "sed -i.old 's/^id: ./id: f/' \"$file\"",
+    "writes no UTF-8": "printf 'caf\\351\\n' >> \"$file\"",
+    "changes nothing": ":",
+}
+
+
+@pytest.mark.parametrize("editor_that", EDITORS)
+def test_what_an_editor_gets_wrong_is_told_and_changes_nothing(
+    place: Place, review: Callable[..., Review], tmp_path: Path, editor_that: str
+) -> None:
+    before, script = prepared(place), tmp_path / "wrong"
+    if EDITORS[editor_that]:
+        script.write_text(f"#!/bin/sh\nfor file; do :; done\n{EDITORS[editor_that]}\n", "utf-8")
+        script.chmod(0o755)
+    begun = review(EDITOR=str(script), VISUAL=str(script))
+    shown = begun.come_to("edit")
+    begun.press("edit")
+    if editor_that != "changes nothing":
+        assert begun.shown() == shown, "it goes on with another, though nothing was decided"
+    begun.press("quit")
+    assert begun.terminal.process.returncode == 0
+    assert files_of(place.vault) == before
+
+
+def test_what_was_saved_while_the_editor_was_open_stays(
+    place: Place, review: Callable[..., Review], tmp_path: Path
+) -> None:
+    prepared(place, dict.fromkeys(COUNTS, 0) | {"remembered": 1})
+    (path,) = files_of(place.vault)
+    script = tmp_path / "slow"
+    script.write_text(
+        f'#!/bin/sh\nfor file; do :; done\necho Mine. >> "$file"\necho Theirs. >> "{place.vault}/{path}"\n'
+    )
+    script.chmod(0o755)
+    begun = review(EDITOR=str(script), VISUAL=str(script))
+    begun.press("edit")
+    begun.press("quit")
+    assert (place.vault / path).read_text("utf-8").endswith("Theirs.\n")
+
+
+@pytest.mark.parametrize("line", ["words of a long memory ", "漢字仮名交じり文", "🦩 👩‍👩‍👧 é ", "unbroken" * 40])
+def test_a_long_text_leaves_the_keys_on_the_screen(place: Place, review: Callable[..., Review], line: str) -> None:
+    ask = ask_of(place)
+    for number in (1, 2):
+        body = "\n\n".join(line * 9 for _ in range(60))
+        place.write(f"80-memory/note/{number}.md", f"---\ntitle: x000{number} long\n---\n{body}\nend000{number}.\n")
+        place.write(f"80-memory/inbox/{number}.md", f"---\ntitle: x000{number + 2}\n---\n{body} {number}\n")
+    ask("sync")
+    begun = review()
+    for _ in range(ask("review")["total"]):
+        assert all(begun.offers(action) for action in ("delete", "archive", "quit")), begun.terminal.screen
+        assert begun.shown()
+        begun.press("skip", "next")
+
+
+def test_texts_cannot_draw_on_the_terminal(place: Place, review: Callable[..., Review]) -> None:
     text = "x0001 \x1b[2J\x1b]0;owned\x07\x9b2J\x1b[?1049h\r hidden \x08\x08 end0001."
     place.write("80-memory/inbox/a.md", f'---\ntitle: x0001 "\\e[31mred"\n---\n{text}\n')
     ask_of(place)("sync")
@@ -255,7 +330,7 @@ def test_texts_cannot_draw_on_the_terminal(place: Place, review: Callable[[], Re
 
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_a_review_undone_step_by_step_goes_back_the_way_it_came(
-    place: Place, review: Callable[[], Review], seed: int
+    place: Place, review: Callable[..., Review], seed: int
 ) -> None:
     """Some is undone on the way, the rest at the end, some of it by the command."""
     states, chance = [prepared(place)], random.Random(seed)
@@ -284,7 +359,7 @@ def test_a_review_undone_step_by_step_goes_back_the_way_it_came(
 
 @pytest.mark.parametrize("killed", ["the command", "the daemon"])
 def test_a_kill_loses_nothing_and_the_rest_is_undone(
-    place: Place, review: Callable[[], Review], tmp_path: Path, killed: str
+    place: Place, review: Callable[..., Review], tmp_path: Path, killed: str
 ) -> None:
     """The moments differ from run to run; what must hold is the same at each."""
     before, chance = prepared(place), random.Random(4)
@@ -314,7 +389,7 @@ def test_a_kill_loses_nothing_and_the_rest_is_undone(
     sound(place)
 
 
-def test_what_changed_since_stops_an_undo(place: Place, review: Callable[[], Review]) -> None:
+def test_what_changed_since_stops_an_undo(place: Place, review: Callable[..., Review]) -> None:
     prepared(place)
     begun = review()
     shown = begun.come_to("merge")
@@ -330,7 +405,7 @@ def test_what_changed_since_stops_an_undo(place: Place, review: Callable[[], Rev
     assert files_of(place.vault) == files
 
 
-def test_two_reviews_at_once_do_not_undo_each_other(place: Place, review: Callable[[], Review]) -> None:
+def test_two_reviews_at_once_do_not_undo_each_other(place: Place, review: Callable[..., Review]) -> None:
     """Each decides the same one; the second finds it decided, or changed, and says so."""
     before = prepared(place)
     place.started()
