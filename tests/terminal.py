@@ -276,18 +276,24 @@ class Terminal:
         """Whether it sleeps in a system call that reads the terminal."""
         folder = Path(f"/proc/{self.process.pid}")
         try:
-            words = (folder / "syscall").read_text().split()
-            if not words[0].isdigit():
-                return False
-            number, first, second = int(words[0]), int(words[1], 16), int(words[2], 16)
-            if number in _POLL and second:
-                with (folder / "mem").open("rb") as memory:
-                    memory.seek(first)
-                    first = struct.unpack("i", memory.read(4))[0]
-            elif number in _SELECT:
-                first -= 1
-            elif number not in _READ:
-                return False
-            return os.readlink(folder / f"fd/{first}") in (os.ttyname(self._other), "/dev/tty")
+            names = {os.readlink(folder / f"fd/{number}") for number in self._awaited(folder)}
         except (OSError, ValueError):
             return False
+        return bool(names & {os.ttyname(self._other), "/dev/tty"})
+
+    def _awaited(self, folder: Path) -> list[int]:
+        """The files that the system call it sleeps in waits for."""
+        call, *words = (folder / "syscall").read_text().split()
+        number = int(call)  # `running` is none
+        first, second = int(words[0], 16), int(words[1], 16)
+        if number in _READ:
+            return [first]
+        with (folder / "mem").open("rb", buffering=0) as memory:
+            if number in _POLL:
+                memory.seek(first)
+                return [descriptor for descriptor, _, _ in struct.iter_unpack("ihh", memory.read(8 * second))]
+            if number in _SELECT and second:
+                memory.seek(second)
+                bits = int.from_bytes(memory.read(first // 8 + 1), "little")
+                return [descriptor for descriptor in range(first) if bits >> descriptor & 1]
+        return []
