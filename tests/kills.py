@@ -10,20 +10,20 @@ from types import FrameType
 from typing import Any
 
 _CALLS = frozenset(
-    ("open", "write", "fsync", "fdatasync", "replace", "rename", "link", "unlink", "mkdir", "flock", "execute",
-     "executemany", "__exit__", "close")
-)  # fmt: skip
+    ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "flock", "execute", "executemany")
+)
+_LOOKING = ("SELECT", "PRAGMA", "WITH")
 
 
 def moments(work: Callable[[], object], count: int, seed: int) -> Iterator[int]:
-    """Some of the moments at which `work`, done once to its end for this, can be killed; they end with its last."""
+    """Some of the moments at which `work`, done once to its end for this, can be killed; its last is among them."""
     reader, writer = os.pipe()
     status = _forked(work, lambda number: None, writer)
     with os.fdopen(reader, "rb") as told:
         assert status == 0
         calls = int.from_bytes(told.read(), "big")
     assert calls
-    yield from sorted(random.Random(seed).sample(range(1, calls + 1), min(count, calls)))
+    yield from sorted({*random.Random(seed).sample(range(1, calls + 1), min(count, calls)), calls})
 
 
 def killed(work: Callable[[], object], moment: int) -> None:
@@ -47,11 +47,15 @@ def _forked(work: Callable[[], object], at: Callable[[int], None], tell: int | N
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     number = 0
 
-    def seen(_frame: FrameType, event: str, called: Any) -> None:
+    def seen(frame: FrameType, event: str, called: Any) -> None:
         nonlocal number
-        if event == "c_call" and getattr(called, "__name__", "") in _CALLS:
-            number += 1
-            at(number)
+        name = getattr(called, "__name__", "")
+        if event != "c_call" or name not in _CALLS or not (number or name == "flock"):
+            return  # before a lock is held, it only looks
+        if isinstance(called.__self__, str) or str(frame.f_locals.get("sql", "")).startswith(_LOOKING):
+            return
+        number += 1
+        at(number)
 
     code = 1
     try:
