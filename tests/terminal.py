@@ -15,6 +15,7 @@ import subprocess
 import sys
 import termios
 import time
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -94,12 +95,16 @@ class Screen:
                 self._column = max(0, self._column - 1)
             case "\t":
                 self._column = min(COLUMNS - 1, (self._column // 8 + 1) * 8)
+            case _ if unicodedata.category(character) in ("Mn", "Me", "Cf"):  # goes with the one before
+                self._lines[self._row][max(0, self._column - 1)] += character
             case _ if character >= " ":
-                if self._column == COLUMNS:
+                width = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+                if self._column + width > COLUMNS:
                     self._column = 0
                     self._down()
-                self._lines[self._row][self._column] = self._last = character
-                self._column += 1
+                self._lines[self._row][self._column : self._column + width] = [character, ""][:width]
+                self._last = character
+                self._column += width
 
     def _down(self) -> None:
         top, bottom = self._region
@@ -190,7 +195,7 @@ class Terminal:
             cwd=cwd,
             start_new_session=True,
         )
-        self._slept = -1
+        self._slept, self._settled = -1, False
 
     def __enter__(self) -> "Terminal":
         return self
@@ -226,17 +231,20 @@ class Terminal:
         """Press a key when one is waited for, and look no further."""
         self.wait()
         self._slept = self._sleeps()
-        self._silent_since = time.monotonic()
+        self._silent_since, self._settled = time.monotonic(), False
         os.write(self._main, keys.encode())
 
     def kill(self) -> None:
         """At once, with what it has started."""
+        self._settled = False
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def wait(self, seconds: float = 60.0) -> None:
         """Until a key is waited for, or the command has ended."""
+        if self._settled:
+            return
         deadline = time.monotonic() + seconds
         while self.process.poll() is None and not self._waits():
             if time.monotonic() > deadline:
@@ -244,6 +252,7 @@ class Terminal:
             self._drain(0.01)
         while self._drain(0.02):
             pass
+        self._settled = True
 
     def _drain(self, seconds: float) -> bool:
         """Take over what was written, if anything comes in this time."""

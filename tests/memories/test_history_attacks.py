@@ -17,7 +17,7 @@ from tests.daemon.fake_index import until
 from tests.daemon.test_run import Place, end, place as place
 from tests.kills import killed, moments
 from tests.memories.versions import blobs_in, traces_of
-from tests.memories.waiting import Ask, all_files, files_of, here, undo_all
+from tests.memories.waiting import Ask, all_files, files_of, here, undo_what_can_be
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.errors import ConflictError, NotFoundError, UsageError
@@ -297,7 +297,7 @@ def test_copies_with_one_id_have_each_what_it_said(world: World) -> None:
         first = next(version for version in world.history(path) if version["path"] == path)
         assert world.back(first["number"], path, path) == memory(f"{who}, at first.")
     assert world.read(copy) == memory("A copy that is passed over, in the end.")
-    undo_all(world.ask)
+    undo_what_can_be(world.ask)
     assert world.read() == memory("Mine, in the end.")
     assert world.read("80-memory/note/heron 2.md") == memory("Theirs, in the end.")
 
@@ -312,7 +312,7 @@ def test_a_merge_of_two_machines_is_a_version_among_others(world: World) -> None
     put(world.vault, memory("Theirs."), "80-memory/note/heron.sync-conflict-20260101-120000-ABCDEFG.md")
     world.settle()
     world.all_back([memory("Base."), mine, marked, memory("Merged.")])
-    undo_all(world.ask)  # the reverts; what the update wrote was changed by hand
+    undo_what_can_be(world.ask)  # the reverts; what the update wrote was changed by hand
     assert world.read() == memory("Merged.")
 
 
@@ -376,7 +376,7 @@ def check_after_a_kill(folder: Path, texts: list[bytes]) -> None:
     for number, text in enumerate(texts, 1):
         ask("revert", ref=ID, to=str(number))
         assert (vault / PATH).read_bytes() == text
-    undo_all(ask)
+    undo_what_can_be(ask)
     assert (vault / PATH).read_bytes() in (texts[1], SEEN_BY_A_SYNC)
     assert not [path for path, _ in all_files(vault) if is_draft(path)]
     ask("sync")
@@ -416,7 +416,7 @@ def test_a_memory_that_is_deleted_for_good_leaves_no_trace(world: World, tmp_pat
     assert traces_of(SECRET, texts, tmp_path) == []
     with pytest.raises(NotFoundError):
         world.ask("history", ref=ID)
-    undo_all(world.ask)
+    undo_what_can_be(world.ask)
     assert traces_of(SECRET, texts, tmp_path) == []
     assert other["id"]
 

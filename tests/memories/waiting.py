@@ -112,11 +112,20 @@ def all_files(vault: Path) -> Iterator[tuple[str, bytes]]:
             yield path.relative_to(vault).as_posix(), path.read_bytes()
 
 
-def undo_all(ask: Ask, most: int = 400) -> int:
+def undo_all(ask: Ask, vault: Path, until: Mapping[str, bytes]) -> int:
+    """Take back one change after another until the files are as they were; how many that took."""
+    for number in range(400):
+        if files_of(vault) == until:
+            return number
+        ask("undo")
+    raise AssertionError("400 changes were undone, and the files are not as they were")
+
+
+def undo_what_can_be(ask: Ask) -> int:
     """Take back every change, up to one that something else changed since; how many there were."""
-    for number in range(most):
+    for number in range(400):
         try:
             ask("undo")
         except (NotFoundError, ConflictError):
             return number
-    raise AssertionError(f"there was more to undo than {most} changes")
+    raise AssertionError("there was no end to what could be undone")
