@@ -75,23 +75,22 @@ class World:
     def read(self, path: str = PATH) -> bytes:
         return (self.vault / path).read_bytes()
 
-    def back(self, number: int, ref: str = ID, path: str = PATH) -> bytes:
-        """What the file says once it was put back as it was in that version."""
-        self.ask("revert", ref=ref, to=str(number))
-        return self.read(path)
+    def back(self, number: int, ref: str = ID) -> bytes:
+        """What a file says that was put back as it was in that version."""
+        return self.read(self.ask("revert", ref=ref, to=str(number))["path"])
 
-    def all_back(self, texts: list[bytes], ref: str = ID, path: str = PATH) -> None:
-        """The versions are these, and each can be had back."""
-        found = self.history(ref)
+    def all_back(self, texts: list[bytes]) -> None:
+        """The versions are these, and each can be had back in its place."""
+        found = self.history()
         assert len(found) == len(texts)
         for version, text in zip(found, texts, strict=True):
-            assert self.back(version["number"], ref, path) == text
+            assert self.back(version["number"]) == self.read() == text
 
-    def had_back(self, text: bytes, *refs: str, path: str = PATH) -> bool:
+    def had_back(self, text: bytes, *refs: str) -> bool:
         """Whether a text can be had back by one of the names, whichever its version is known by."""
         for ref in refs:
             with suppress(NotFoundError):
-                if any(self.back(version["number"], ref, path) == text for version in self.history(ref)):
+                if any(self.back(version["number"], ref) == text for version in self.history(ref)):
                     return True
         return False
 
@@ -201,7 +200,7 @@ def test_a_rename_goes_on_with_the_history(world: World) -> None:
     texts = dict.fromkeys((memory("One."), memory("Two."), memory("Three.")))
     assert found[0]["path"] == PATH
     assert found[-1]["path"] == path
-    assert {world.back(version["number"], path=path) for version in found} == texts.keys()
+    assert {world.back(version["number"]) for version in found} == texts.keys()
     assert list(files_of(world.vault)) == [path]
 
 
@@ -215,8 +214,8 @@ def test_a_memory_without_an_id_keeps_its_versions_through_a_rename(world: World
     world.settle()
     world.save(texts[2], path)
     assert {*texts} <= world.kept()
-    assert world.had_back(texts[1], path, path=path) or world.had_back(texts[1], old)
-    assert world.had_back(texts[0], path, path=path) or world.had_back(texts[0], old)
+    assert world.had_back(texts[1], path, old)
+    assert world.had_back(texts[0], path, old)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"---\n---\n"], ids=["no bytes", "a newline", "an empty frontmatter"])
@@ -295,7 +294,7 @@ def test_copies_with_one_id_have_each_what_it_said(world: World) -> None:
     world.settle()
     for path, who in list(names.items())[:2]:
         first = next(version for version in world.history(path) if version["path"] == path)
-        assert world.back(first["number"], path, path) == memory(f"{who}, at first.")
+        assert world.back(first["number"], path) == world.read(path) == memory(f"{who}, at first.")
     assert world.read(copy) == memory("A copy that is passed over, in the end.")
     undo_what_can_be(world.ask)
     assert world.read() == memory("Mine, in the end.")

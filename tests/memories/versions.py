@@ -8,6 +8,9 @@ from pathlib import Path
 
 import apsw
 
+_APART = 1500
+"""Bytes between the runs that are looked for: a page of a database holds two of them."""
+
 
 def blobs_in(state_db: Path) -> Iterator[bytes]:
     """Every value of every row, and what it says when it is unpacked."""
@@ -35,7 +38,7 @@ def traces_of(secret: bytes, texts: Iterable[bytes], folder: Path) -> list[str]:
     Packed, any run of bytes of what a text packs to is a trace of it, at whatever level that was done.
     """
     packed = {zlib.compress(text, level) for text in texts for level in range(1, 10)}
-    runs = {one[at : at + 24] for one in packed for at in range(16, len(one) - 32, 101)}
+    runs = {one[at : at + 24] for one in packed for at in range(16, len(one) - 32, _APART)}
     found = set()
     for path in folder.rglob("*"):
         if path.is_file():
