@@ -42,6 +42,8 @@ CALLS = (
 _CHANGES = re.compile(
     rb"^(?:id|created|updated|supersedes|superseded_by):.*\n|sha256:[0-9a-f]{64}|^export const PLACE.*\n", re.MULTILINE
 )
+_DONE = {"delete": 3, "delete for good": 3, "undo": 3, "source remove": 3, "export anew": 2, "accept": 3}
+"""The exit code of a command that finds that its work is done."""
 _OLD = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
 
@@ -67,6 +69,11 @@ COMMANDS = {
     "delete": Command(("delete", _OLD)),
     "delete for good": Command(("delete", _OLD, "--permanent")),
     "prune": Command(("prune", "--force")),
+    "accept": Command(("review", "accept", "inbox/caught")),
+    "merge": Command(("review", "merge", _OLD, "old")),
+    "archive": Command(("archive", _OLD)),
+    "revert": Command(("revert", _OLD, "--to", "1"), prepare=("update", _OLD, "--content", "Oak is gone.")),
+    "undo": Command(("undo",), prepare=("update", _OLD, "--content", "Oak is gone.")),
     "capture": Command(("capture", "said.txt")),
     "import file": Command(("import", "memories.json")),
     "import folder": Command(("import", "memories")),
@@ -102,6 +109,8 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
         f"---\nid: {_OLD}\ntype: decision\ntitle: Oak\ncreated: 2026-01-01T00:00:00+00:00\nown: key\n---\nWe use oak.\n"
     )
     (vault / "80-memory/old.md").write_text("---\ntype: note\ntitle: Old\nexpires: 2026-01-02\n---\nExpired.\n")
+    (vault / "80-memory/inbox").mkdir()
+    (vault / "80-memory/inbox/caught.md").write_text("---\ntype: note\ntitle: Caught\n---\nNobody looked at it.\n")
     (folder / "said.txt").write_text("*Remember*: we use Postgres 15.\n\n*Remember*: deploys happen on Mondays.\n")
     records = [{"type": "note", "title": f"Record {n}", "narrative": f"The record {n}."} for n in range(5)]
     (folder / "memories.json").write_text(json.dumps(records))
@@ -288,7 +297,7 @@ def check_ledger(story: Story, place: Path, sent: int) -> None:
 def again(story: Story, name: str, command: Command, place: Path) -> None:
     """The same command once more, which may find that its work is done, and a sync."""
     code, said = here(place, command.arguments)
-    if code not in (0, {"delete": 3, "delete for good": 3, "source remove": 3, "export anew": 2}.get(name)):
+    if code not in (0, _DONE.get(name)):
         story.found(f"{name} does not work afterwards", f"exit code {code}: {said[-300:]}")
     code, said = here(place, ("sync",))
     if code != 0:

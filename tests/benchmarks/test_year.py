@@ -1,0 +1,28 @@
+from pathlib import Path
+
+from benchmarks.year import QUESTIONS, SUBJECTS, Year, found
+from tests.api.vaults import opened
+
+
+def test_a_small_year_is_the_same_twice_and_all_that_was_asked_stays(tmp_path: Path) -> None:
+    years = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with opened(tmp_path / name) as index:
+            year = Year(index, tmp_path / name / "vault", 100, seed=3)
+            year.fill()
+            asked = [fact for fact in year.facts if fact.asked]
+            before = {fact.id: fact.statement for fact in asked}
+            year.live(40, lambda *_: None)
+            assert {fact.id: fact.statement for fact in asked} == before
+            assert all(fact.statement in (year.vault / fact.path).read_text("utf-8") for fact in asked)
+            assert found(index, asked).among_five > 0.5
+        assert not year.failed
+        years.append(year)
+    one, two = ([fact.statement for fact in year.facts] for year in years)
+    assert one == two
+
+
+def test_each_subject_is_asked_in_words_of_its_own() -> None:
+    assert len({subject.title for subject in SUBJECTS}) == len({subject.asks for subject in SUBJECTS}) == len(SUBJECTS)
+    assert QUESTIONS <= 200 <= len(SUBJECTS) * 20

@@ -1,0 +1,58 @@
+"""What `state.db` keeps of memories, read beside the program that wrote it."""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import apsw
+
+_APART = 1500
+"""Bytes between the runs that are looked for: a page of a database holds two of them."""
+
+
+def blobs_in(state_db: Path) -> Iterator[bytes]:
+    """Every value of every row, and what it says when it is unpacked."""
+    if not state_db.exists():
+        return
+    with closing(apsw.Connection(str(state_db))) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for row in (row for table in tables for row in connection.execute(f'SELECT * FROM "{table}"')):
+            for value in row:
+                if isinstance(value, str):
+                    yield value.encode("utf-8", "surrogatepass")
+                elif isinstance(value, bytes):
+                    yield value
+                    with suppress(zlib.error):
+                        yield zlib.decompress(value)
+
+
+def said_in(state_db: Path) -> Iterator[str]:
+    return (blob.decode("utf-8", "replace") for blob in blobs_in(state_db))
+
+
+def traces_of(secret: bytes, texts: Iterable[bytes], folder: Path) -> list[str]:
+    """The files in which a secret is found, or any of the texts that hold it, packed: in a row, a free page or a log.
+
+    Packed, any run of bytes of what a text packs to is a trace of it, at whatever level that was done.
+    """
+    packed = {zlib.compress(text, level) for text in texts for level in range(1, 10)}
+    runs = {one[at : at + 24] for one in packed for at in range(16, len(one) - 32, _APART)}
+    found = set()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            if secret in data or any(run in data for run in runs) or any(secret in one for one in _unpacked(data)):
+                found.add(path.relative_to(folder).as_posix())
+    return sorted(found)
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """What any place of a file unpacks to, as far as it goes."""
+    for header in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
+        unpacking, text = zlib.decompressobj(), b""
+        with suppress(zlib.error):
+            for at in range(header.start(), min(len(data), header.start() + 16384), 64):
+                text += unpacking.decompress(data[at : at + 64])
+        yield text
