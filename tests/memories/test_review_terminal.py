@@ -175,7 +175,8 @@ def test_two_hundred_are_reviewed_key_by_key(place: Place, review: Callable[...,
     counts = ask("review", limit=1)["counts"]
     made = FEW if daemon else COUNTS
     assert counts["unreviewed"] == made["remembered"] + made["stated"]
-    assert counts["duplicate"] >= made["alike"]
+    # Of two that are alike each has a mark of its own, which may be read as another value.
+    assert counts["duplicate"] + counts["contradiction"] >= made["alike"]
     assert [counts[name] for name in ("expired", "outdated", "unopened")] == [
         made[name] for name in ("expired", "outdated", "unopened")
     ]

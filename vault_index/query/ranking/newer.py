@@ -21,11 +21,11 @@ from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import pair_cosines, serving_space, without_key
 from vault_index.terms import STOPWORDS, query_phrase
 
-NAMED = 0.57
+NAMED = 0.35
 """From this score on, `add` names the older memory."""
-MARKED = 0.65
+MARKED = 0.6
 """From this score on, the older one of an answer comes after the newer."""
-_COSINE, _FAR, _NEAR = 7.39, 5.32, 0.45
+_COSINE, _FAR, _NEAR = 6.05, 5.49, 0.5
 """What a cosine counts, and how much less one below `_NEAR`."""
 _MOST = 0.75
 """The cosine that two memories may have, until it is looked up: few that say two things have more."""
@@ -36,12 +36,12 @@ _COMPARED = 2_000  # characters of a memory
 _DEEP, _NEAR_THE_BEST = 10, 0.25
 """Memories of an answer that are compared: so many of the first, with at least this share of the best one's score."""
 _WEIGHTS = {
-    "bias": -4.04, "shared": 3.16, "project": 2.55, "project alone": -3.08,
-    "one project": -2.94, "change": -0.11, "old value": 0.79, "value": 1.27, "other thing": -2.58, "other start": -1.96,
-    "no value": -1.71, "older changed": -0.92, "long": -0.99,
+    "bias": -5.85, "shared": 4.12, "project": 2.25, "project alone": -0.48, "one project": -3.37, "change": 0.23,
+    "left": 0.65, "old value": 0.51, "value": 0.82, "other thing": -1.05, "other start": -0.64, "no value": -0.68,
+    "older changed": -0.22, "long": -0.73,
 }  # fmt: skip
-"""What each of the `features` counts: fitted by logistic regression on the part `dev` of benchmarks/stale.py, where two
-memories that both hold weigh ten times as much as any other two (docs/recall.md)."""
+"""What each of the `features` counts: fitted by logistic regression on the part `dev` of benchmarks/stale.py
+(docs/recall.md)."""
 
 _WORD = re.compile(r"[$€£%#]|[^\W_]+(?:[.:@/'’,][^\W_]+)*")
 _PARTS = re.compile(r"[./:@,]")
@@ -54,6 +54,15 @@ _CUES = re.compile(
     re.IGNORECASE,
 )
 """What tells of a change. A word of the older text is none."""
+_LEAVING = frozenset(
+    """
+moved move switched migrated replaced replaces replacing dropped retired swapped instead longer anymore ditched
+abandoned cancelled canceled removed left gone rather statt abgelöst ersetzt remplace remplacé abandonné reemplaza
+reemplazado dejamos
+""".split()
+)
+"""Words beside which stands what is left behind."""
+_BESIDE = 5
 _IN_ANY_SENTENCE = """
 use uses used using run runs running need needs needed get gets got go goes going keep keeps kept make makes made take
 takes took set work works want wants let like please done
@@ -119,6 +128,8 @@ class Said(NamedTuple):
     """All of the values."""
     kinds: frozenset[str]
     cues: frozenset[str]
+    left: frozenset[str]
+    """What stands beside a word that tells that something is left behind."""
     periods: frozenset[str]
     sides: Mapping[int, frozenset[str]]
 
@@ -160,6 +171,8 @@ def read(text: str) -> Said:
         for kind in _kinds(word, [*words[place + 1 : place + 2], *(words[place - 1 : place] if place else ())]):
             values.setdefault(kind, set()).add(_stem(word))
     topical = tuple(_stem(word) for word in words if word not in _PLAIN)
+    leaving = [place for place, word in enumerate(words) if word in _LEAVING]
+    beside = {word for place in leaving for word in words[max(place - _BESIDE, 0) : place + _BESIDE + 1]}
     return Said(
         stems=tuple(map(_stem, words)),
         words=topical,
@@ -168,6 +181,7 @@ def read(text: str) -> Said:
         numbers=frozenset().union(*values.values()),
         kinds=frozenset(kind for kind in values if not kind.startswith("of ")),
         cues=frozenset(cue.casefold()[:5] for cue in _CUES.findall(text)),
+        left=frozenset(map(_stem, beside - _PLAIN - _LEAVING)),
         periods=frozenset(word for word in words[:5] if _PERIOD.fullmatch(word) or word in _MONTHS),
         sides={number: frozenset(side & bare) for number, side in enumerate(_SIDE) if not side.isdisjoint(bare)},
     )
@@ -255,6 +269,7 @@ def features(new: Said, old: Said, project: str | None, other: str | None) -> di
         "project alone": bool(project and other) and not change,
         "one project": bool(project) != bool(other),
         "change": change,
+        "left": not new.left.isdisjoint(old.topics) and not new.left <= old.left,
         "old value": change and not shared.isdisjoint(old.words[len(old.words) // 2 :]),
         "value": not kinds <= {"number", "mixed"} and not shared.isdisjoint(starts[0] + starts[1]),
         "other thing": not change and one_start and not kinds,
