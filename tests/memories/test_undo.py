@@ -173,3 +173,12 @@ def test_an_undo_that_was_killed_is_finished_by_the_next(
         index.undo()
     assert said(vault) == before
     assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
+def test_what_is_left_in_the_trash_of_a_memory_that_is_deleted_for_good_is_named(index: VaultIndex) -> None:
+    index.delete("coot")
+    index.revert("80-memory/coot.md")
+    index.undo()  # to the trash
+    index.revert("80-memory/coot.md")
+    [outcome] = index.delete("coot", permanent=True).results
+    assert outcome.details["left_in_trash"] == [".trash/80-memory/coot 2.md", ".trash/80-memory/coot.md"]

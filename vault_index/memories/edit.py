@@ -142,7 +142,7 @@ def delete_memories(
         done, failed = each_of(refs, delete)
         if permanent and done:
             seconds = memories.purge(keys)
-            done = [replace(outcome, details={"purge_seconds": round(seconds, 3)}) for outcome in done]
+            done = [replace(one, details={**one.details, "purge_seconds": round(seconds, 3)}) for one in done]
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
@@ -250,11 +250,18 @@ def _deleted(memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[
         past = past_of(runtime, memories.connections, ref, sources)
         title = past.title
         runtime.write.versions.forget(past.uid)
-        return MemoryOutcome(past.uid, past.path, title, "deleted", {})
+        return MemoryOutcome(past.uid, past.path, title, "deleted", _left(memories, past.source, past.uid))
     several = len(documents_by_id(reader, document.uid)) > 1
     runtime.write.versions.forget(document.uid, *([document.source, document.path] if several else []))
     keys |= embed_keys(reader, document.id)
-    return removed(memories, document, permanent=True)
+    outcome = removed(memories, document, permanent=True)
+    return replace(outcome, details=_left(memories, document.source, document.uid))
+
+
+def _left(memories: MemoryStore, source: str, uid: str) -> dict[str, Any]:
+    """What is left of a memory that was deleted for good: copies in the trash are the user's."""
+    copies = memories.files(source).copies_in_trash(uid)
+    return {"left_in_trash": copies} if copies else {}
 
 
 def removed(

@@ -178,6 +178,14 @@ class MemoryFiles:
             return False
         return True
 
+    def copies_in_trash(self, uid: str) -> list[str]:
+        """The files in the trash of the vault that name this id."""
+        trash = Path(self._root, _TRASH)
+        with _translated(_TRASH, "read"):
+            found = (file for file in sorted(trash.rglob("*.md")) if file.is_file() and not file.is_symlink())
+            named = [file for file in found if uid.encode() in read_regular(str(file), MAX_BYTES)[0]]
+        return [file.relative_to(self._root).as_posix() for file in named]
+
     def remove(self, path: str) -> None:
         """Delete a file for good."""
         self._place(path)

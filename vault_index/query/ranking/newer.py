@@ -55,11 +55,38 @@ _CUES = re.compile(
 )
 """What tells of a change. A word of the older text is none."""
 _LEAVING = frozenset(
-    """
-moved move switched migrated replaced replaces replacing dropped retired swapped instead longer anymore ditched
-abandoned cancelled canceled removed left gone rather statt abgelöst ersetzt remplace remplacé abandonné reemplaza
-reemplazado dejamos
-""".split()
+    [
+        "moved",
+        "move",
+        "switched",
+        "migrated",
+        "replaced",
+        "replaces",
+        "replacing",
+        "dropped",
+        "retired",
+        "swapped",
+        "instead",
+        "longer",
+        "anymore",
+        "ditched",
+        "abandoned",
+        "cancelled",
+        "canceled",
+        "removed",
+        "left",
+        "gone",
+        "rather",
+        "statt",
+        "abgelöst",
+        "ersetzt",
+        "remplace",
+        "remplacé",
+        "abandonné",
+        "reemplaza",
+        "reemplazado",
+        "dejamos",
+    ]
 )
 """Words beside which stands what is left behind."""
 _BESIDE = 5
