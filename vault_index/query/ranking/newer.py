@@ -54,40 +54,12 @@ _CUES = re.compile(
     re.IGNORECASE,
 )
 """What tells of a change. A word of the older text is none."""
-_LEAVING = frozenset(
-    [
-        "moved",
-        "move",
-        "switched",
-        "migrated",
-        "replaced",
-        "replaces",
-        "replacing",
-        "dropped",
-        "retired",
-        "swapped",
-        "instead",
-        "longer",
-        "anymore",
-        "ditched",
-        "abandoned",
-        "cancelled",
-        "canceled",
-        "removed",
-        "left",
-        "gone",
-        "rather",
-        "statt",
-        "abgelöst",
-        "ersetzt",
-        "remplace",
-        "remplacé",
-        "abandonné",
-        "reemplaza",
-        "reemplazado",
-        "dejamos",
-    ]
-)
+_LEFT_BEHIND = """
+moved move switched migrated replaced replaces replacing dropped retired swapped instead longer anymore ditched
+abandoned cancelled canceled removed left gone rather statt abgelöst ersetzt remplace remplacé abandonné reemplaza
+reemplazado dejamos
+"""
+_LEAVING = frozenset(_LEFT_BEHIND.split())
 """Words beside which stands what is left behind."""
 _BESIDE = 5
 _IN_ANY_SENTENCE = """
