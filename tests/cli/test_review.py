@@ -208,3 +208,7 @@ def test_by_commands(memories: Path) -> None:
 )
 def test_what_makes_no_sense_is_an_error_of_usage(words: tuple[str, ...]) -> None:
     assert vx("review", *words).returncode == 2
+
+
+def test_an_action_without_a_memory_asks_for_one() -> None:
+    assert "which memory?" in vx("review", "accept").stderr

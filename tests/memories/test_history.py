@@ -63,10 +63,23 @@ def test_versions_say_who_did_what(index: VaultIndex, vault: Path) -> None:
         (2, "update", "build-agent", stored.path),
         (1, "add", "ann", stored.path),
     ]
+    for limit, offset in ((0, 0), (20, -1)):
+        with pytest.raises(UsageError):
+            index.history(stored.id, limit=limit, offset=offset)
     history = index.history(stored.id[:8], limit=2, offset=1)
     assert (history.id, history.title, history.total, history.forgotten) == (stored.id, "Coots", 5, 0)
     assert [one.number for one in history.results] == [4, 3]
     assert index.diff(stored.path, before=1, after=2).text.splitlines()[-3:] == ["-The coot dives.", "+It swims.", " "]
+
+
+def test_what_is_put_back_is_not_said_to_be_by_its_author(index: VaultIndex) -> None:
+    stored = index.add("The coot dives.", entered_by="ann")
+    index.delete(stored.id)
+    index.undo()
+    index.delete(stored.id)
+    index.revert(stored.id)
+    said = [(one.action, one.by) for one in index.history(stored.id).results]
+    assert said[::2] == [("revert", "vault-index"), ("undo", "vault-index"), ("add", "ann")]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
+from vault_index.config.edit import add_source
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.memories.file.files import MemoryFiles
@@ -418,3 +419,16 @@ def test_a_plain_undo_takes_a_decision_back_that_touched_no_file(index: VaultInd
     index.decide("keep", uid(7))
     assert [(one.id, one.details["work"]) for one in index.undo(source="vault").results] == [(uid(7), "review keep")]
     assert listed(index.review()) == EACH
+
+
+def test_a_decision_on_another_vault_is_not_taken_back(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    add_source(index.home, "work", str(tmp_path / "work"), {})
+    index._runtime.reload()
+    put_one_of_each(index, vault)
+    added = index.add("Storks.", source="work")
+    index.decide("keep", uid(7))
+    assert [one.id for one in index.undo(source="work").results] == [added.id]
+    with pytest.raises(NotFoundError):
+        index.undo(source="work")
+    assert listed(index.review()) == [one for one in EACH if one != ("unopened", ("note/g.md",))]

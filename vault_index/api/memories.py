@@ -83,6 +83,7 @@ class Memories:
     def history(self, ref: str, *, limit: int = 20, offset: int = 0, source: Names = None) -> History:
         """The versions of a memory that were seen, the newest first: the last 50, hand edits included, and the commits
         where its vault is a git repository. `ref` may be the id or the path of one that was deleted."""
+        limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         return memories.memory_history(self._runtime, ref, limit=limit, offset=offset, sources=self._sources(source))
 
     def diff(

@@ -56,7 +56,7 @@ def _decide(options: Options, args: dict[str, Any]) -> int:
     if stray := {"reason", "project", "limit", "offset"} & args.keys():
         raise UsageError(f"--{min(stray)} is for the list", "leave the action out, or the option")
     text = given_text(args) if args["action"] == "edit" or {"text", "file"} & args.keys() else None
-    return ask_of_several(options, "decide", {**args, "text": text})
+    return ask_of_several(options, "decide", {**args, "ref": args.get("ref", []), "text": text})
 
 
 class _Session:

@@ -67,7 +67,7 @@ COLUMNS: Mapping[str, Column] = {
     "version": Column("number", head="version", style="bold"),
     "seen": Column("seen", "minute", "seen", "dim"),
     "by": Column("by", head="by"),
-    "action": Column("action", head="what", style="green", share=1),
+    "action": Column("action", head="what", style="green", share=3),
     "bytes": Column("bytes", "count", "bytes#", "dim"),
     "near": Column("path", "text", "path", "cyan", 3),
     "alike": Column("score", "score", "alike#", "dim"),

@@ -132,11 +132,12 @@ class Versions:
             action = "edited"
         else:
             action = "moved" if moved_from else "copied" if same and here is None else "added"
-        by = one.by or BY_HAND if action == "added" else BY_HAND
+        author = one.by if action == "added" and here is None else None  # not of one that is put back
+        by = author or BY_HAND
         after = one.digest or None
         since = here.step if here else 0
         for work, who in database.execute(_OURS, (since, one.source, one.path, after, one.path, after)):
-            action, by = work, who or (one.by if action == "added" else None) or OURSELVES
+            action, by = work, who or author or OURSELVES
         number = rows[0].number + 1 if rows else 1
         values = (one.uid, number, time.time(), by, action, one.source, one.path, moved_from, last_step)
         database.execute(_PUT, (*values, one.size, one.digest, one.text))
@@ -208,14 +209,17 @@ class Versions:
             return bool(database.execute(f"DELETE FROM change WHERE id = ? AND NOT {others} RETURNING id", (change,)))
 
     def last_change(self, sources: Sequence[str] = (), only: int | None = None) -> Change | None:
-        """The last one that can be undone, and touched one of these sources or no file at all; `only` that one."""
+        """The last one that can be undone, and touched or decided on something in one of these sources; `only` that."""
         touched = f"EXISTS (SELECT 1 FROM step WHERE change = change.id AND source {ANY_OF})"
-        decided = "EXISTS (SELECT 1 FROM decision WHERE decision.change = change.id)"
+        decided = (
+            "EXISTS (SELECT 1 FROM decision, json_each(uids) JOIN version ON uid = value"
+            f" WHERE decision.change = change.id AND source {ANY_OF})"
+        )
         where = f" AND ({touched} OR {decided})" if sources else ""
         rows = self._state.database().execute(
             f"SELECT id, at, work, who FROM change WHERE NOT undone AND (?1 IS NULL OR id = ?1){where}"
             " ORDER BY id DESC LIMIT 1",
-            [only, any_of(sources)] if sources else [only],
+            [only, any_of(sources), any_of(sources)] if sources else [only],
         )
         return Change(*rows[0]) if rows else None
 
