@@ -231,14 +231,15 @@ def _of_words(new: Said, old: Said, project: str | None, other: str | None) -> f
     return None if found is None else sum(_WEIGHTS[name] * value for name, value in found.items())
 
 
-def _score(newer: Memory, older: Memory, words: float | None, cosine: float | None) -> float:
+def _score(newer: Memory, older: Memory, words: float | None, cosine: float | None, least: float = _UNLIKELY) -> float:
+    # What is below `least` is not looked at closely, which takes longest.
     new, old = newer.said, older.said
     if words is None:
         return 0.0
     if cosine is None:
         cosine = 0.25 + 0.45 * len(new.topics & old.topics) / (min(len(new.topics), len(old.topics)) or 1)
     likely = _likely(words, cosine)
-    return 0.0 if likely > _UNLIKELY and new.cues <= old.cues and is_parallel(new, old) else likely
+    return 0.0 if likely >= least and new.cues <= old.cues and is_parallel(new, old) else likely
 
 
 def _likely(words: float, cosine: float) -> float:
@@ -314,7 +315,7 @@ def newer_among(
         and _likely(words, _MOST) >= least
     ]
     for (new, old, words), cosine in zip(pairs, _cosines(reader, pairs), strict=True):
-        if _score(new, old, words, cosine) >= least:
+        if _score(new, old, words, cosine, least) >= least:
             found.setdefault(old.document.id, []).append(new.document)
     return found
 
