@@ -47,6 +47,7 @@ def said(text: str, project: str | None = None, key: int = 1) -> Memory:
         "title": "",
         "created": float(key),
         "unreviewed": 0,
+        "tokens": 20,
     }
     rest = dict.fromkeys(StoredDocument.__dataclass_fields__)
     document = StoredDocument(**{**rest, **known, "id": key, "project": project, "frontmatter_json": "{}"})  # type: ignore[arg-type]

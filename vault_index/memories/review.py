@@ -14,7 +14,7 @@ from vault_index.memories.file.document import body_of
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.near_pairs import NearPair, near_pairs
 from vault_index.memories.similar import as_memory
-from vault_index.query.ranking.newer import NAMED, Memory, score
+from vault_index.query.ranking.newer import NAMED, Memory, may_be_of_one_subject, score
 from vault_index.results.documents import DocumentRecord
 from vault_index.results.review import Review, ReviewedMemory, ReviewItem
 from vault_index.runtime import Runtime
@@ -137,6 +137,8 @@ class _Look:
         said: dict[int, Memory] = {}
         found = {}
         for pair, documents in self._pairs:
+            if not may_be_of_one_subject(*documents):
+                continue
             for one in documents:
                 if one.id not in said:
                     said[one.id] = as_memory(one, chunks_of(self._reader, one.id, fields=False))

@@ -33,6 +33,8 @@ _UNLIKELY = 0.1
 _SENTENCE = 40
 """Words of a memory that is one sentence, at most."""
 _COMPARED = 2_000  # characters of a memory
+_LONGEST = 40
+"""Tokens of a memory that is compared word by word: most of the words of a longer one say other things."""
 _DEEP, _NEAR_THE_BEST = 10, 0.25
 """Memories of an answer that are compared: so many of the first, with at least this share of the best one's score."""
 _WEIGHTS = {
@@ -152,8 +154,20 @@ class Memory(NamedTuple):
 
 def memory(document: StoredDocument, texts: Iterable[str], chunk_id: int) -> Memory:
     """With its title, if it was given one; `texts` are its passages."""
-    title = [document.title] if '"title":' in document.frontmatter_json else []
+    title = [document.title] if _is_called(document) else []
     return Memory(document, read("\n".join((*title, *map(without_key, texts)))[:_COMPARED]), chunk_id)
+
+
+def _is_called(document: StoredDocument) -> bool:
+    return '"title":' in document.frontmatter_json
+
+
+def may_be_of_one_subject(new: StoredDocument, old: StoredDocument) -> bool:
+    """Whether two memories may be compared: of long ones the titles have to say nearly the same."""
+    if max(new.tokens, old.tokens) <= _LONGEST:
+        return True
+    one, other = (read(document.title).topics if _is_called(document) else frozenset() for document in (new, old))
+    return len(one | other) <= 2 * len(one & other) > 0
 
 
 @lru_cache(maxsize=2_000)  # the same memories are compared in answer after answer
@@ -222,6 +236,8 @@ def score(newer: Memory, older: Memory, cosine: float | None) -> float:
 
 def evidence(newer: Memory, older: Memory) -> float | None:
     """What the words say for it; None where they have different subjects."""
+    if not may_be_of_one_subject(newer.document, older.document):
+        return None
     return _of_words(newer.said, older.said, newer.document.project, older.document.project)
 
 
