@@ -21,20 +21,14 @@ from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import pair_cosines, serving_space, without_key
 from vault_index.terms import STOPWORDS, query_phrase
 
-NAMED = 0.35
-"""From this score on, `add` names the older memory."""
-MARKED = 0.6
-"""From this score on, the older one of an answer comes after the newer."""
-_COSINE, _FAR, _NEAR = 6.05, 5.49, 0.5
-"""What a cosine counts, and how much less one below `_NEAR`."""
-_MOST = 0.75
-"""The cosine that two memories may have, until it is looked up: few that say two things have more."""
+NAMED = 0.35  # from this score on, `add` names the older memory
+MARKED = 0.6  # from this score on, the older one of an answer comes after the newer
+_COSINE, _FAR, _NEAR = 6.05, 5.49, 0.5  # what a cosine counts, and how much less one below `_NEAR`
+_MOST = 0.75  # the cosine that two memories may have, until it is looked up: few that say two things have more
 _UNLIKELY = 0.1
-_SENTENCE = 40
-"""Words of a memory that is one sentence, at most."""
+_SENTENCE = 40  # words of a memory that is one sentence, at most
 _COMPARED = 2_000  # characters of a memory
-_LONGEST = 40
-"""Tokens of a memory that is compared word by word: most of the words of a longer one say other things."""
+_LONGEST = 40  # tokens: most of the words of a longer memory say other things
 _DEEP, _NEAR_THE_BEST = 10, 0.25
 """Memories of an answer that are compared: so many of the first, with at least this share of the best one's score."""
 _WEIGHTS = {
@@ -42,8 +36,7 @@ _WEIGHTS = {
     "left": 0.65, "old value": 0.51, "value": 0.82, "other thing": -1.05, "other start": -0.64, "no value": -0.68,
     "older changed": -0.22, "long": -0.73,
 }  # fmt: skip
-"""What each of the `features` counts: fitted by logistic regression on the part `dev` of benchmarks/stale.py
-(docs/recall.md)."""
+"""What each of the `features` counts, by logistic regression on `dev` of benchmarks/stale.py (docs/recall.md)."""
 
 _WORD = re.compile(r"[$€£%#]|[^\W_]+(?:[.:@/'’,][^\W_]+)*")
 _PARTS = re.compile(r"[./:@,]")
@@ -54,8 +47,7 @@ _CUES = re.compile(
     r"|again|got|old|former|better|was|were|became|used to|joined|had to|goes to|from .{1,25} on|jetzt|nicht mehr|statt"
     r"|seit|neu\w*|weil|désormais|n'est plus|plus de|depuis|nouve\w+|ahora|ya no|desde|nuev[oa])(?!\w)",
     re.IGNORECASE,
-)
-"""What tells of a change. A word of the older text is none."""
+)  # what tells of a change; a word of the older text does not
 _LEFT_BEHIND = """
 moved move switched migrated replaced replaces replacing dropped retired swapped instead longer anymore ditched
 abandoned cancelled canceled removed left gone rather statt abgelöst ersetzt remplace remplacé abandonné reemplaza
@@ -63,7 +55,6 @@ reemplazado dejamos
 """
 _LEAVING = frozenset(_LEFT_BEHIND.split())
 """Words beside which stands what is left behind."""
-_BESIDE = 5
 _IN_ANY_SENTENCE = """
 use uses used using run runs running need needs needed get gets got go goes going keep keeps kept make makes made take
 takes took set work works want wants let like please done
@@ -118,7 +109,6 @@ class Said(NamedTuple):
     """What a text says, as far as it is compared."""
 
     stems: tuple[str, ...]
-    """All of its words."""
     words: tuple[str, ...]
     """Those that carry a subject or a value."""
     topics: frozenset[str]
@@ -185,7 +175,7 @@ def read(text: str) -> Said:
             values.setdefault(kind, set()).add(_stem(word))
     topical = tuple(_stem(word) for word in words if word not in _PLAIN)
     leaving = [place for place, word in enumerate(words) if word in _LEAVING]
-    beside = {word for place in leaving for word in words[max(place - _BESIDE, 0) : place + _BESIDE + 1]}
+    beside = {word for place in leaving for word in words[max(place - 5, 0) : place + 6]}
     return Said(
         stems=tuple(map(_stem, words)),
         words=topical,
