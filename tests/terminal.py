@@ -23,7 +23,8 @@ ROWS, COLUMNS = 24, 80
 
 # The new session of a process has no terminal until it takes one.
 _TAKE = """
-import fcntl, os, sys, termios
+import fcntl, os, signal, sys, termios
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores Ctrl-C, and so would its children
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """

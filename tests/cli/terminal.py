@@ -27,6 +27,7 @@ if not child:
     os.setpgid(0, 0)
     os.tcsetpgrp(0, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
     if "PIPED" in os.environ:
         reading, writing = os.pipe()
         os.write(writing, os.environ.pop("PIPED").encode())

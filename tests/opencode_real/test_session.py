@@ -116,6 +116,7 @@ def test_a_model_need_not_give_what_is_optional(shared_place: Place, server: Ser
         "memory_update": ["ref"],
         "memory_delete": ["ref"],
         "memory_list": [],
+        "memory_review": [],
     }
 
 
