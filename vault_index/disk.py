@@ -23,6 +23,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 _LINK_MET = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 # On Linux a handle that finds names needs no right to list them, as a path needs none.
 _HANDLE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_NO_REPLACE = 1
 _PRIVATE = 0o600
 
 
@@ -195,6 +196,19 @@ def move_without_overwriting(
         os.unlink(source, dir_fd=at)
     if lasting:
         sync_folder(os.path.dirname(target) or ".", at=into)
+
+
+def rename_without_overwriting(source: str, name: str, *, at: int, into: int) -> None:
+    """The same in one step where the system can (renameat2 of Linux), so that a kill leaves the file in one place."""
+    import ctypes  # 6 ms, and only what moves a memory needs it
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is not None and rename(at, os.fsencode(source), into, os.fsencode(name), _NO_REPLACE) == 0:
+        return
+    error = ctypes.get_errno() if rename is not None else errno.ENOSYS
+    if error not in (errno.EINVAL, errno.ENOSYS):  # what kernels and file systems answer that cannot
+        raise OSError(error, os.strerror(error), name)
+    move_without_overwriting(source, name, lasting=False, at=at, into=into)
 
 
 def move_to_free_name(source: str, names: Iterable[str], *, at: int | None = None, into: int | None = None) -> str:

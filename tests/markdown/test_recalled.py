@@ -70,7 +70,7 @@ def test_what_is_written_between_marks_is_dropped_whatever_it_quotes(words: str)
 def test_every_line_of_a_note_is_quoted(place: str, title: str, about: list[str], lines: list[str]) -> None:
     shown = place if is_plain_place(place) else "0a1b2c3d"
     head, *quoted = quotation(shown, about, title, lines).split("\n")
-    assert re.fullmatch(r"`[^`\n]*`(?: · (?:[\w .@+…-]+|`[\w .@+…-]+`))*", head)
+    assert re.fullmatch(r"`[^`\n]*`(?: · (?:[\w .:@+…-]+|`[\w .@+…-]+`))*", head)
     assert all(line.startswith("> ") for line in quoted)
 
 

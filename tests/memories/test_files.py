@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.kills import killed, moments
 from vault_index.config import SourceConfig
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.memories.file.document import appended
@@ -461,3 +462,13 @@ def test_killed_between_draft_and_name_the_old_file_is_whole_and_nothing_else_is
     assert [ref.path for ref in source.scan().refs] == [NOTE]
     files.replace(NOTE, "newer", files.read(NOTE))  # the lock died with its holder
     assert (vault / NOTE).read_text() == "newer"
+
+
+def test_a_move_that_is_killed_leaves_the_file_in_one_place(files: MemoryFiles, vault: Path) -> None:
+    files.create(NOTE, "Text.\n")
+    target = "80-memory/other/b.md"
+    for moment in moments(lambda: (files.move(NOTE, target), files.move(target, NOTE)), 100, seed=19):
+        killed(lambda: files.move(NOTE, target), moment)
+        [left] = names(vault)
+        if left != NOTE:
+            files.move(left, NOTE)

@@ -159,7 +159,8 @@ class MemoryFiles:
         with _translated(path, "moved"), self._locked(folder) as at:
             os.lstat(name, dir_fd=at)
             with _translated(target, "written"), disk.folder_in(self._root, new_folder, make=True) as into:
-                disk.move_without_overwriting(name, new_name, at=at, into=into)
+                disk.rename_without_overwriting(name, new_name, at=at, into=into)
+                disk.sync_folder(".", at=into)
             disk.sync_folder(".", at=at)
 
     def restore(self, trashed: str, path: str, digest: bytes) -> bool:
