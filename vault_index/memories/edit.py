@@ -66,7 +66,7 @@ def update_memory(
         file = memories.read(document)
         text = _with_content(file.text, content, section, append=append)
         stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
-    news = content is not None or bool(given.get("title"))
+    news = bool((content or "").strip() or given.get("title"))
     return embedded(runtime, stored, document.source, replaced, news=news)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from shlex import quote
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.memories.create import embedded
@@ -51,7 +52,7 @@ class Past:
         found = [commit.hash for commit in self.commits if len(name) > 3 and commit.hash.startswith(name)]
         if len(found) != 1:
             raise NotFoundError(
-                f"{self.path} has no version {named!r}", f"look which it has: vault-index history {self.path}"
+                f"{self.path} has no version {named!r}", f"look which it has: vault-index history {quote(self.path)}"
             )
         return found[0]
 
@@ -121,7 +122,7 @@ def _wanted(past: Past, to: int | str | None, now: bytes) -> int | str:
     for row in past.rows:
         if row.digest not in (b"", now):
             return row.number
-    raise NotFoundError(f"no other version of {past.path} was seen", f"look: vault-index history {past.path}")
+    raise NotFoundError(f"no other version of {past.path} was seen", f"look: vault-index history {quote(past.path)}")
 
 
 def _put_back(memories: MemoryStore, past: Past, now: MemoryFile | None, data: bytes) -> StoredMemory:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from shlex import quote
 from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
@@ -216,7 +217,7 @@ class MemoryStore:
             self.journal.create(files, path, new.text if text is None else text)
         except FileExistsError as error:
             raise UsageError(
-                f"{path} is there already, and says something else", f"change it: vault-index update {path}"
+                f"{path} is there already, and says something else", f"change it: vault-index update {quote(path)}"
             ) from error
         self._unsynced.append(path)
         projects, session = string_list(front.get("project")), str(front.get("session") or "")

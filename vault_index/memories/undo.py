@@ -1,6 +1,7 @@
 """`undo`: the files that the last writing command touched are put back as they were."""
 
 from collections.abc import Sequence
+from shlex import quote
 
 from vault_index.errors import ConflictError, NotFoundError
 from vault_index.memories.journal import digest_at
@@ -53,9 +54,10 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
                 said[source, moved_to] = None
         elif here != step.before or (step.before is None and _elsewhere(memories, step)):
             place = moved_to or path
+            name = quote(place)
             raise ConflictError(
                 f"{place} changed since `{change.work}`, and nothing was undone",
-                f"what it said: vault-index history {place}; to have one version back: vault-index revert {place}",
+                f"what it said: vault-index history {name}; to have one version back: vault-index revert {name}",
             )
     return found
 

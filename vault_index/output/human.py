@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain, pairwise
+from shlex import quote
 
 from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
@@ -131,7 +132,7 @@ def _text(text: Record) -> Blocks:
         Pairs(more_of(text)),
         GAP,
         Raw(text["content"].rstrip("\n")),
-        *shown_if(text["next"], GAP, line((f"Goes on: vault-index get {text['next']}", "dim"))),
+        *shown_if(text["next"], GAP, line((f"Goes on: vault-index get {quote(text['next'])}", "dim"))),
     ]
 
 
