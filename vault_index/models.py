@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from vault_index.fields import Filters as Filters, Kind as Kind, State as State
 
 Vector = bytes
-"""A unit vector: little-endian float32, `4 * dimensions` bytes."""
+"""A unit vector as it is kept: int8, or little-endian float32 (`vectors`)."""
 
 
 # --- markdown in -----------------------------------------------------------------------------------------------

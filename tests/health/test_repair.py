@@ -84,7 +84,11 @@ def test_what_does_not_go_together_is_found_and_mended(
         ("differs", "UPDATE chunk SET text = 'of another note' WHERE id = 2"),
         ("differs", "DELETE FROM tag"),
         ("differs", "UPDATE term SET chunks = 9 WHERE word = 'seeds'"),
-        ("vectors", "UPDATE vector_1 SET embedding = (SELECT embedding FROM vector_1 WHERE rowid = 1) WHERE rowid = 3"),
+        (
+            "vectors",
+            "UPDATE vector_1_vector_chunks00 SET vectors ="  # the third one is the first one
+            " CAST(substr(vectors, 1, 768) || substr(vectors, 1, 384) || substr(vectors, 1153) AS BLOB)",
+        ),
     ],
 )
 def test_what_only_a_fresh_build_shows_is_found_and_mended(

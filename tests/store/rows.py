@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.writer import ChunkRow, DocumentRow
 
-SPACE = VectorSpace("local", "toy", 4)
+SPACE = VectorSpace("openai", "toy", 4, "https://x")
 
 
 def vector(*values: float) -> Vector:

@@ -1,6 +1,8 @@
 """An index of an earlier version becomes one of this version at the next sync, without a text embedded anew."""
 
+import struct
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -9,6 +11,7 @@ from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index.errors import NotSetUpError
 from vault_index.store import connection as opening
 from vault_index.store.connection import load_vec0
+from vault_index.vectors import SCALE
 
 NOTES = {
     "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b|the soft one]].\n",
@@ -42,7 +45,9 @@ def downgrade(index_db: Path, version: int) -> None:
             old.execute(f"INSERT INTO main.{table}_{part} SELECT * FROM new.{table}_{part}")
     for (space,) in old.execute("SELECT id FROM vector_space").fetchall():
         old.execute(f"CREATE VIRTUAL TABLE vector_{space} USING vec0 (embedding float[384])")
-        old.execute(f"INSERT INTO vector_{space} (rowid, embedding) SELECT rowid, embedding FROM new.vector_{space}")
+        kept: Any = old.execute(f"SELECT rowid, embedding FROM new.vector_{space}").fetchall()
+        floats = ((id_, struct.pack("<384f", *(n / SCALE for n in struct.unpack("<384b", v)))) for id_, v in kept)
+        old.executemany(f"INSERT INTO vector_{space} (rowid, embedding) VALUES (?, ?)", floats)
     old.execute("DETACH new")
     old.close()
     new.unlink()

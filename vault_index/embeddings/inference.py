@@ -17,6 +17,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
 from vault_index.models import Vector
+from vault_index.vectors import as_int8
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -68,7 +69,7 @@ def unit_mean(vectors: Sequence[Array]) -> Array:
 
 
 def packed(vector: Array) -> Vector:
-    return np.asarray(vector, "<f4").tobytes()
+    return as_int8(np.asarray(vector, "<f4"))
 
 
 def _stamped_digest(path: Path) -> str:

@@ -121,7 +121,8 @@ def language_of(text: str) -> str:
 def reciprocal_ranks(questions: Sequence[Vector], passages: Sequence[Vector]) -> list[float]:
     """Of each passage for the question of the same place: 1 / rank, 0 past the tenth."""
     asked, found = (
-        np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1) for vectors in (questions, passages)
+        np.frombuffer(b"".join(vectors), "i1").reshape(len(vectors), -1).astype("<f4")
+        for vectors in (questions, passages)
     )
     cosines = asked @ found.T
     ranks = 1 + (cosines > np.diag(cosines)[:, None]).sum(axis=1)

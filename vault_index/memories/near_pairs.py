@@ -78,8 +78,8 @@ def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
 
     means = {}
     for key, vectors in groupby(vectors_by_document(reader, space.id, keys), itemgetter(0)):
-        mean = numpy.frombuffer(b"".join(vector for _, vector in vectors), "<f4").reshape(-1, space.space.dimensions)
-        means[key] = mean.sum(axis=0)
+        rows = numpy.frombuffer(b"".join(vector for _, vector in vectors), "i1").reshape(-1, space.space.dimensions)
+        means[key] = rows.sum(axis=0, dtype="<f4")
         means[key] /= numpy.linalg.norm(means[key]) or 1.0
     return means
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.models import Filters
 from vault_index.query.ranking.newer import NAMED, Memory, memory, newer_among, score
-from vault_index.query.related import mean
 from vault_index.results.memories import NearMemory, Replaced
 from vault_index.store.documents import chunks_of, documents_by_key, documents_of
 from vault_index.store.reader import IndexReader
@@ -16,6 +15,7 @@ from vault_index.store.related import Others, among, nearest_documents
 from vault_index.store.spaces import serving_space, vectors_of
 from vault_index.store.vocabulary import document_frequencies
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
+from vault_index.vectors import mean
 
 _RAREST = 8
 _CANDIDATES = 20
@@ -109,7 +109,7 @@ def _cosines(reader: IndexReader, chunks: Sequence[ChunkRecord], others: Others)
     space = telling_space(reader)
     if space is None or mostly_cjk("\n".join(chunk.text for chunk in chunks)):
         return {}
-    vector = mean(vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks]))
+    vector = mean(space.space, vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks]))
     return {} if vector is None else nearest_documents(reader, space.id, vector, others)
 
 

@@ -1,7 +1,5 @@
 """What is around a document: what it links to, what links to it, what is near it in meaning and in time."""
 
-import math
-import struct
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -15,6 +13,7 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others, among, in_time, nearest_documents
 from vault_index.store.spaces import serving_space, vectors_of
+from vault_index.vectors import mean
 
 _LOW_COSINE = 0.3  # what is farther shares no subject
 _NEAR = 50  # documents, at most, that are named for their meaning alone
@@ -98,15 +97,7 @@ def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[in
     vectors = vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks[::step]])
     if chunks and not vectors:
         return 0, None, ("vector: the document has no vectors yet",)
-    return space.id, mean(vectors), ()
-
-
-def mean(vectors: Sequence[Vector]) -> Vector | None:
-    """The unit vector in the middle of several; None where there is none."""
-    # Without numpy, which takes longer to import than this takes.
-    sums = [sum(column) for column in zip(*(struct.unpack(f"<{len(v) // 4}f", v) for v in vectors), strict=True)]
-    length = math.sqrt(sum(value * value for value in sums))
-    return struct.pack(f"<{len(sums)}f", *(value / length for value in sums)) if length else None
+    return space.id, mean(space.space, vectors), ()
 
 
 def timeline_around(

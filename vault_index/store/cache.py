@@ -9,8 +9,10 @@ from pathlib import Path
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import Database
 from vault_index.store.state import hand_over
+from vault_index.vectors import size
 
 _VARIABLES = 500  # values in one IN (…)
+_KEY = 16  # bytes of a key that are kept: enough to tell texts apart
 _SPACE = ", ".join(VectorSpace._fields)
 _TABLES = {"space": f"id, {_SPACE}", "embedding": "id, space_id, key, vector"}
 
@@ -29,17 +31,16 @@ class Cache(Database):
     def embeddings(self, space: VectorSpace, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         """The vectors that are known, by key. What is no vector of the space is not known."""
         found: dict[bytes, Vector] = {}
-        size, space_id = 4 * space.dimensions, self._space_id(space)
+        space_id = self._space_id(space)
         for start in range(0, len(keys), _VARIABLES):
-            part = keys[start : start + _VARIABLES]
+            part = {key[:_KEY]: key for key in keys[start : start + _VARIABLES]}
             marks = ", ".join("?" * len(part))
-            found.update(
-                self.execute(
-                    f"SELECT key, vector FROM embedding WHERE space_id = ? AND key IN ({marks})"
-                    " AND typeof(vector) = 'blob' AND length(vector) = ?",
-                    (space_id, *part, size),
-                )
+            rows = self.execute(
+                f"SELECT key, vector FROM embedding WHERE space_id = ? AND key IN ({marks})"
+                " AND typeof(vector) = 'blob' AND length(vector) = ?",
+                (space_id, *part, size(space)),
             )
+            found |= {part[key]: vector for key, vector in rows}
         return found
 
     def put_embeddings(self, space: VectorSpace, vectors: Mapping[bytes, Vector]) -> None:
@@ -48,7 +49,7 @@ class Cache(Database):
             self.execute_many(
                 "INSERT INTO embedding (space_id, key, vector) VALUES (?, ?, ?)"
                 " ON CONFLICT (space_id, key) DO UPDATE SET vector = excluded.vector",
-                [(space_id, key, vector) for key, vector in vectors.items()],
+                [(space_id, key[:_KEY], vector) for key, vector in vectors.items()],
             )
 
     def drop_embeddings(self, keys: Iterable[bytes]) -> None:
@@ -56,7 +57,8 @@ class Cache(Database):
         self.connection.pragma("secure_delete", True)
         with self.transaction():
             self.execute_many(
-                "DELETE FROM embedding WHERE space_id IN (SELECT id FROM space) AND key = ?", [(key,) for key in keys]
+                "DELETE FROM embedding WHERE space_id IN (SELECT id FROM space) AND key = ?",
+                [(key[:_KEY],) for key in keys],
             )
         self.checkpoint()
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import apsw
 
@@ -255,6 +255,16 @@ def _nfc(*values: "apsw.SQLiteValue") -> str | None:
     return None if value is None else unicodedata.normalize("NFC", str(value))
 
 
+def _as_int8(*values: "apsw.SQLiteValue") -> bytes:
+    """`as_int8(vector)` in SQL, of float32: what earlier versions kept of a local model."""
+    import numpy
+
+    from vault_index.vectors import as_int8
+
+    (vector,) = values
+    return as_int8(numpy.frombuffer(cast("bytes", vector), "<f4"))
+
+
 def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool, carry: Carry | None) -> None:
     version = int(connection.pragma("user_version"))
     steps = _migrations(name)
@@ -265,13 +275,15 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
         )
     if writable:
         if version == 0:
-            connection.pragma("page_size", 16384 if name == "index" else 4096)
+            connection.pragma("page_size", 4096 if name == "state" else 16384)
         connection.pragma("journal_mode", "wal")
         connection.pragma("journal_size_limit", _JOURNAL_LIMIT)
         # Full: what a loss of power must not take back. Step 3 of the cache relies on it.
         connection.pragma("synchronous", "full" if name == "state" else "normal")
         connection.pragma("cache_size", -_CACHE_KIB[name])
         _migrate(connection, path, name, carry)
+        if 0 < version < len(steps):
+            _give_back(connection)
     else:
         if version < len(steps):
             raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
@@ -300,6 +312,15 @@ def recreate_tables(connection: apsw.Connection, name: Name) -> None:
     connection.pragma("user_version", len(_migrations(name)))
 
 
+def _give_back(connection: apsw.Connection) -> None:
+    """After a migration: where it left more than a quarter of a file empty, write that anew. Readers go on meanwhile.
+    Where there is no room for it the file stays as it is, and is filled again in time."""
+    if 4 * int(connection.pragma("freelist_count")) > int(connection.pragma("page_count")):
+        with contextlib.suppress(apsw.Error):
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
 @cache
 def _migrations(name: Name) -> tuple[str, ...]:
     return tuple(step.read_text("utf-8") for step in sorted((_SQL / name).glob("*.sql")))
@@ -317,6 +338,7 @@ def _migrate(connection: apsw.Connection, path: Path, name: Name, carry: Carry |
     steps = _migrations(name)
     if int(connection.pragma("user_version")) == len(steps):
         return
+    connection.create_scalar_function("as_int8", _as_int8, 1)
     connection.execute("BEGIN IMMEDIATE")  # two first starts at once: one creates, the other finds it done
     try:
         before = int(connection.pragma("user_version"))

@@ -11,7 +11,8 @@ from vault_index.errors import IndexCorruptError, VaultIndexError
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.cache import Cache
 from vault_index.store.connection import REBUILD, Database, as_new, load_vec0, translated
-from vault_index.store.spaces import MAX_K, read_spaces, serving_space
+from vault_index.store.spaces import MAX_K, mark, read_spaces, serving_space
+from vault_index.vectors import SCALE, is_int8, size
 
 _BATCH = 2000
 _ROWS = {
@@ -39,7 +40,6 @@ _SCHEMA = (
     " AND name NOT GLOB '*_fts_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
 )
 _TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (bytes,)}
-_LENGTH = "vec_distance_l2(embedding, ?)"  # from the zero vector; all of ours have the length 1
 _UNREADABLE = (apsw.Error, IndexCorruptError, UnicodeDecodeError)
 
 
@@ -83,13 +83,14 @@ class Checkup(Database):
             try:
                 lone = self._count_lone(there, "SELECT id FROM chunk")
                 many = self.value(f"SELECT count(*) - (SELECT count(*) FROM chunk) FROM ({there})")
-                zero = bytes(4 * row.space.dimensions)
+                zero, given = bytes(size(row.space)), mark(row.space)
                 table = f"FROM vector_{row.id:d}"
-                strange = self.value(
-                    f"SELECT count(*) {table} WHERE {_LENGTH} BETWEEN .99 AND 1.01 IS NOT TRUE", [zero]
-                )
+                # Of int8 the length varies, and is less where a component was cut.
+                unit, least = (SCALE, 0.9) if is_int8(row.space) else (1, 0.99)
+                length = f"vec_distance_l2(embedding, {given}) BETWEEN {least * unit} AND {1.01 * unit}"
+                strange = self.value(f"SELECT count(*) {table} WHERE {length} IS NOT TRUE", [zero])
                 there = f"(SELECT count(*) {table})"
-                near = f"(SELECT count(*) {table} WHERE embedding MATCH ? AND k = {MAX_K})"
+                near = f"(SELECT count(*) {table} WHERE embedding MATCH {given} AND k = {MAX_K})"
                 unseen = self.value(f"SELECT min({there}, {MAX_K}) - {near}", [zero])
             except _UNREADABLE as error:
                 return f"the vectors of {row.space.model} cannot be read ({error})"

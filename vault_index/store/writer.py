@@ -90,7 +90,7 @@ class IndexWriter(Database):
     """Writes `index.db`. Use it from one thread, while holding the write lock."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "index", writable=True)
+        super().__init__(path, "index", writable=True, carry=spaces.carry_spaces)
         self.vectors_work = load_vec0(self.connection)
         if not self.vectors_work:
             spaces.forget_spaces(self)
