@@ -11,7 +11,7 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 23_737
+STATEMENTS = 23_767
 MODULES = 223
 LINES = 400
 BEGINNINGS = ("TOML",)
