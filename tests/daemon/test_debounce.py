@@ -29,6 +29,16 @@ def test_a_path_that_never_rests_is_due_after_the_longest_wait() -> None:
     assert taken == pytest.approx([2.0, 4.01], abs=0.02)
 
 
+def test_both_ends_of_a_move_are_taken_together() -> None:
+    marks = Debounce(quiet=0.2, longest=2.0)
+    marks.mark("/v/old", 10.0, folder=True, gone=True)
+    marks.mark("/v/new", 10.001, folder=True)
+    marks.mark("/v/other.md", 10.1)
+    assert marks.due(10.199) == ()
+    assert marks.due(10.2) == ("/v/new", "/v/old")
+    assert marks.next_due() == pytest.approx(10.3)
+
+
 def test_gone_paths_come_last() -> None:
     marks = Debounce(quiet=0, longest=0)
     marks.mark("/v/old.md", 1.0, gone=True)

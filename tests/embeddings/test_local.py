@@ -136,6 +136,20 @@ def test_closing_gives_the_model_back_and_the_next_text_loads_it(embedder: Local
     assert other.embed_query("again") == before
 
 
+def test_two_texts_are_embedded_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    class Meeting:
+        def embed(self, text: str) -> Vector:
+            both.wait()  # raises where no other text is on its way
+            return text.encode()
+
+        embed_query = embed
+
+    monkeypatch.setattr("vault_index.embeddings.local._load", lambda space: Meeting())
+    assert LocalEmbedder(EmbeddingConfig()).embed(["a", "b", "c", "d"]) == [b"a", b"b", b"c", b"d"]
+
+
 def test_batches_stay_short_enough_to_interrupt() -> None:
     assert LocalEmbedder(EmbeddingConfig()).batch_texts <= 16
     assert LocalEmbedder(EmbeddingConfig(batch_texts=5)).batch_texts == 5

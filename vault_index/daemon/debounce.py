@@ -16,7 +16,8 @@ class _Mark:
 @dataclass(slots=True)
 class Debounce:
     """Marks of changed paths; every mark becomes due, `quiet` seconds after the path's last and at most
-    `longest` seconds after its first. More than `collapse` marks in one folder become one mark of the folder.
+    `longest` seconds after its first. More than `collapse` marks in one folder become one mark of the folder. What is
+    due within another quarter of `quiet` is taken along: what happened together is looked at together.
 
     It has no clock: `now` is whatever monotonic number of seconds the caller passes. Paths are absolute, with `/`.
     """
@@ -52,7 +53,9 @@ class Debounce:
     def due(self, now: float) -> tuple[str, ...]:
         """Takes out what is due: each path once, none below a folder that is due as well, gone ones last."""
         self._wake_later(now)
-        return self._take([path for path, mark in self._marks.items() if self._due_at(mark) <= now])
+        soon = now + self.quiet / 4
+        along = [(path, at) for path, mark in self._marks.items() if (at := self._due_at(mark)) <= soon]
+        return self._take([path for path, _ in along] if any(at <= now for _, at in along) else [])
 
     def take_all(self) -> tuple[str, ...]:
         """Takes out everything that is marked, due or not, but for marks of `mark_later`."""

@@ -21,7 +21,7 @@ from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.server import Request, Server
 from vault_index.daemon.signals import EventQueue
-from vault_index.daemon.system import DaemonLock, notify, share_heap, trim_memory, watchdog_interval
+from vault_index.daemon.system import DaemonLock, notify, share_heap, take_turns, trim_memory, watchdog_interval
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
@@ -58,6 +58,7 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools:
     Raises BusyError when a daemon runs for this home already, and whatever opening the index raises.
     """
     share_heap()
+    take_turns()
     private_folder(home.data_dir)
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)

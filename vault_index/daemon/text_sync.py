@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 _MANY_PATHS = 500
 """More paths than this are cheaper to find by a full scan."""
+_TOGETHER_SECONDS = 1.5
+"""So much longer what was saved may keep other work waiting: to begin once more with the rest takes a second."""
 _AGAIN_SECONDS = 1.0
 """A new folder is looked at once more after this time: its files may be older than the watch on it."""
 _BUSY_RETRY, _ERROR_RETRY, _LONGEST_RETRY = 1.0, 30.0, 60.0
@@ -138,7 +140,7 @@ class TextSync:
         started = self._clock()
         everything = len(paths) > _MANY_PATHS
         try:
-            report = self._sync(None if everything else paths, started)
+            report = self._sync(None if everything else paths, started + _TOGETHER_SECONDS)
         except VaultIndexError as error:
             self._not_saved(paths, error)
             return True

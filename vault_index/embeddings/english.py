@@ -1,5 +1,6 @@
 """The model that comes with the package: all-MiniLM-L6-v2 in int8 (`model/README.md`)."""
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import as_file, files
 
 import numpy as np
@@ -18,12 +19,13 @@ class EnglishModel:
     """The vocabulary and the session, of 50 MB together."""
 
     def __init__(self) -> None:
-        self._pieces = vocabulary()
         with as_file(files("vault_index.embeddings") / "model") as folder:
             lines = (folder / "SHA256SUMS").read_text("utf-8").splitlines()
             sums = {name: digest for digest, name in map(str.split, lines) if name == _FILE}
-            with checked(folder, sums):
-                self._session = open_session(folder / _FILE)
+            with checked(folder, sums), ThreadPoolExecutor(1) as apart:
+                session = apart.submit(open_session, folder / _FILE)
+                self._pieces = vocabulary()  # meanwhile
+                self._session = session.result()
 
     def embed(self, text: str) -> "Vector":
         return packed(unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)]))

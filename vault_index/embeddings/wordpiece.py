@@ -66,8 +66,8 @@ class WordPiece(CachedWords):
                 self._endings[piece[2:]] = number
             else:
                 self._starts[piece] = number
-        self._letters = [len(bare) if (bare := piece.removeprefix("##")).isalpha() else 0 for piece in vocabulary]
-        self._longest_piece = max(map(len, [*self._starts, *self._endings]), default=0)
+        self._pieces = vocabulary
+        self._longest_piece = max(map(len, vocabulary), default=0)
         self._unknown = (self._starts[_UNKNOWN],)
         self._characters = _Characters()
         self._known: dict[str, tuple[int, ...]] = {}
@@ -85,7 +85,8 @@ class WordPiece(CachedWords):
         1 for a text without letters."""
         letters = known = 0
         for number in self.ids(text):
-            length = self._letters[number]
+            piece = self._pieces[number].removeprefix("##")
+            length = len(piece) if piece.isalpha() else 0
             letters += length or _UNKNOWN_LETTERS * (number in self._unknown)
             known += length if length >= _KNOWN_PIECE else 0
         return known / letters if letters else 1.0

@@ -5,6 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from vault_index.config import Config, EmbeddingConfig
@@ -36,7 +37,7 @@ from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_o
 from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
-from vault_index.store.spaces import count_pending, serving_space
+from vault_index.store.spaces import count_pending, read_spaces, serving_space, tokens_ahead
 from vault_index.version import __version__
 
 _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
@@ -44,6 +45,8 @@ _SHOWN_REDACTED = 10
 _SAMPLE, _SAMPLE_CHARACTERS = 128, 400
 _ENGLISH_SHARE = 0.3
 """Less than this share of English words is another language; of English notes on programs 2 % of the passages are."""
+_RATE_SECONDS = 30
+"""What a rate is counted over, about."""
 _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
@@ -73,6 +76,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
         with runtime.pool.lend() as connections, connections.reader.snapshot():
             reader = connections.reader
             index, embedder = _index(runtime, reader), _embedder(config, reader)
+            daemon = _by_tokens(reader, daemon)
             sources = _source_rows(reader, runtime.sources)
             problems += _gone(runtime.sources, sources)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
@@ -85,6 +89,16 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
     problems += _impossible(config.embedding)
     # What stopped the embedder is remembered, and may be found again: it is named once.
     return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
+
+
+def _by_tokens(reader: IndexReader, daemon: DaemonStatus) -> DaemonStatus:
+    """Embedding takes as long as the texts are: the time that is left is of those that are left."""
+    space = min(read_spaces(reader), key=lambda row: row.serving, default=None)
+    work = daemon.work
+    if space is None or work is None or work.stage != "embed" or not work.seconds_left:
+        return daemon
+    share = tokens_ahead(reader, space.id, round(work.rate * _RATE_SECONDS))
+    return replace(daemon, work=replace(work, seconds_left=round(work.seconds_left * share)))
 
 
 def file_status(runtime: Runtime, ref: str) -> FileStatus:
