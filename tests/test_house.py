@@ -11,8 +11,8 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 23_729
-MODULES = 223
+STATEMENTS = 23_899
+MODULES = 224
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""
