@@ -2,6 +2,7 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -126,3 +127,23 @@ def test_a_migration_that_fails_is_damage(tmp_path: Path, version: int) -> None:
     connection.close()
     with pytest.raises(IndexCorruptError, match="damaged"):
         IndexWriter(tmp_path / "index.db")
+
+
+def test_what_fails_within_a_transaction_takes_back_itself_alone(tmp_path: Path) -> None:
+    def fail() -> None:
+        with writer.transaction():
+            write_meta(writer, "kept", "2")
+            raise ZeroDivisionError
+
+    with closing(IndexWriter(tmp_path / "index.db")) as writer:
+        with writer.transaction():
+            with writer.transaction():
+                write_meta(writer, "kept", "1")
+            with pytest.raises(ZeroDivisionError):
+                fail()
+            assert read_meta(writer, "kept") == "1"
+        assert not writer.connection.in_transaction
+        assert read_meta(writer, "kept") == "1"
+        with pytest.raises(ZeroDivisionError), writer.transaction():
+            fail()
+        assert read_meta(writer, "kept") == "1"

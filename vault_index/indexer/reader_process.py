@@ -15,32 +15,34 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice, repeat
+from itertools import chain, repeat
 from typing import IO
 
-from vault_index.indexer.reading import ROWS_VERSION, Read, RowSettings, Work, read_document
+from vault_index.indexer.reading import ROWS_VERSION, Job, Read, RowSettings, Work, read_document
 from vault_index.models import DocumentRef, FileStamp
 from vault_index.sources.source import Source
 from vault_index.store.writer import KnownDocument
 
 _FIRST = 60
 """Documents that the first process reads while the other one begins."""
+_SHARE = 5
+"""Every so many of the others the first process reads as well, so that neither waits for the other."""
 _AHEAD = 1 << 20
 """Bytes it may be ahead, on Linux as many as anybody may have: it goes on while words are counted."""
 
 
 def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[Read | FileStamp | None]:
     """What each of the documents gives; None for those to be read here."""
-    first = min(_FIRST, len(work))
-    with reading(source, work[first:], settings) as found:
-        yield from repeat(None, first)
-        yield from islice(found, len(work) - first)
+    ours = [number < _FIRST or number % _SHARE == 0 for number in range(len(work))]
+    with reading(source, (one for one, is_ours in zip(work, ours, strict=True) if not is_ours), settings) as found:
+        for is_ours in ours:
+            yield None if is_ours else next(found)
 
 
 @contextmanager
-def reading(source: Source, work: Work, settings: RowSettings) -> Iterator[Iterator[Read | FileStamp | None]]:
+def reading(source: Source, work: Iterable[Job], settings: RowSettings) -> Iterator[Iterator[Read | FileStamp | None]]:
     """The second process at work, and what it reads; endless, with None behind the last document."""
     try:
         process = _started(source, work, settings)
@@ -55,9 +57,12 @@ def reading(source: Source, work: Work, settings: RowSettings) -> Iterator[Itera
             process.kill()
 
 
-def _started(source: Source, work: Work, settings: RowSettings) -> subprocess.Popen[bytes]:
+def _started(source: Source, work: Iterable[Job], settings: RowSettings) -> subprocess.Popen[bytes]:
     with tempfile.TemporaryFile() as asked:  # a pipe would keep us waiting until it is read
-        pickle.dump((ROWS_VERSION, source, list(work), settings), asked)
+        for one in chain(
+            [(ROWS_VERSION, source, settings)], work
+        ):  # one by one: all of them would be held in memory twice
+            pickle.dump(one, asked)
         asked.seek(0)
         return subprocess.Popen(
             [sys.executable, "-P", "-m", __name__],  # -P: the folder we are in holds no modules of ours
@@ -78,12 +83,14 @@ def _answers(pipe: IO[bytes]) -> Iterator[Read | FileStamp | None]:
 
 def _main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process says when it is over
-    rows_version, source, work, settings = pickle.load(sys.stdin.buffer)
+    rows_version, source, settings = pickle.load(sys.stdin.buffer)
     if rows_version != ROWS_VERSION:
         return  # the first process is from before an upgrade
-    for ref, known in work:
-        pickle.dump(_read(source, ref, settings, known), sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+    with suppress(EOFError):
+        while True:
+            ref, known = pickle.load(sys.stdin.buffer)
+            pickle.dump(_read(source, ref, settings, known), sys.stdout.buffer)
+            sys.stdout.buffer.flush()
 
 
 def _read(

@@ -45,8 +45,9 @@ class Plan(NamedTuple):
     unchanged: int
 
 
-Work = Sequence[tuple[DocumentRef, KnownDocument | None]]
-"""Documents to be read, each with what the index knows of it."""
+Job = tuple[DocumentRef, KnownDocument | None]
+"""A document to be read, with what the index knows of it."""
+Work = Sequence[Job]
 
 
 def diff(refs: Iterable[DocumentRef], known: Mapping[str, KnownDocument], made_with: str) -> Plan:

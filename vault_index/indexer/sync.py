@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 from vault_index.cancel import CancelToken
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
-from vault_index.indexer.reading import Plan, Read, RowSettings, Work, diff, read_document
+from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff, read_document
 from vault_index.markdown.memory import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
@@ -34,12 +34,14 @@ log = logging.getLogger(__name__)
 
 _MANY = 400
 """Documents that are worth another process to read them, which takes about half a second to begin."""
-_WRITTEN_TOGETHER = 32
+_REMEMBERED_TOGETHER = 32
 """Memories that are remembered in one transaction, before their rows are written."""
-_COUNTED_TOGETHER = 100
-"""Documents after which their words are counted: with fewer each word is counted again and again, with more the process
-that reads ahead has to wait."""
+_WRITTEN_TOGETHER = 100
+"""Documents whose rows and words are written in one transaction: with fewer each word is counted again and again, with
+more the process that reads ahead has to wait."""
 
+_Step = tuple[int, tuple[Job, Read | FileStamp | None]]
+"""A document that is to be read, by its number, with what it had and what another process read of it."""
 _ReadNow = tuple[DocumentRef, Read, KnownDocument | None, KnownDocument | None]
 """A document that was read: the row it had, or that of the one that is gone and said the same."""
 
@@ -178,26 +180,15 @@ class Synchroniser:
                 self._settings = self._settings._replace(deleted=self._state.deleted())
         places = {(source.config.name, row.path) for row in plan.removed}
         taken: set[int] = set()
-        read_now: list[_ReadNow] = []
         with closing(self._read_ahead(source, work)) as ahead:
-            for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
-                if done > 1 and self._cancel.cancelled:
-                    self._report = replace(self._report, finished=False)
-                    break
-                with self._guarded(ref):
-                    read = read or self._read(source, ref, old)
-                    if isinstance(read, Read):
-                        same = [] if old else vanished.get(read.row.content_hash, [])
-                        read_now.append((ref, read, old, same.pop() if same else None))
-                    elif read is not None and old is not None:
-                        self._writer.put_stamp(old.id, read)
-                        self._add(unchanged=1)
-                if read_now and (len(read_now) == _WRITTEN_TOGETHER or read_now[-1][1].row.kind != "memory"):
-                    taken |= self._put_all(read_now, places)
-                if done % _COUNTED_TOGETHER == 0:
+            steps = enumerate(zip(work, ahead, strict=True), start=1)
+            while self._report.finished and (first := next(steps, None)):
+                some = chain((first,), islice(steps, _WRITTEN_TOGETHER - 1))
+                with self._writer.transaction():
+                    for done, read_now in self._read_some(source, some, vanished):
+                        taken |= self._put_all(read_now, places)
+                        self._progress("text", done, len(work))
                     count_words(self._writer)
-                self._progress("text", done, len(work))
-        taken |= self._put_all(read_now, places)
         if not self._report.finished:
             return
         gone = [row for row in plan.removed if row.id not in taken]
@@ -208,6 +199,28 @@ class Synchroniser:
             self._writer.remove_document(row.id)
             self._add(removed=1)
         self._forget({row.path for row in gone} | self._leave_out(lost))
+
+    def _read_some(
+        self, source: Source, steps: Iterable[_Step], vanished: Mapping[bytes, list[KnownDocument]]
+    ) -> Iterator[tuple[int, list[_ReadNow]]]:
+        """After each document how many are done, and those that are to be written now."""
+        read_now: list[_ReadNow] = []
+        done = 0
+        for done, ((ref, old), read) in steps:
+            if done > 1 and self._cancel.cancelled:
+                self._report, done = replace(self._report, finished=False), done - 1
+                break
+            with self._guarded(ref):
+                read = read or self._read(source, ref, old)
+                if isinstance(read, Read):
+                    same = [] if old else vanished.get(read.row.content_hash, [])
+                    read_now.append((ref, read, old, same.pop() if same else None))
+                elif read is not None and old is not None:
+                    self._writer.put_stamp(old.id, read)
+                    self._add(unchanged=1)
+            together = len(read_now) < _REMEMBERED_TOGETHER and read_now and read_now[-1][1].row.kind == "memory"
+            yield done, [] if together else read_now
+        yield done, read_now
 
     def _leave_out(self, lost: Sequence[tuple[str, str]]) -> set[str]:
         """Have sessions read again that quote texts of memories which are gone, without that: their paths. What a note
@@ -248,10 +261,13 @@ class Synchroniser:
     def _put_all(self, read_now: list[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
         """Write the rows of documents; the ids of those that were written. What memories say is remembered before."""
         written: set[int] = set()
+        if not read_now:
+            return written
         replaced = [row.id for _, _, old, moved in read_now if (row := old or moved)]
         before = self._writer.memories_alone(replaced) if replaced else {}
         seen = [_seen(read, before.get(row.id) if (row := old or moved) else None) for _, read, old, moved in read_now]
-        self._versions.record([one for one in seen if one is not None], gone)
+        if memories := [one for one in seen if one is not None]:
+            self._versions.record(memories, gone)
         for ref, read, old, moved in read_now:
             with self._guarded(ref):
                 row = old or moved

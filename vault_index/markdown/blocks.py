@@ -3,36 +3,29 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
+from vault_index.markdown.scanner import BlockSpan, Spans, heading_title, scan
 from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault
 
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
 _MATH = "math_block"
 _VERBATIM = frozenset({"fence", "code_block", _MATH})
-_DOLLARS = "$$"
+DOLLARS = "$$"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_DEEPEST = 18
+"""Near the level of a token below which markdown-it passes over the rest of the document."""
 _MAX_LINES = 150_000
 """Beyond it (ten megabytes of lines of 70 characters) the parser would need hundreds of megabytes for its tokens."""
 
 _MAX_HEADINGS = 20_000
 """Each makes a chunk of its own, with a row in every table."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlockSpan:
-    """Lines `start` to `end` (1-based, inclusive); of a heading also its level and its title as written."""
-
-    start: int
-    end: int
-    level: int = 0
-    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +46,30 @@ def read_structure(lines: Sequence[str]) -> Structure:
         return read_lines(lines, f"more than {_MAX_LINES:,} lines")
     text = "\n".join(lines)
     try:
-        tokens = _parser(_DOLLARS in text).parse(text)
+        if DOLLARS in text or "\0" in text:
+            tokens = _parser(with_math=True).parse(text)
+            spans, code = list(_spans(tokens, lines)), _code(tokens)
+        else:
+            spans, code = scan(lines, partial(parsed, lines))
     except RecursionError:
         return read_lines(lines, "nested too deeply")
-    code = (range(token.map[0] + 1, token.map[1] + 1) for token in tokens if token.map and token.type in _VERBATIM)
-    return _structure(list(_spans(tokens, lines)), lines, frozenset(number for block in code for number in block))
+    return _structure(spans, lines, frozenset(number for block in code for number in block))
+
+
+def parsed(lines: Sequence[str], start: int, end: int) -> Spans | None:
+    """Some of the lines by markdown-it; None where what they begin may go on behind them."""
+    tokens = _parser(with_math=False).parse("\n".join((*lines[start:end], "")))
+    if end < len(lines) and tokens:
+        last = tokens[-1]
+        open_end = last.type in ("fence", "html_block") and last.map and last.map[1] >= end - start
+        if open_end or any(token.level >= _DEEPEST for token in tokens):
+            return None
+    return list(_spans(tokens, lines, start)), _code(tokens, start)
+
+
+def _code(tokens: Iterable[Token], before: int = 0) -> list[range]:
+    maps = (token.map for token in tokens if token.map and token.type in _VERBATIM)
+    return [range(before + first + 1, before + last + 1) for first, last in maps]
 
 
 def read_lines(lines: Sequence[str], reason: str = "") -> Structure:
@@ -80,15 +92,15 @@ def _parser(with_math: bool) -> MarkdownIt:
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """`$$ … $$` from the beginning of a line to the end of one; what is not closed is text."""
     position = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith(_DOLLARS, position) or state.is_code_block(start):
+    if not state.src.startswith(DOLLARS, position) or state.is_code_block(start):
         return False
     # Where a search down to `end` failed, none that begins further down will find anything either.
     failed = f"{_MATH} {end}"
     if start >= state.env.get(failed, end):
         return False
     last = start
-    rest = state.src[position + len(_DOLLARS) : state.eMarks[start]]
-    while not rest.rstrip().endswith(_DOLLARS):
+    rest = state.src[position + len(DOLLARS) : state.eMarks[start]]
+    while not rest.rstrip().endswith(DOLLARS):
         last += 1
         if last >= end or (state.sCount[last] < state.blkIndent and not state.isEmpty(last)):
             state.env[failed] = start
@@ -126,28 +138,28 @@ def _structure(
     return Structure(tuple(blocks), first_h1, code_lines, faults)
 
 
-def _spans(tokens: Iterable[Token], lines: Sequence[str]) -> Iterator[BlockSpan]:
-    """Top-level blocks, and the items of top-level lists."""
+def _spans(tokens: Iterable[Token], lines: Sequence[str], before: int = 0) -> Iterator[BlockSpan]:
+    """Top-level blocks, and the items of top-level lists, of a text that `before` lines stand above."""
     heading: Token | None = None
     in_list = False
     for token in tokens:
         if heading is not None:
-            yield from _trimmed(heading, lines, int(heading.tag[1:]), token.content)
+            yield from _trimmed(heading, lines, before, int(heading.tag[1:]), token.content)
             heading = None
         elif token.level == 0 and token.nesting >= 0:
             in_list = token.type in _LISTS
             if token.type == "heading_open":
                 heading = token
             elif not in_list:
-                yield from _trimmed(token, lines)
+                yield from _trimmed(token, lines, before)
         elif in_list and token.level == 1 and token.type == "list_item_open":
-            yield from _trimmed(token, lines)
+            yield from _trimmed(token, lines, before)
 
 
-def _trimmed(token: Token, lines: Sequence[str], level: int = 0, title: str = "") -> Iterator[BlockSpan]:
+def _trimmed(token: Token, lines: Sequence[str], before: int, level: int = 0, title: str = "") -> Iterator[BlockSpan]:
     """Without blank lines around it: markdown-it counts those after a list item to the item."""
     start, end = token.map or (0, 0)
-    end = min(end, len(lines))
+    start, end = before + start, min(before + end, len(lines))
     while end > start and not lines[end - 1].strip():
         end -= 1
     while start < end and not lines[start].strip():
@@ -200,15 +212,8 @@ def plain_spans(lines: Sequence[str]) -> tuple[list[BlockSpan], frozenset[int]]:
             close(number - 1)
         elif "#" in line[:4] and len(line) < 10_000 and (heading := _HEADING.match(line)):
             close(number - 1)
-            spans.append(BlockSpan(number, number, len(heading[1]), _words(line[heading.end() :])))
+            spans.append(BlockSpan(number, number, len(heading[1]), heading_title(line[heading.end() :])))
         elif start is None:
             start = number
     close(len(lines))
     return spans, frozenset(code_lines)
-
-
-def _words(text: str) -> str:
-    """Of a heading, without the marks that may close it."""
-    words = text.rstrip(" \t")
-    bare = words.rstrip("#")
-    return (bare if bare.endswith((" ", "\t")) else words).strip()

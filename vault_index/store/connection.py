@@ -71,17 +71,15 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of the block is written, or nothing of it. Inside another transaction the block is a part of that one."""
-        if not self.connection.get_autocommit():
-            yield
-            return
-        self.execute("BEGIN IMMEDIATE")
+        """All of the block is written, or nothing of it. Inside another transaction it is written with that one."""
+        inner = self.connection.in_transaction
+        self.execute("SAVEPOINT inner" if inner else "BEGIN IMMEDIATE")
         try:
             yield
-            self.execute("COMMIT")
+            self.execute("RELEASE inner" if inner else "COMMIT")
         except BaseException:
             if self.connection.in_transaction:  # a full disk ends the transaction by itself
-                self.connection.execute("ROLLBACK")
+                self.connection.execute("ROLLBACK TO inner; RELEASE inner" if inner else "ROLLBACK").fetchall()
             raise
 
     @contextmanager
@@ -288,7 +286,8 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
         if version < len(steps):
             raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
         connection.pragma("query_only", True)
-    connection.pragma("mmap_size", _MMAP_BYTES)
+    # What a writer touches of a large index would stay in its memory; its reads are short.
+    connection.pragma("mmap_size", 0 if writable else _MMAP_BYTES)
 
 
 def recreate_tables(connection: apsw.Connection, name: Name) -> None:

@@ -2,8 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, cast
 
 from vault_index.models import Link
 from vault_index.store.connection import ANY_OF, Database, any_of
@@ -107,13 +107,13 @@ def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> No
 def refresh_names(db: Database) -> None:
     """Let documents be found by what others call them now. At the end of a sync."""
     with db.transaction():
-        stale = db.execute(
+        stale = db.connection.execute(  # one by one: after a first index all documents are
             "SELECT id, iif(name_given, path, ''), name, iif(title_given, title, '') FROM document"
             " WHERE id IN (SELECT id FROM document"
             " WHERE name IN (SELECT name FROM stale_name)"
             " UNION SELECT document_id FROM alias WHERE folded IN (SELECT name FROM stale_name))"
         )
-        for document_id, path, name, title in stale:
+        for document_id, path, name, title in cast("Iterator[tuple[int, str, str, str]]", stale):
             _put(db, document_id, path, name, title)
         db.execute("DELETE FROM stale_name")
 

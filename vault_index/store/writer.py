@@ -1,16 +1,17 @@
-"""The one writer of `index.db`: documents, their chunks and terms, each document in one transaction."""
+"""The one writer of `index.db`: documents, their chunks and terms, each document whole or not at all."""
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
-from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables
+from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables, translated
 from vault_index.store.counts import NUMBERING, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 
@@ -97,9 +98,13 @@ class IndexWriter(Database):
 
     def known(self, source: str, places: Sequence[str] = ("",)) -> dict[str, KnownDocument]:
         """Every document of `source` at or below these places, by path, in the order of the paths."""
-        rows = [row for place in places for row in self.execute(*_known_at(source, place))]
-        known = (KnownDocument(id_, path, FileStamp(*stamp), hash_, made) for id_, path, *stamp, hash_, made in rows)
-        return {document.path: document for document in sorted(known, key=lambda document: document.path)}
+        known: dict[str, KnownDocument] = {}
+        with translated(self.path):
+            for place in places:
+                for row in self.connection.execute(*_known_at(source, place)):  # one by one: there may be a million
+                    id_, path, *stamp, hash_, made = cast("tuple[Any, ...]", row)
+                    known[path] = KnownDocument(id_, path, FileStamp(*stamp), hash_, sys.intern(made))
+        return known if len(places) == 1 else dict(sorted(known.items()))
 
     def other_names(self, refs: Sequence[DocumentRef]) -> dict[str, list[str]]:
         """Documents that are other names of these files, and were read in another state of them: paths by source."""
@@ -251,9 +256,9 @@ class IndexWriter(Database):
 def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
     sql = "SELECT id, path, size, mtime_ns, ctime_ns, inode, content_hash, made_with FROM document WHERE source = ?"
     if not place:
-        return sql, (source,)
+        return f"{sql} ORDER BY path", (source,)
     # `0` is the character after `/`: the paths below the place are a range of the index over them.
-    return f"{sql} AND (path = ? OR (path > ? AND path < ?))", (source, place, f"{place}/", f"{place}0")
+    return f"{sql} AND (path = ? OR (path > ? AND path < ?)) ORDER BY path", (source, place, f"{place}/", f"{place}0")
 
 
 def _put_names(db: Database, document_id: int, row: DocumentRow) -> None:

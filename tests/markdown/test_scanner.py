@@ -1,0 +1,82 @@
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from benchmarks.blocks import difference, documents, random_lines
+from vault_index.markdown import scanner
+from vault_index.markdown.blocks import parsed
+from vault_index.markdown.normalize import split_lines
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def test_the_scanner_gives_the_blocks_of_markdown_it() -> None:
+    texts = json.loads((FIXTURES / "commonmark.json").read_text("utf-8"))
+    notes = [lines for folder in (FIXTURES, FIXTURES.parent / "docs") for _, lines in documents(folder)]
+    assert len(texts) == 652
+    assert len(notes) > 50
+    wrong = [(lines, said) for lines in (*map(split_lines, texts), *notes) if (said := difference(lines))]
+    assert not wrong
+
+
+def test_the_examples_of_commonmark_one_after_the_other_change_nothing() -> None:
+    texts = json.loads((FIXTURES / "commonmark.json").read_text("utf-8"))
+    for glue in ("\n", "\n\n"):
+        joined = (glue.join(texts[start : start + 4]) for start in range(len(texts)))
+        assert not [text for text in joined if difference(split_lines(text))]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lines_put_together_at_random_change_nothing(seed: int) -> None:
+    source = random.Random(seed)
+    made = [random_lines(source) for _ in range(100)]
+    assert not [lines for lines in made if difference(lines)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["## a | b", "---"],  # the head of a table
+        ["- a", "", "1. b | c", "---"],  # an item, and then a rule
+        ["| a | b |", "---"],  # a heading
+        ["> a", "b"],
+        ["- a", "b"],
+        ["- a", "", "      code"],
+        ["<!--", "", "- a", "", "-->", "b"],
+        ["<br>", "```", "", "a", "", "```", "", "# b"],
+        ["[a]:", "b", "c"],
+        ["- " * 12 + "a", "", "b", "", "# c"],
+        ["| a |", "|---|", *["| b |", "> c"]],
+        ["```", "a", "    ```", "", "b"],
+        ["a", "\u00a0", "", "b"],
+    ],
+)
+def test_what_is_unusual_is_read_by_markdown_it(lines: list[str]) -> None:
+    assert not difference(lines)
+
+
+def test_usual_notes_need_no_markdown_it() -> None:
+    text = (
+        "# Title #\n\nA *text*, 1.5 of it,\n  over [lines](b.md).\n## List\n- [ ] a\n- **b**\n    - c\n\t- d\n\n  e\n"
+        "1. f\n\n2. g\n\n> [!note] h\n> - i\n>\n> j\n\n```py\n# k\n\n- l\n```\n***\n| m | n |\n|---|---|\n| o | |\n"
+    )
+    spans, code = scanner.scan(split_lines(text), lambda start, end: pytest.fail(f"asked for lines {start} to {end}"))
+    assert [(one.start, one.end) for one in spans] == [
+        *[(1, 1), (3, 4), (5, 5), (6, 6), (7, 11), (12, 12), (14, 14), (16, 19), (21, 25), (26, 26), (27, 29)],
+    ]
+    assert [*code] == [range(21, 26)]
+    assert spans[0] == (1, 1, 1, "Title")
+
+
+def test_a_stretch_is_read_once_however_it_goes_on() -> None:
+    lines = ["<pre>", "", *["a", ""] * 2_000]
+    asked: list[int] = []
+
+    def parse(start: int, end: int) -> scanner.Spans | None:
+        asked.append(end - start)
+        return parsed(lines, start, end)
+
+    scanner.scan(lines, parse)
+    assert sum(asked) < 4 * len(lines)
