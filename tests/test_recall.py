@@ -32,6 +32,8 @@ from benchmarks.judged import (
 )
 from vault_index import VaultIndex
 from vault_index.markdown.normalize import split_lines
+from vault_index.query.ranking import retrieval
+from vault_index.query.search import Mode
 from vault_index.results.search import Hit
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "judged"
@@ -50,6 +52,18 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 @pytest.fixture(scope="module")
 def results(index: VaultIndex) -> Results:
     return ask_all(index, JUDGED.queries)
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+def test_answers_stay_where_not_all_texts_that_match_are_scored(
+    index: VaultIndex, monkeypatch: pytest.MonkeyPatch, mode: Mode
+) -> None:
+    sample = JUDGED.queries[::4]
+    before = document_rankings({query.id: index.search(query.text, mode=mode) for query in sample})
+    for name, most in {"MOST_TEXTS": 10, "ENOUGH_TEXTS": 5, "FEW_TEXTS": 5}.items():
+        monkeypatch.setattr(retrieval, name, most)
+    after = document_rankings({query.id: index.search(query.text, mode=mode) for query in sample})
+    assert sum(after[query.id] == before[query.id] for query in sample) >= 0.98 * len(sample)
 
 
 @pytest.mark.parametrize("what", ["documents", "passages"])

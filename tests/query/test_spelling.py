@@ -5,6 +5,7 @@ import pytest
 from tests.query.readers import reader_of
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.spelling import Spelling, correct
+from vault_index.store import vocabulary
 from vault_index.store.reader import IndexReader
 
 FILES = {
@@ -36,6 +37,18 @@ def mended(reader: IndexReader, question: str) -> Spelling:
 )
 def test_a_question_is_read_as_it_was_meant(reader: IndexReader, typed: str, meant: str) -> None:
     assert mended(reader, typed).corrected(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("dokcer", "docker"), ("odcker", "docker"), ("xdocker", "docker"), ("kuberntes", "kubernetes"), ("qocker", "")],
+)
+def test_of_very_many_words_those_that_begin_alike_are_looked_at(
+    reader: IndexReader, monkeypatch: pytest.MonkeyPatch, typed: str, meant: str
+) -> None:
+    monkeypatch.setattr(vocabulary, "_MANY_TEXTS", 0)
+    monkeypatch.setattr(reader, "_vocabulary", None)  # it remembers how large it is
+    assert mended(reader, typed).corrected(typed) == (meant or typed)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,14 @@ from vault_index.query.ranking.rank import Boosts, RankedPassage, Ranking, order
 from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,
+    bounded_expressions,
     ranking_expression,
     rare_terms,
+    rarity,
     read_query_terms,
     retrieve,
+    scoring_expression,
+    terms_meant,
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results.search import Hit, SearchResult
@@ -167,23 +171,28 @@ class Searcher:
     def understand(self, text: str, options: SearchOptions) -> Query:
         """Parse the query, correct its typing errors, embed it."""
         filters = options.filters if options.as_of is None else _as_of_day(options.filters, options.as_of)
-        every = options.match == "all"
-        parsed = parse_query(text, filters, every=every)
+        all_words = options.match == "all"
+        parsed = parse_query(text, filters, every=all_words)
         spelling = correct(self._reader, parsed.terms, options.threshold) if options.fuzzy else NO_CORRECTIONS
         if spelling.corrections and (parsed.required or parsed.excluded):
-            corrected = parse_query(spelling.corrected(text), filters, every=every)
+            corrected = parse_query(spelling.corrected(text), filters, every=all_words)
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
         embedded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
         by_text = options.mode != "vector" or embedded.vector is None
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
         rare = rare_terms(parsed.terms, terms) if by_text and embedded.vector is not None else ()
+        finding = terms_meant(rare or parsed.terms, spelling.forms) if by_text else ()
+        held = rarity(self._reader, finding, terms)
+        every = rarity(self._reader, terms_meant(parsed.terms, spelling.forms), terms) if rare else {}
         return Query(
             parsed=parsed,
             terms=terms,
             spelling=spelling,
             match=ranking_expression(parsed.terms, spelling.forms) if by_text else "",
             narrow_match=ranking_expression(rare, spelling.forms) if rare else "",
+            bounded=bounded_expressions(held, count_rows(self._reader, "chunk")),
+            scoring=scoring_expression(every),
             vector=embedded.vector,
             space_id=embedded.space_id,
             known=embedded.known,

@@ -36,6 +36,9 @@ HIDDEN = {
 }
 """The memories that are not found unless their state is asked for. Few are: each has a small index of its own, and
 joined by OR the look-ups would be a scan of all documents, at every search."""
+_FEW_ALLOWED = 20_000
+_MOST_SCORED = 100_000
+"""So many chunks are scored at most of those that hold a word which tells next to nothing: the newest."""
 _MOST_STEMS = 50_000
 _MOST_IDLE = 8
 """Idle connections that are kept: each holds open files, pages and the words it has seen."""
@@ -79,14 +82,49 @@ class IndexReader(Database):
     # --- candidates --------------------------------------------------------------------------------------------
 
     def text_candidates(
-        self, match: str, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
+        self,
+        match: str,
+        limit: int,
+        filters: Filters,
+        *,
+        required: str = "",
+        excluded: str = "",
+        bounded: Sequence[str] | None = None,
     ) -> Candidates:
         """Chunks by BM25. `match` is an FTS5 expression, and so are those every chunk must match (`required`), and must
-        not match (`excluded`)."""
+        not match (`excluded`). Where `match` finds too many to score them all, `bounded` are expressions that find the
+        best of them; where these find too few, the newest are scored."""
+        if bounded is not None and self._few_allowed(filters, required, excluded):
+            bounded = None
         # The plus keeps SQLite from running the whole match once for every rowid of the filter.
         where, values = self._chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
-        sql = f"SELECT chunk_fts.rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?{where} ORDER BY {_BM25} LIMIT ?"
-        return best(lambda most: self.execute(sql, (match, *values, most)), limit, partial(chunks_in_order, self))
+        scored = f"SELECT chunk_fts.rowid, -{_BM25} AS score FROM chunk_fts WHERE chunk_fts MATCH ?{where}"
+        sql = f"{scored} ORDER BY score DESC LIMIT ?"
+        newest = f"SELECT * FROM ({scored} ORDER BY chunk_fts.rowid DESC LIMIT {_MOST_SCORED}) ORDER BY 2 DESC LIMIT ?"
+
+        def find(most: int) -> Candidates:
+            if bounded is None:
+                return self.execute(sql, (match, *values, most))
+            found: dict[int, float] = {}
+            for expression in bounded:
+                for chunk_id, score in self.execute(sql, (expression, *values, most)):
+                    found[chunk_id] = max(score, found.get(chunk_id, 0.0))  # a part of its words gives a lower one
+            if len(found) < limit:
+                found |= dict(self.execute(newest, (match, *values, most)))
+            return sorted(found.items(), key=lambda one: -one[1])[:most]
+
+        return best(find, limit, partial(chunks_in_order, self))
+
+    def _few_allowed(self, filters: Filters, required: str, excluded: str) -> bool:
+        """Whether conditions let so few chunks through that all of them can be scored."""
+        ids, values = self._allowed(filters, required, excluded)
+        return bool(ids) and len(self.execute(f"SELECT * FROM ({ids}) LIMIT {_FEW_ALLOWED}", values)) < _FEW_ALLOWED
+
+    def any_matches(self, match: str, filters: Filters, *, excluded: str = "") -> bool:
+        """Whether there is a chunk that an FTS5 expression matches."""
+        where, values = self._chunk_condition(filters, "+chunk_fts.rowid", "", excluded)
+        sql = f"SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ?{where} LIMIT 1"
+        return bool(self.execute(sql, (match, *values)))
 
     def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
         """BM25 of the given chunks, as far as they match; in no order."""
@@ -128,6 +166,11 @@ class IndexReader(Database):
 
     def _chunk_condition(self, filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
         """The condition that restricts `column`, a chunk id, with its values: it begins with AND, or is empty."""
+        ids, values = self._allowed(filters, required, excluded)
+        return f" AND {column} IN ({ids})" if ids else "", values
+
+    def _allowed(self, filters: Filters, required: str, excluded: str) -> tuple[str, list[object]]:
+        """The statement of the chunks that meet all conditions, with its values; empty without conditions."""
         # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
         matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
         condition, values = self._document_condition(filters)
@@ -145,7 +188,7 @@ class IndexReader(Database):
         if excluded:
             ids += f" EXCEPT {matching}"
             values.append(excluded)
-        return f" AND {column} IN ({ids})", values
+        return ids, values
 
     # --- what is known of candidates ---------------------------------------------------------------------------
 

@@ -11,17 +11,19 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import cast
 from unicodedata import combining, normalize
 
 import apsw
 
 from vault_index.store.connection import Database, translated
+from vault_index.store.counts import count_rows
 from vault_index.terms import index_text_without_grams, is_word
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
 _LENGTHS = range(2, 41)
+_MANY_TEXTS = 100_000
 _WORD = re.compile(r"[^\W_]+")
 _LAST_LATIN = "\u024f"
 # Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
@@ -121,21 +123,29 @@ class Vocabulary:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._by_length: dict[int, dict[str, str]] = {}
+        self._by_length: dict[tuple[str, int], dict[str, str]] = {}
 
-    def of_lengths(self, shortest: int, longest: int) -> list[Mapping[str, str]]:
-        """The words of each length, as they are compared: without accents, which chunk_fts does not see either."""
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether it takes longer than a search to look through all words: there are ten for each text."""
+        return count_rows(self._db, "chunk") > _MANY_TEXTS
+
+    def of_lengths(self, shortest: int, longest: int, beginning: str = "") -> list[Mapping[str, str]]:
+        """The words of each length that begin so, as they are compared: without accents, which chunk_fts does not see
+        either."""
         lengths = range(max(shortest, _LENGTHS[0]), min(longest, _LENGTHS[-1]) + 1)
-        missing = [length for length in lengths if length not in self._by_length]
+        missing = [length for length in lengths if (beginning, length) not in self._by_length]
         if missing:
             words = self._db.value(
-                "SELECT coalesce(group_concat(word, ' '), '') FROM term WHERE length(word) BETWEEN ? AND ?",
-                (missing[0], missing[-1]),
+                "SELECT coalesce(group_concat(word, ' '), '') FROM term"
+                " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+                " AND length(word) BETWEEN ?2 AND ?3",
+                (beginning, missing[0], missing[-1]),
             ).split()
-            self._by_length |= {length: {} for length in missing}
+            self._by_length |= {(beginning, length): {} for length in missing}
             for word in words:
-                self._by_length[len(word)][word] = plain(word)
-        return [self._by_length[length] for length in lengths]
+                self._by_length[beginning, len(word)][word] = plain(word)
+        return [self._by_length[beginning, length] for length in lengths]
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
         """The stem of each word that is in the index, and how many texts hold the word."""
@@ -152,6 +162,15 @@ class Vocabulary:
             "SELECT word, max(chunks) FROM term WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
             " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
             (plain(word), limit),
+        )
+
+    def count_beginning(self, word: str) -> int:
+        """About how many texts hold a word whose stem begins with `word`."""
+        return int(
+            self._db.value(
+                "SELECT coalesce(sum(chunks), 0) FROM term WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
+                (plain(word),),
+            )
         )
 
 

@@ -147,18 +147,27 @@ def _position(token: Token) -> str:
 def match_expression(terms: Sequence[Term]) -> str:
     """The FTS5 expression that matches any of `terms`; stopwords only where there are no other words. Empty without
     terms."""
-    content = [term for term in terms if not term.stop] or terms
-    return " OR ".join(dict.fromkeys(term_expression(term) for term in content))
+    return " OR ".join(dict.fromkeys(map(term_expression, content_terms(terms))))
+
+
+def content_terms(terms: Sequence[Term]) -> Sequence[Term]:
+    """The terms to look for: stopwords only where there are no other words."""
+    return [term for term in terms if not term.stop] or terms
 
 
 def term_expression(term: Term) -> str:
     """The FTS5 expression of one term; a word is found by any of its parts."""
+    return _joined("OR", term_phrases(term))
+
+
+def term_phrases(term: Term) -> list[str]:
+    """The FTS5 expressions any of which matches a term."""
     if term.kind == "phrase":
-        return _condition(term)
+        return [_condition(term)]
     parts = dict.fromkeys(query_parts(term.text, pieces=term.kind != "prefix"))
     if term.kind == "prefix":
-        return _joined("OR", _prefix_forms(parts, term.text))
-    return _joined("OR", [_quoted(part) + "*" * is_prefix(part) for part in parts])
+        return _prefix_forms(parts, term.text)
+    return [_quoted(part) + "*" * is_prefix(part) for part in parts]
 
 
 def conditions(tree: Node, *, every: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

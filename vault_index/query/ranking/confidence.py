@@ -114,7 +114,7 @@ def _lead(hits: Sequence[RankedPassage]) -> float:
 def _holds_all(reader: IndexReader, query: Query) -> bool:
     """Whether the columns of a chunk (tags and fields, too) match all terms."""
     every, filters, excluded = _every_word(query), query.parsed.filters, query.parsed.excluded
-    return bool(every and reader.text_candidates(every, 1, filters, excluded=excluded))
+    return bool(every) and reader.any_matches(every, filters, excluded=excluded)
 
 
 def _every_word(query: Query) -> str:

@@ -2,14 +2,15 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from vault_index.models import Filters, Vector
-from vault_index.query.language.parse import ParsedQuery, match_expression, term_expression
+from vault_index.query.language.parse import ParsedQuery, content_terms, match_expression, term_expression, term_phrases
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
 from vault_index.store.counts import count_rows
@@ -36,6 +37,18 @@ _MOST_NAMES = 8192
 _WORD = re.compile(r"[^\W_]+")
 _NAME_BY_TEXT = 0.3
 """Names are measured by the best of them, or by 0.3 of the best text: one common word in a title is no best name."""
+MOST_TEXTS = 20_000
+"""So many texts are scored whatever they hold: each takes half a microsecond."""
+ENOUGH_TEXTS = 10_000
+"""Where more texts match, those are scored that hold several words, as many as leave so many texts at least if words
+came independently."""
+FEW_TEXTS = 8_000
+"""So many texts with the rarest words are scored whatever else they hold."""
+MOST_READ = 2_000_000
+"""So many places of words are read, at most: each takes a tenth of that, and the commonest words tell the least."""
+MOST_SCORED_BY = 200_000
+"""The same for the words by which what other words and vectors found is scored."""
+_MOST_GROUPS = 4
 _FEW = 3
 """So many documents at most stand first for being called as the query is: of more it tells nothing."""
 
@@ -53,6 +66,8 @@ class QueryTerm(NamedTuple):
     """Its rarity: the inverse document frequency of BM25."""
     known: bool
     """Whether any indexed text holds it."""
+    texts: Mapping[str, int] = {}
+    """How many texts hold it, as it was typed and as it was corrected."""
 
 
 class TermsByStem:
@@ -87,6 +102,10 @@ class Query:
     """The FTS5 expression of the text channel; empty where it is not asked."""
     narrow_match: str
     """The rare terms of a long `match`, which find its candidates; empty for a short one."""
+    bounded: tuple[str, ...] | None
+    """What finds the candidates where too many texts match to score them all: `bounded_expressions`."""
+    scoring: str
+    """What scores the candidates of a `narrow_match` where not all of `match` can: `scoring_expression`."""
     vector: Vector | None
     """None where the vector channel is not asked."""
     space_id: int | None
@@ -138,9 +157,10 @@ def read_query_terms(
     chunks = count_rows(reader, "chunk")
     found = []
     for word, prefix in words:
-        frequency = max(frequencies.get(form, 0) for form in forms[word])
+        texts = {form: frequencies.get(form, 0) for form in forms[word]}
         weights = {stems.get(form, form): weight for form, weight in reversed(forms[word].items())}
-        found.append(QueryTerm(word, weights, prefix or is_prefix(word), _idf(frequency, chunks), known=frequency > 0))
+        idf = _idf(max(texts.values()), chunks)
+        found.append(QueryTerm(word, weights, prefix or is_prefix(word), idf, any(texts.values()), texts))
     return tuple(found)
 
 
@@ -166,11 +186,80 @@ def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple
     return tuple(term for term in content if term in chosen) if len(chosen) < len(known) else ()
 
 
+def terms_meant(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> list[Term]:
+    """`terms` as typed and as corrected; stopwords only where there are no other words."""
+    return [*content_terms(terms), *_corrected(corrections)]
+
+
+def _corrected(corrections: Mapping[str, Mapping[str, float]]) -> list[Term]:
+    return [Term(form, "phrase" if " " in form else "word", 0) for forms in corrections.values() for form in forms]
+
+
 def ranking_expression(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> str:
     """The FTS5 expression that matches any of `terms` as typed or as corrected."""
     typed = match_expression(terms)
-    corrected = [Term(form, "phrase" if " " in form else "word", 0) for forms in corrections.values() for form in forms]
-    return " OR ".join(part for part in (typed, *map(term_expression, corrected)) if part)
+    return " OR ".join(part for part in (typed, *map(term_expression, _corrected(corrections))) if part)
+
+
+def rarity(reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm]) -> dict[str, int]:
+    """The FTS5 phrases any of which matches a term of `meant`, with about how many texts do, the rarest first; without
+    those that none does. `terms` has the frequencies of the words."""
+    texts = {form: number for term in terms for form, number in term.texts.items()}
+    phrases = [phrase for term in meant for phrase in term_phrases(term)]
+    if shorter := {*_WORD.findall(" ".join(phrases).lower())} - texts.keys():  # than a prefix that was typed
+        texts |= document_frequencies(reader, shorter)
+    held = {phrase: number for phrase in phrases if (number := _texts_holding(reader, phrase, texts))}
+    return dict(sorted(held.items(), key=lambda one: one[1]))
+
+
+def bounded_expressions(held: Mapping[str, int], total: int) -> tuple[str, ...] | None:
+    """FTS5 expressions that together find the best of the texts that match any of the phrases, where too many do to
+    score them all, as far as words tell which those are; else None. `held` is what `rarity` found, `total` the number
+    of texts.
+
+    A text with one or two common words of many is seldom among the best: of groups that the words are dealt into, it
+    must have a word of each. The rarest words find by themselves as well. A text gets its whole score by one of the
+    expressions, and at most that by the others.
+    """
+    if sum(held.values()) <= MOST_TEXTS:
+        return None
+    words, read = _first(held, MOST_READ), list(accumulate(held.values()))
+    groups = [words]
+    while len(more := _dealt(words, len(groups) + 1)) <= min(len(words), _MOST_GROUPS):
+        shares = (min(sum(held[word] for word in group) / total, 1.0) for group in more)
+        if total * math.prod(shares) < ENOUGH_TEXTS:
+            break
+        groups = more
+    rare = words[: min(bisect_right(read, FEW_TEXTS), len(words) - 1)]
+    expressions = [groups, [rare, words[len(rare) :]], [rare]] if rare else [groups]
+    return tuple(dict.fromkeys(map(_in_each, expressions))) if len(groups) > 1 else ()
+
+
+def scoring_expression(held: Mapping[str, int]) -> str:
+    """The FTS5 expression that scores what a few words found where not all words can: without the commonest of them;
+    empty where all can."""
+    return _in_each([_first(held, MOST_SCORED_BY)]) if sum(held.values()) > MOST_SCORED_BY else ""
+
+
+def _first(held: Mapping[str, int], most: int) -> list[str]:
+    """The rarest phrases that stand in so many texts together, at least one."""
+    return list(held)[: max(bisect_right(list(accumulate(held.values())), most), 1)]
+
+
+def _dealt(words: list[str], groups: int) -> list[list[str]]:
+    return [words[start::groups] for start in range(groups)]
+
+
+def _in_each(groups: Iterable[Sequence[str]]) -> str:
+    return " AND ".join(f"({' OR '.join(group)})" for group in groups)
+
+
+def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -> int:
+    """About how many texts match an FTS5 phrase: not more than hold its rarest word."""
+    words = _WORD.findall(phrase.lower())
+    if words and phrase.endswith("*"):
+        return reader.vocabulary().count_beginning(words[-1])
+    return min((texts.get(word, 0) for word in words), default=0)
 
 
 def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
@@ -183,7 +272,7 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
     bm25: dict[int, float] = {}
     cosine: dict[int, float] = {}
     if match := query.narrow_match or query.match:
-        by_text = partial(reader.text_candidates, match, filters=filters, **conditions)
+        by_text = partial(reader.text_candidates, match, filters=filters, **conditions, bounded=query.bounded)
         bm25 = _shown(by_text, depth * _NARROW_DEPTH if query.narrow_match else depth, hidden)
     if query.vector is not None and query.space_id is not None:
         near = partial(reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions)
@@ -191,7 +280,7 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
     if query.narrow_match:
-        bm25 = dict(reader.bm25(query.match, {*bm25, *cosine}))
+        bm25 = dict(reader.bm25(query.scoring or query.match, {*bm25, *cosine}))
     found = {*bm25, *cosine}
     name = _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
     return {

@@ -182,12 +182,16 @@ def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) 
 
     near: dict[str, int] = {}
     compared = plain(word)
-    for words in vocabulary.of_lengths(len(word) - most_edits, len(word) + most_edits):
-        length = len(next(iter(words), ""))
-        edits = min(most_edits, int((1 - threshold) * max(length, len(word)) + 1e-9))
-        if edits >= abs(length - len(word)):
-            found = extract(compared, words, scorer=OSA.distance, score_cutoff=edits, limit=None)
-            near |= {text: int(distance) for _, distance, text in found if text != word}
+    # The first letter is seldom wrong, and if it is, it was mostly swapped with the second or put before it.
+    for beginning in dict.fromkeys(compared[:2]) if vocabulary.is_large else ("",):
+        for words in vocabulary.of_lengths(len(word) - most_edits, len(word) + most_edits, beginning):
+            length = len(next(iter(words), ""))
+            edits = min(most_edits, int((1 - threshold) * max(length, len(word)) + 1e-9))
+            if edits >= abs(length - len(word)):
+                found = extract(compared, words, scorer=OSA.distance, score_cutoff=edits, limit=None)
+                near |= {text: int(distance) for _, distance, text in found if text != word}
+        if near:
+            break
     return near
 
 
