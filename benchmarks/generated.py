@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-_NOUNS = """
+NOUNS = """
 account address agenda answer archive article backup balance battery bicycle bottle bridge budget button cable camera
 candle canvas capital carbon change chapter circle climate coffee column compass concert contract copper corner cotton
 database deadline decision deposit design detail diagram dinner doctor document engine error estimate evening example
@@ -18,7 +18,7 @@ station storage storm student sugar summer surface switch symbol system table te
 ticket timber tongue tourist traffic training transfer travel tunnel umbrella update vaccine valley vector vehicle
 version village violin visitor volume voyage wallet water weather website wedding window winter worker writing yellow
 """
-_VERBS = "is was needs holds follows replaces explains delays improves breaks saves moves checks shows keeps"
+VERBS = "is was needs holds follows replaces explains delays improves breaks saves moves checks shows keeps"
 
 
 class Author:
@@ -26,8 +26,8 @@ class Author:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self._nouns = _NOUNS.split()
-        self._verbs = _VERBS.split()
+        self._nouns = NOUNS.split()
+        self._verbs = VERBS.split()
 
     def words(self, count: int) -> str:
         return " ".join(self.random.choices(self._nouns, k=count))

@@ -41,3 +41,39 @@ def _panel(line: Line, minutes: Sequence[float], top: float) -> list[str]:
         f'<text x="{_LEFT - 4}" y="{top + _HEIGHT}" text-anchor="end">0</text>',
         f'<polyline points="{points}" fill="none" stroke="#2563eb" stroke-width="1.5"/>',
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    name: str
+    value: float
+    limit: float
+    unit: str
+
+
+_ROW, _BAR_LEFT, _AT_LIMIT, _MOST = 34, 12, 150, 2.3
+"""`_AT_LIMIT`: pixels of a bar that reaches its limit; `_MOST`: what is longer, in limits, is cut."""
+
+
+def bars(title: str, groups: Sequence[tuple[str, Sequence[Bar]]]) -> str:
+    """Each value as a share of its limit, which is one line through all of them; as wide as a phone."""
+    parts, top = [f'<text x="{_BAR_LEFT}" y="22" font-size="17" font-weight="bold">{escape(title)}</text>'], 34
+    for name, rows in groups:
+        top += 24
+        parts.append(f'<text x="{_BAR_LEFT}" y="{top - 6}" font-size="15" font-weight="bold">{escape(name)}</text>')
+        for row in rows:
+            share = row.value / row.limit
+            colour = "#2563eb" if share <= 1 else "#dc2626"
+            figures = f"{row.value:.3g} of {row.limit:g} {row.unit}"
+            parts += [
+                f'<text x="{_BAR_LEFT}" y="{top + 12}">{escape(row.name)}</text>',
+                f'<text x="372" y="{top + 12}" text-anchor="end">{escape(figures)}</text>',
+                f'<rect x="{_BAR_LEFT}" y="{top + 17}" width="{_AT_LIMIT * min(share, _MOST):.1f}" height="9"'
+                f' fill="{colour}"/>',
+                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top + 14} v15" stroke="#111" stroke-width="2"/>',
+            ]
+            top += _ROW
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 384 {top + 12}" font-family="sans-serif"'
+    return "\n".join(
+        [f'{head} font-size="13">', '<rect width="100%" height="100%" fill="#fff"/>', *parts, "</svg>", ""]
+    )

@@ -81,3 +81,17 @@ class Peak:
     def _look(self) -> None:
         while not self._over.wait(0.1):
             self.anonymous_mb = max(self.anonymous_mb, usage(self._pid).anonymous_mb)
+
+
+def resident_mb(pid: int) -> float:
+    """What a process and those it started hold at this moment; what has just ended holds nothing."""
+    kilobytes, waiting = 0, [str(pid)]
+    while waiting:
+        folder = Path("/proc", waiting.pop())
+        try:
+            kilobytes += _table(folder / "status").get("VmRSS", 0)
+            for task in (folder / "task").iterdir():
+                waiting += (task / "children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return kilobytes / 1024

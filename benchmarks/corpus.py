@@ -1,0 +1,243 @@
+"""Vaults of any size whose words are spread as in real texts, and the queries that fit them.
+
+A note is cut and pasted: runs of a few words from one topic, some from a second one, and names that few notes have. So
+common words are as common, rare ones as rare, and notes of a topic as alike as in the texts that were taken. The note
+of a number is always the same, whatever the size of the vault: a smaller vault is the beginning of a larger one.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate, chain
+from pathlib import Path
+
+from benchmarks.generated import NOUNS, VERBS
+
+Topic = Sequence[str]
+"""The words of a text, in their order, with the marks that follow them."""
+
+SEED = 19
+_TOPIC = 1500
+"""Words of a topic; an abstract of a paper has 250, a page of a manual 1,000."""
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*[A-Za-z][.,;:?]?|\b[aI]\b")
+_SKIPPED = re.compile(
+    r"\A---\n.*?\n---\n|^```.*?^```|^\|.*?$|`[^`\n]*`|\]\([^)]*\)|https?://\S+|<[^>\n]*>", re.M | re.S
+)
+_SYLLABLES = [a + b for a in ("b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "z")
+              for b in ("a", "e", "i", "o", "u", "en", "or", "al")]  # fmt: skip
+_CODE = (
+    "```python\ndef {0}({1}):\n    return {2}.{0}({1}, timeout=30)\n```",
+    "```sh\n{0} --{1} {2} --verbose\n```",
+    "```yaml\n{0}:\n  {1}: {2}\n  retries: 3\n```",
+)
+_SMALL = "the of and to in a for that with on as by from at it this be"
+_TAGS = ("project/{0}", "area/{0}", "{0}", "{0}", "{0}", "status/open", "status/done", "reading")
+ONE_PERCENT = "onepercent"
+"""The tag of every hundredth note."""
+
+
+def topics_of(folders: Iterable[Path]) -> list[Topic]:
+    """The texts of all folders, cut or joined to topics of one length, in the order of their paths."""
+    files = chain.from_iterable(sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]) for folder in folders)
+    texts = (_SKIPPED.sub(" ", path.read_text(encoding="utf-8", errors="replace")) for path in files)
+    words = [word for text in texts for word in _WORD.findall(text)]
+    return [words[start : start + _TOPIC] for start in range(0, len(words) - _TOPIC, _TOPIC)]
+
+
+def made_up_topics(count: int = 400) -> list[Topic]:
+    """Topics of made-up words, for where no texts are at hand: common words, and some hundred of each topic's own. The
+    n-th word of a list comes 1/n times as often as the first."""
+    chance = random.Random(SEED)
+    common = [*_SMALL.split(), *VERBS.split(), *NOUNS.split()]
+    vocabulary = [*common, *(made_up_word(number) for number in range(4_000))]
+
+    def zipf(size: int) -> list[float]:
+        return list(accumulate(1 / rank for rank in range(1, size + 1)))
+
+    everywhere, here = zipf(len(vocabulary)), zipf(300)
+    topics: list[Topic] = []
+    for _ in range(count):
+        own = chance.sample(vocabulary[len(common) :], 300)
+        pairs = zip(
+            chance.choices(vocabulary, cum_weights=everywhere, k=_TOPIC),
+            chance.choices(own, cum_weights=here, k=_TOPIC),
+            strict=True,
+        )
+        topics.append([one if chance.random() < 0.7 else other for one, other in pairs])
+    return topics
+
+
+def made_up_word(number: int) -> str:
+    """Another one for every number, of two syllables and more."""
+    syllables = []
+    number += len(_SYLLABLES)
+    while number:
+        number, rest = divmod(number, len(_SYLLABLES))
+        syllables.append(_SYLLABLES[rest])
+    return "".join(syllables)
+
+
+class Corpus:
+    def __init__(self, topics: Sequence[Topic], notes: int) -> None:
+        self.topics = topics
+        self.notes = notes
+
+    def write(self, vault: Path) -> int:
+        """All notes, fifty to a folder, ten folders in another one. Returns the bytes of text."""
+        size = 0
+        for number in range(self.notes):
+            path = vault / self.path(number)
+            if number % 50 == 0:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            size += path.write_bytes(self.note(number).encode())
+        return size
+
+    def path(self, number: int) -> str:
+        return f"area {number // 500}/topic {number // 50}/{self.name(number)}.md"
+
+    def name(self, number: int) -> str:
+        _, title = self._begin(number)
+        return f"{title} {number}"
+
+    def note(self, number: int) -> str:
+        """About 4.7 KB in 5.6 passages, as the notes of a real vault have on average."""
+        author, title = self._begin(number)
+        sections = [self._front(author, number, title), f"# {title}\n\n{author.paragraph(author.length(40))}\n"]
+        level = 2
+        for _ in range(author.chance.choice((1, 2, 3, 3, 4, 5, 5, 7))):
+            level = author.chance.choice((2, 2, 3, level, level))
+            sections.append(f"{'#' * level} {author.heading()}\n\n{self._section(author)}\n")
+        return "\n".join(sections)
+
+    def _begin(self, number: int) -> tuple["_Author", str]:
+        """Who writes the note of that number, and what it is called. The topics of a folder are neighbours."""
+        chance = random.Random(SEED * 1_000_003 + number)
+        place = (number // 50 * 7919 + chance.randrange(6)) % len(self.topics)
+        author = _Author(chance, self.topics[place], self.topics[chance.randrange(len(self.topics))])
+        return author, author.heading()
+
+    def _front(self, author: "_Author", number: int, title: str) -> str:
+        chance = author.chance
+        tags = [chance.choice(_TAGS).format(author.content_word().lower()) for _ in range(chance.randrange(4))]
+        if number % 100 == 0:
+            tags.append(ONE_PERCENT)
+        lines = [f"created: 20{chance.randrange(15, 27)}-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}"]
+        if tags:
+            lines.append(f"tags: [{', '.join(dict.fromkeys(tags))}]")
+        if number % 8 == 0:
+            lines.append(f"aliases: [{title.split()[0]} {made_up_word(number)}]")
+        return "---\n" + "\n".join(lines) + "\n---\n" if tags or number % 3 else ""
+
+    def _section(self, author: "_Author") -> str:
+        blocks = []
+        words = author.length(165)
+        while words > 0:
+            size = min(words, author.length(60))
+            words -= size
+            kind = author.chance.random()
+            if kind < 0.2:
+                blocks.append(author.items(size))
+            elif kind < 0.25:
+                blocks.append(author.chance.choice(_CODE).format(*(author.content_word().lower() for _ in range(3))))
+            else:
+                blocks.append(author.paragraph(size))
+            if author.chance.random() < 0.12:
+                blocks.append(f"See [[{self.name(int(author.chance.random() * self.notes))}]].")
+        return "\n\n".join(blocks)
+
+
+class _Author:
+    """Writes about one topic, and now and then about another one."""
+
+    def __init__(self, chance: random.Random, topic: Topic, aside: Topic) -> None:
+        self.chance = chance
+        self._topic = topic
+        self._aside = aside
+
+    def length(self, mean: float) -> int:
+        """Most are shorter than the mean, few much longer."""
+        return int(self.chance.lognormvariate(0, 0.7) * mean * 0.78) + 4
+
+    def run(self, size: int) -> Sequence[str]:
+        topic = self._topic if self.chance.random() < 0.75 else self._aside
+        start = self.chance.randrange(len(topic) - size)
+        return topic[start : start + size]
+
+    def content_word(self) -> str:
+        return max(self.run(6), key=len).rstrip(".,;:?")
+
+    def heading(self) -> str:
+        words = dict.fromkeys(self.content_word() for _ in range(self.chance.randint(2, 3)))
+        return " ".join(words).capitalize()
+
+    def words(self, size: int) -> list[str]:
+        """Half of the names they hold stand in few other notes, and the more notes there are the more names."""
+        words: list[str] = []
+        while len(words) < size:
+            words += self.run(self.chance.randrange(3, 9))
+            if self.chance.random() < 0.04:
+                words.append(made_up_word(int(self.chance.paretovariate(0.5)) % 3_000_000).capitalize())
+        return words[:size]
+
+    def paragraph(self, size: int) -> str:
+        sentences, words = [], self.words(size)
+        while words:
+            sentence = " ".join(words[: (most := self.chance.randrange(8, 24))])
+            words = words[most:]
+            sentences.append(sentence[0].upper() + sentence[1:].rstrip(".,;:?") + ".")
+        return " ".join(sentences)
+
+    def items(self, size: int) -> str:
+        marker = self.chance.choice(("- ", "- ", "* ", "1. ", "- [ ] "))
+        words = self.words(size)
+        return "\n".join(marker + " ".join(words[start : start + 9]).rstrip(".,;:") for start in range(0, size, 9))
+
+
+# --- queries -------------------------------------------------------------------------------------------------------
+
+KINDS = ("four words", "long question", "prefix", "typing errors", "filter of 1 %", "common words")
+
+
+class Asker:
+    """Queries about the notes of a corpus; the same for the same corpus."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    @cached_property
+    def _common(self) -> list[str]:
+        """Words that are no stopwords, and stand in most notes."""
+        from vault_index.terms import is_stopword
+
+        sample = self._corpus.topics[:: max(1, len(self._corpus.topics) // 100)]
+        counts = Counter(word.lower() for topic in sample for word in topic if word.isalpha() and len(word) > 3)
+        return [word for word, _ in counts.most_common(300) if not is_stopword(word)][:40]
+
+    def queries(self, kind: str, count: int) -> Iterator[str]:
+        for number in range(count):
+            chance = random.Random(f"{SEED} {kind} {number}")
+            place = chance.randrange(self._corpus.notes)
+            author, _ = self._corpus._begin(place)
+            author.chance = chance
+            words = [author.content_word().lower() for _ in range(4)]
+            if kind == "long question":
+                yield " ".join(["how", "do", *(word.strip(".,;:?").lower() for word in author.words(20))]) + "?"
+            elif kind == "prefix":
+                yield f"{words[0]} {words[1]} {words[2][: max(3, len(words[2]) - 3)]}*"
+            elif kind == "typing errors":
+                yield " ".join([_mistyped(chance, words[0]), words[1], _mistyped(chance, words[2]), words[3]])
+            elif kind == "common words":
+                yield " ".join(chance.sample(self._common, 4))
+            else:
+                yield " ".join(words)
+
+
+def _mistyped(chance: random.Random, word: str) -> str:
+    """Two letters swapped, one left out or one put in; the first one stays."""
+    at = chance.randrange(1, max(2, len(word) - 1))
+    return chance.choice(
+        (word[:at] + word[at + 1 : at + 2] + word[at] + word[at + 2 :], word[:at] + word[at + 1 :],
+         word[:at] + "e" + word[at:])
+    )  # fmt: skip
