@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from vault_index.models import Vector, VectorSpace
 from vault_index.vectors import LARGEST, SCALE, as_int8, cosine, mean, size
 
-OF_SERVER, LOCAL = VectorSpace("openai", "toy", 2, "https://x"), VectorSpace("local", "toy", 64)
+OF_SERVER, LOCAL = VectorSpace("openai", "toy", 2, "https://x"), VectorSpace("local", "all-MiniLM-L6-v2-int8", 64)
 _DIRECTIONS = st.lists(st.floats(-1, 1, width=32), min_size=64, max_size=64).filter(lambda one: math.hypot(*one) > 0.1)
 
 
@@ -39,7 +39,7 @@ def test_what_has_no_direction_has_no_mean(vectors: list[Vector]) -> None:
     assert mean(OF_SERVER, vectors) is None
 
 
-def test_what_is_kept_of_a_local_model_is_cut_where_it_does_not_fit() -> None:
+def test_what_is_kept_as_int8_is_cut_where_it_does_not_fit() -> None:
     assert struct.unpack("<4b", as_int8(np.array([0.5, -0.5, 0.25, 0.0], "<f4"))) == (LARGEST, -LARGEST, 95, 0)
 
 

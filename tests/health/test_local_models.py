@@ -33,7 +33,7 @@ class Indifferent:
         return [self.embed_query(text) for text in texts]
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
-        return struct.pack("<2b", 100, 0)
+        return struct.pack("<2f", 1.0, 0.0)
 
     def release(self, unused: float) -> bool:
         return False
@@ -76,8 +76,12 @@ def test_languages_are_told_as_far_as_models_care(text: str, language: str) -> N
 
 
 def test_the_rank_is_that_of_the_passage_of_the_same_place() -> None:
-    east, north, between = (struct.pack("<2b", *vector) for vector in ((100, 0), (0, 100), (60, 80)))
-    assert reciprocal_ranks([east, east, between], [east, north, between]) == [1.0, pytest.approx(1 / 3), 1.0]
+    east, north, between = (struct.pack("<2f", *vector) for vector in ((1.0, 0.0), (0.0, 1.0), (0.6, 0.8)))
+    assert reciprocal_ranks(Indifferent.space, [east, east, between], [east, north, between]) == [
+        1.0,
+        pytest.approx(1 / 3),
+        1.0,
+    ]
 
 
 def test_the_present_model_is_measured_and_the_other_one_is_offered(

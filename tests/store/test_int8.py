@@ -1,4 +1,4 @@
-"""The vectors of a version that kept float32 alone become int8 where they are of a local model, and take less space."""
+"""Vectors that an earlier version kept as float32 become int8 if they are of the shipped model, and take less space."""
 
 import hashlib
 import subprocess
@@ -12,6 +12,7 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from tests.store.test_upgrade import NOTES, downgrade
+from vault_index.embeddings.spaces import ENGLISH
 from vault_index.models import VectorSpace
 from vault_index.store import connection as opening, spaces, writer
 from vault_index.store.cache import Cache
@@ -20,7 +21,7 @@ from vault_index.vectors import as_int8
 
 FLOAT32 = {"index": 8, "cache": 3}
 """The last schemas with vectors in float32 alone."""
-LOCAL, SERVER = VectorSpace("local", "toy", 384), VectorSpace("openai", "toy", 384, "https://x")
+LOCAL, SERVER = ENGLISH, VectorSpace("openai", "toy", 384, "https://x")
 FLOATS = np.random.default_rng(1).standard_normal((300, 384))
 VECTORS = (FLOATS / np.linalg.norm(FLOATS, axis=1, keepdims=True)).astype("<f4")
 KEYS = [hashlib.sha256(bytes([number % 256, number // 256])).digest() for number in range(len(VECTORS))]

@@ -5,9 +5,10 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from vault_index.embeddings.inference import Array, checked, open_session, packed, unit_mean, windows
+from vault_index.embeddings.inference import Array, checked, open_session, unit_mean, windows
 from vault_index.embeddings.wordpiece import vocabulary
 from vault_index.models import Vector
+from vault_index.vectors import as_int8
 
 WINDOW = 254
 """Pieces the model takes in at once, beside `[CLS]` and `[SEP]`."""
@@ -28,7 +29,7 @@ class EnglishModel:
                 self._session = session.result()
 
     def embed(self, text: str) -> "Vector":
-        return packed(unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)]))
+        return as_int8(unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)]))
 
     embed_query = embed
 

@@ -17,7 +17,6 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
 from vault_index.models import Vector
-from vault_index.vectors import as_int8
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -69,7 +68,7 @@ def unit_mean(vectors: Sequence[Array]) -> Array:
 
 
 def packed(vector: Array) -> Vector:
-    return as_int8(np.asarray(vector, "<f4"))
+    return np.asarray(vector, "<f4").tobytes()
 
 
 def _stamped_digest(path: Path) -> str:

@@ -20,11 +20,12 @@ from vault_index.config.schema import EmbeddingConfig
 from vault_index.embeddings import Embedder, open_embedder
 from vault_index.embeddings.wordpiece import english_share
 from vault_index.errors import VaultIndexError
-from vault_index.models import Vector
+from vault_index.models import Vector, VectorSpace
 from vault_index.results.status import LanguageShare, ModelComparison, ModelRecall
 from vault_index.runtime import Runtime
 from vault_index.store.counts import count_rows
 from vault_index.store.documents import sampled_texts
+from vault_index.vectors import is_int8
 
 _MODELS = (
     ModelRecall("all-MiniLM-L6-v2", None, (), None, memory_mb=50, download_mb=0, hint=""),
@@ -78,13 +79,15 @@ def compare_models(runtime: Runtime, seconds: float = _SECONDS) -> ModelComparis
         if one.model not in embedders:
             models.append(replace(one, hint=one.hint + use))
             continue
-        ranks = reciprocal_ranks([embedders[one.model].embed_query(text) for text, _ in pairs], vectors[one.model])
+        embedder = embedders[one.model]
+        asked = [embedder.embed_query(text) for text, _ in pairs]
+        ranks = reciprocal_ranks(embedder.space, asked, vectors[one.model])
         by_language = [[rank for rank, its in zip(ranks, languages, strict=True) if its == name] for name in shares]
         cost = round(chunks * spent[one.model] / len(pairs), 1)
         models.append(
             replace(one, mrr=_mean(ranks), by_language=tuple(map(_mean, by_language)), seconds=cost, hint=hint)
         )
-        embedders[one.model].close()
+        embedder.close()
     return ModelComparison(
         present=present,
         known=(shares.get(_ENGLISH, 0.0) if present == _SHIPPED else 1.0) if local else None,
@@ -118,10 +121,10 @@ def language_of(text: str) -> str:
     return _SCRIPTS.get(script, script.capitalize())
 
 
-def reciprocal_ranks(questions: Sequence[Vector], passages: Sequence[Vector]) -> list[float]:
+def reciprocal_ranks(space: VectorSpace, questions: Sequence[Vector], passages: Sequence[Vector]) -> list[float]:
     """Of each passage for the question of the same place: 1 / rank, 0 past the tenth."""
     asked, found = (
-        np.frombuffer(b"".join(vectors), "i1").reshape(len(vectors), -1).astype("<f4")
+        np.frombuffer(b"".join(vectors), "i1" if is_int8(space) else "<f4").reshape(len(vectors), -1).astype("<f4")
         for vectors in (questions, passages)
     )
     cosines = asked @ found.T

@@ -254,7 +254,7 @@ def _nfc(*values: "apsw.SQLiteValue") -> str | None:
 
 
 def _as_int8(*values: "apsw.SQLiteValue") -> bytes:
-    """`as_int8(vector)` in SQL, of float32: what earlier versions kept of a local model."""
+    """`as_int8(vector)` in SQL, of float32: what earlier versions kept of every model."""
     import numpy
 
     from vault_index.vectors import as_int8

@@ -21,7 +21,7 @@ from vault_index.vectors import cosine, is_int8
 
 MAX_K = 4096  # vec0 refuses more
 _FIRST_IN_INT8 = 9
-"""The schema of the indexes that keep the vectors of local models as int8."""
+"""The schema of the indexes that keep vectors as int8."""
 _SAMPLE = 500
 """Chunks whose tokens stand for those of all: their mean is within 5 %."""
 _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")

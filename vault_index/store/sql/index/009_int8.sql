@@ -1,1 +1,1 @@
--- Vectors of local models are kept as int8: `store.spaces` carries them over, in the transaction of this step.
+-- Vectors of the model that comes with the package are kept as int8: `store.spaces` carries them over, in the transaction of this step.
