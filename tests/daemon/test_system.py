@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from vault_index import terms, tokens
 from vault_index.daemon.system import give_way, share_heap, trim_memory
 
 
@@ -23,6 +24,15 @@ def test_the_thread_that_works_gives_way_and_the_others_do_not() -> None:
     thread.join()
     assert seen == [max(before, 10)]
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_words_are_forgotten_and_what_is_slow_to_make_is_kept() -> None:
+    terms._folded("ёлка")
+    tokens.count("text")
+    assert terms._folded.cache_info().currsize > 0
+    trim_memory()
+    assert terms._folded.cache_info().currsize == 0
+    assert tokens._encoding.cache_info().currsize == 1
 
 
 def test_memory_is_trimmed_whatever_the_c_library(monkeypatch: pytest.MonkeyPatch) -> None:

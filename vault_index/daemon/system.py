@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import _lru_cache_wrapper
 from pathlib import Path
 
 from vault_index.config import Home, private_folder
@@ -49,7 +50,13 @@ def take_turns() -> None:
 
 
 def trim_memory() -> None:
-    """Give freed memory back to the system; glibc would keep it for itself."""
+    """Give memory back to the system: what is remembered of single words and names, of which the caches hold as many as
+    they may after a day, and what is free, which glibc would keep for itself."""
+    caches = [found for found in gc.get_objects() if isinstance(found, _lru_cache_wrapper)]
+    for cache in caches:
+        of_ours = str(getattr(cache, "__module__", "")).startswith("vault_index.")
+        if of_ours and cache.cache_parameters()["maxsize"]:  # the others hold few things, which are slow to make
+            cache.cache_clear()
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
