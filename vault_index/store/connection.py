@@ -286,8 +286,8 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
         if version < len(steps):
             raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
         connection.pragma("query_only", True)
-    # What a writer touches of a large index would stay in its memory; its reads are short.
-    connection.pragma("mmap_size", 0 if writable else _MMAP_BYTES)
+    # What a first index touches of its file would stay in memory, up to all of it.
+    connection.pragma("mmap_size", 0 if writable and name == "index" else _MMAP_BYTES)
 
 
 def recreate_tables(connection: apsw.Connection, name: Name) -> None:
