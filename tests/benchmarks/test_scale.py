@@ -110,9 +110,14 @@ def test_figures_stand_beside_their_limits() -> None:
     assert limit_of("hybrid, prefix, 95 %", "140k") == 40
     assert limit_of("text, prefix, median", "140k") is None
     assert limit_of("change, median", "1m") == 0.3
-    figures = [Figure("change, median", 0.1, "s"), Figure("change, 95 %", 1.2, "s"), Figure("cache", 2.0, "x text")]
+    figures = [
+        Figure("change, median", 0.1, "s"),
+        Figure("queries meanwhile, 99 %", 1286.4, "ms"),
+        Figure("cache", 2.0, "x text"),
+    ]
     lines = [{**figure._asdict(), "size": "10k", "limit": limit_of(figure.name, "10k")} for figure in figures]
     drawn = picture(lines)
     assert "0.1 of 0.3 s" in drawn
+    assert "1,286 of 25 ms" in drawn
     assert drawn.count('fill="#2563eb"') == drawn.count('fill="#dc2626"') == 1
     assert "cache" not in drawn
