@@ -64,16 +64,20 @@ def bars(title: str, groups: Sequence[tuple[str, Sequence[Bar]]]) -> str:
         for row in rows:
             share = row.value / row.limit
             colour = "#2563eb" if share <= 1 else "#dc2626"
-            figures = f"{row.value:.3g} of {row.limit:g} {row.unit}"
+            figures = f"{_short(row.value)} of {row.limit:g} {row.unit}"
             parts += [
                 f'<text x="{_BAR_LEFT}" y="{top + 12}">{escape(row.name)}</text>',
                 f'<text x="372" y="{top + 12}" text-anchor="end">{escape(figures)}</text>',
                 f'<rect x="{_BAR_LEFT}" y="{top + 17}" width="{_AT_LIMIT * min(share, _MOST):.1f}" height="9"'
                 f' fill="{colour}"/>',
-                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top + 14} v15" stroke="#111" stroke-width="2"/>',
+                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top + 15} v14" stroke="#111" stroke-width="2"/>',
             ]
             top += _ROW
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 384 {top + 12}" font-family="sans-serif"'
     return "\n".join(
         [f'{head} font-size="13">', '<rect width="100%" height="100%" fill="#fff"/>', *parts, "</svg>", ""]
     )
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

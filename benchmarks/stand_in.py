@@ -16,6 +16,7 @@ from vault_index.embeddings.inference import Array
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.embeddings.wordpiece import vocabulary
 from vault_index.models import Vector
+from vault_index.vectors import SCALE, as_int8
 
 _RARE = 1e-3
 _RIDGE = 0.01
@@ -40,7 +41,7 @@ class StandIn:
         self._rows = np.empty((2**15, ENGLISH.dimensions), "<f4")
         self._filled = np.zeros(2**15, bool)
         sums = np.array([self._sum(text) for text in passages])
-        wanted = np.array([np.frombuffer(self._model.embed(text), "<f4") for text in passages])
+        wanted = np.array([np.frombuffer(self._model.embed(text), "i1") for text in passages]) / SCALE
         self._mean, self._offset = sums.mean(axis=0), wanted.mean(axis=0)
         sums -= self._mean
         ridge = _RIDGE * np.trace(sums.T @ sums) / ENGLISH.dimensions * np.eye(ENGLISH.dimensions)
@@ -50,7 +51,7 @@ class StandIn:
         sums = np.array([self._sum(text) for text in texts])
         vectors = (sums - self._mean) @ self._map + self._offset
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return [vector.tobytes() for vector in vectors.astype("<f4")]
+        return [as_int8(vector) for vector in vectors]
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         return self._model.embed_query(text)
