@@ -11,6 +11,7 @@ from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
 from vault_index.store.connection import load_vec0
+from vault_index.store.text_blocks import CONTEXT, HEADINGS, TEXT, add_functions
 
 
 def write(vault: Path, files: Mapping[str, str]) -> None:
@@ -48,6 +49,7 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
     connection = apsw.Connection(str(index_db))
     try:
         load_vec0(connection)
+        add_functions(connection)
         connection.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('integrity-check')")
         found: dict[str, list[Any]] = {
             "document": connection.execute(
@@ -56,8 +58,9 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
                 " FROM document ORDER BY source, path"
             ).fetchall(),
             "chunk": connection.execute(
-                "SELECT path, ordinal, start_line, end_line, headings, context, text, chunk.tokens, embed_key,"
-                " terms_hash FROM chunk JOIN document ON document.id = document_id ORDER BY path, ordinal"
+                f"SELECT path, ordinal, start_line, end_line, {HEADINGS}, {CONTEXT}, {TEXT}, place, bytes,"
+                " chunk.tokens, embed_key, terms_hash FROM chunk JOIN document ON document.id = document_id"
+                " ORDER BY path, ordinal"
             ).fetchall(),
             "fault": connection.execute("SELECT * FROM fault ORDER BY source, path, line, message").fetchall(),
         }
@@ -73,6 +76,8 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
             "SELECT path, col, term, offset FROM called JOIN document ON document.id = doc ORDER BY 1, 2, 4"
         ).fetchall()
         found["term"] = connection.execute("SELECT stem, word, chunks FROM term ORDER BY stem, word").fetchall()
+        blocks = "SELECT id FROM text_block EXCEPT SELECT block_id FROM chunk"
+        assert connection.execute(blocks).fetchall() == []
         for unfinished in ("stale_name", "uncounted_chunk", "uncounted_text"):
             assert connection.execute(f"SELECT count(*) FROM {unfinished}").fetchone() == (0,)
         chunk_ids = connection.execute("SELECT id FROM chunk ORDER BY id").fetchall()

@@ -12,6 +12,7 @@ import apsw
 from tests.api.vaults import paths_found, rows
 from vault_index import VaultIndex
 from vault_index.store.connection import load_vec0
+from vault_index.store.text_blocks import add_functions
 
 Damage = Callable[[Path], None]
 
@@ -26,10 +27,19 @@ NOTES = {
 """Enough text for several pages of 16 KiB."""
 
 
+OTHER_TEXT = (
+    "UPDATE text_block SET body = pack(json_array(in_block(body, 0, 0), in_block(body, 0, 1),"
+    " replace(in_block(body, 0, 2), 'Yellow', 'Orange'))) WHERE id = (SELECT block_id FROM chunk JOIN document"
+    " ON document.id = document_id WHERE path = 'b.md')"
+)
+"""As long as the one of the file."""
+
+
 def _sql(name: str, *statements: str) -> Damage:
     def damage(home: Path) -> None:
         connection = apsw.Connection(str(home / name))
         load_vec0(connection)
+        add_functions(connection)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
         connection.create_scalar_function("fold", lambda *values: values[0])
         connection.execute("PRAGMA writable_schema = on")
@@ -164,7 +174,7 @@ INDEX: dict[str, Damage] = {
     "zeroed vector rows": _page("index.db", "vector_1_rowids", bytes),
     "zeroed vector chunks": _page("index.db", "vector_1_chunks", bytes),
     "wrong type of page": _page("index.db", "chunk", lambda _: b"\x02"),
-    "noise in a page of text": _page("index.db", "chunk", _noise, last=True, at=8),
+    "noise in a page of text": _page("index.db", "text_block", _noise, last=True, at=8),
     "no table chunk": _sql("index.db", "DROP TABLE chunk"),
     "no table document": _sql("index.db", "DROP TABLE document"),
     "no table term": _sql("index.db", "DROP TABLE term"),
@@ -175,7 +185,7 @@ INDEX: dict[str, Damage] = {
     "no index": _sql("index.db", "DROP INDEX chunk_document"),
     "a trigger": _sql("index.db", "CREATE TRIGGER t BEFORE DELETE ON tag BEGIN SELECT raise(abort, 'no'); END"),
     "a column too many": _sql("index.db", "ALTER TABLE document ADD COLUMN more TEXT"),
-    "a column too few": _sql("index.db", "ALTER TABLE chunk DROP COLUMN context"),
+    "a column too few": _sql("index.db", "ALTER TABLE chunk DROP COLUMN place"),
     "no chunk_fts_data": _sql("index.db", "DELETE FROM chunk_fts_data"),
     "no chunk_fts_idx": _sql("index.db", "DELETE FROM chunk_fts_idx"),
     "no chunk_fts_docsize": _sql("index.db", "DELETE FROM chunk_fts_docsize"),
@@ -200,12 +210,16 @@ INDEX: dict[str, Damage] = {
     "text in document.mtime_ns": _sql("index.db", "UPDATE document SET mtime_ns = 'late'"),
     "text in document.content_hash": _sql("index.db", "UPDATE document SET content_hash = 'text'"),
     "no JSON in document.frontmatter": _sql("index.db", "UPDATE document SET frontmatter = '{'"),
-    "no JSON in chunk.headings": _sql("index.db", "UPDATE chunk SET headings = '['"),
-    "bytes in chunk.text": _sql("index.db", "UPDATE chunk SET text = x'00ff' WHERE id = 2"),
+    "no JSON in headings": _sql("index.db", 'UPDATE text_block SET body = pack(\'["", "[", ""]\')'),
+    "no JSON in text": _sql("index.db", "UPDATE text_block SET body = pack('[')"),
+    "noise for text": _sql("index.db", "UPDATE text_block SET body = randomblob(length(body))"),
+    "a text too short": _sql("index.db", "UPDATE text_block SET body = pack('[]') WHERE id = 2"),
+    "no rows of text_block": _sql("index.db", "DELETE FROM text_block"),
+    "a text too many": _sql("index.db", "INSERT INTO text_block (body) SELECT body FROM text_block"),
     "bytes in tag": _sql("index.db", "UPDATE tag SET tag = x'ff'"),
     "bytes in term": _sql("index.db", "UPDATE term SET word = x'ff' WHERE word = 'seeds'"),
     "bytes in fault": _sql("index.db", "UPDATE fault SET message = x'ff'"),
-    "other text in chunk.text": _sql("index.db", "UPDATE chunk SET text = 'of another note' WHERE id = 2"),
+    "other text": _sql("index.db", OTHER_TEXT),
     "no rows of tag": _sql("index.db", "DELETE FROM tag"),
     "no rows of chunk": _sql("index.db", "DELETE FROM chunk"),
     "no rows of document": _sql("index.db", "DELETE FROM document"),

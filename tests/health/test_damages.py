@@ -15,7 +15,7 @@ BY_SYNC = ["cut to one page", "zeroed document", "user_version 0", "bytes in doc
 BY_DOCTOR = [
     "wrong free list", "zeroed chunk", "zeroed tag", "zeroed name_fts_data", "zeros for vectors", "noise for vectors",
     "no vector_1_chunks", "short blob of validity", "no shadow table of vectors", "no chunk_fts_config", "no index",
-    "a trigger", "a column too many", "bytes in chunk.text", "bytes in term", "no table chunk_fts",
+    "a trigger", "a column too many", "noise for text", "a text too many", "bytes in term", "no table chunk_fts",
 ]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_a_damaged_index_is_mended(tmp_path: Path, built: tuple[Path, dict[str, 
     clear(home)
 
 
-@pytest.mark.parametrize("name", ["no table chunk", "bytes in chunk.text", "short blob of vectors"])
+@pytest.mark.parametrize("name", ["no table chunk", "noise for text", "no JSON in headings", "short blob of vectors"])
 def test_a_question_to_a_damaged_index_names_the_damage(
     tmp_path: Path, built: tuple[Path, dict[str, list[Any]]], name: str
 ) -> None:

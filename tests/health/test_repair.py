@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
+from tests.health.damages import OTHER_TEXT
 from vault_index import VaultIndex, disk
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
@@ -16,6 +17,7 @@ from vault_index.health.environment import clock_problems, leftover_problems, wa
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
 from vault_index.store.integrity import vec0_fault
+from vault_index.store.text_blocks import add_functions
 
 NOTES = {
     "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",
@@ -27,6 +29,7 @@ NOTES = {
 def hurt(index: VaultIndex, *statements: str) -> None:
     connection = apsw.Connection(str(index.home.index_db))
     load_vec0(connection)
+    add_functions(connection)
     for statement in statements:
         connection.execute(statement)
     connection.close()
@@ -81,7 +84,7 @@ def test_what_does_not_go_together_is_found_and_mended(
 @pytest.mark.parametrize(
     ("code", "statement"),
     [
-        ("differs", "UPDATE chunk SET text = 'of another note' WHERE id = 2"),
+        ("differs", OTHER_TEXT),
         ("differs", "DELETE FROM tag"),
         ("differs", "UPDATE term SET chunks = 9 WHERE word = 'seeds'"),
         (

@@ -12,6 +12,7 @@ from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client, tool
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
+from vault_index.store.text_blocks import TEXT, add_functions
 
 FACT = "Customers in Norway are billed through the reseller Fjordpay in Oslo."
 QUOTES: dict[str, list[Any]] = {
@@ -43,9 +44,10 @@ def quoting(index: VaultIndex) -> set[str]:
     """The titles of sessions of which the index holds what they quote."""
     found = index.search("Fjordpay kind:session", limit=50).results
     with closing(apsw.Connection(str(index.home.index_db))) as db:
+        add_functions(db)
         rows = db.execute(
             "SELECT title FROM document WHERE kind = 'session' AND (title LIKE '%fjordpay%' OR frontmatter LIKE"
-            " '%fjordpay%' OR id IN (SELECT document_id FROM chunk WHERE text LIKE '%fjordpay%'))"
+            f" '%fjordpay%' OR id IN (SELECT document_id FROM chunk WHERE {TEXT} LIKE '%fjordpay%'))"
         )
         titles = {title for (title,) in rows}
     assert bool(found) == bool(titles)
@@ -83,7 +85,8 @@ def test_what_agents_and_tools_quote_of_it_is_gone(
         assert quoting(index) == {"user"}
         # What else was said stays, where it stands.
         with closing(apsw.Connection(str(index.home.index_db))) as db:
-            said = "SELECT count(*) FROM chunk WHERE text LIKE '%Zebras graze.%'"
+            add_functions(db)
+            said = f"SELECT count(*) FROM chunk WHERE {TEXT} LIKE '%Zebras graze.%'"
             assert db.execute(said).get == len(ALL)
         hits = index.search("zebras kind:session", limit=50).results
         assert hits
@@ -175,7 +178,8 @@ def test_what_counts_as_a_quote(tmp_path: Path, fact: str, said: str, stays: boo
         index.sync()
         index.delete(stored.id)
         with closing(apsw.Connection(str(home.index_db))) as db:
-            texts = [text for (text,) in db.execute("SELECT text FROM chunk")]
+            add_functions(db)
+            texts = [text for (text,) in db.execute(f"SELECT {TEXT} FROM chunk")]
         assert any(said in text for text in texts) is stays
 
 

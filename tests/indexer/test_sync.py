@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
+from tests.store.test_upgrade import downgrade
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, UsageError
 from vault_index.indexer.describe import describe
@@ -299,20 +300,16 @@ def test_an_index_without_vocabulary_gets_one_and_keeps_its_chunks(tmp_path: Pat
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         index.sync()
-    connection = apsw.Connection(str(tmp_path / "home" / "index.db"))
-    for table in ("term", "uncounted_chunk", "uncounted_text"):
-        connection.execute(f"DROP TABLE {table}")
-    for index_of in ("identity", "inode", "archived", "unreviewed"):
-        connection.execute(f"DROP INDEX document_{index_of}")
-    later = ("called", "identity", "inode", "title_given", "name_given", "omitted", "archived", "unreviewed")
-    for column in later:
-        connection.execute(f"ALTER TABLE document DROP COLUMN {column}")
-    connection.pragma("user_version", 1)
-    chunks = connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall()
+    index_db = tmp_path / "home" / "index.db"
+    connection = apsw.Connection(str(index_db))
+    chunks = connection.execute("SELECT id, embed_key FROM chunk ORDER BY id").fetchall()
+    connection.close()
+    downgrade(index_db, 1)
     with opened(tmp_path) as index:
         assert index.sync().changed == 3
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
-    assert connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall() == chunks
+    connection = apsw.Connection(str(index_db))
+    assert connection.execute("SELECT id, embed_key FROM chunk ORDER BY id").fetchall() == chunks
     connection.close()
 
 

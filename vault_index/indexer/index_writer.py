@@ -112,6 +112,8 @@ class WriteSide:
             report = self._synchroniser(progress, cancel).sync(self._sources, wanted, dry_run=dry_run)
             if report.finished and not dry_run:
                 write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
+                if places is None:
+                    self._open_writer().give_back()
             return report
 
         with self._held("sync"):

@@ -24,6 +24,7 @@ from vault_index.errors import (
     StateDamagedError,
     VaultIndexError,
 )
+from vault_index.store import text_blocks
 
 Name = Literal["index", "cache", "state"]
 Carry = Callable[[apsw.Connection, int], None]
@@ -99,6 +100,14 @@ class Database:
         """Shrink the WAL, and give back the memory of the page cache."""
         self.checkpoint()
         self.execute("PRAGMA shrink_memory")
+
+    def give_back(self) -> None:
+        """Give pages back to the disk where a third of the file is free, as after a migration or the end of a source.
+        It takes as long as to write the rest anew; where there is no room for that, all stays as it is."""
+        if self.value("PRAGMA freelist_count") * 3 > self.value("PRAGMA page_count"):
+            with contextlib.suppress(VaultIndexError):
+                self.execute("VACUUM")
+                self.checkpoint()
 
     def check_tables(self, tables: Mapping[str, str]) -> None:
         """Raises what `damaged` gives where one of these tables, or of its columns, is missing."""
@@ -233,6 +242,7 @@ def connect(path: Path, name: Name, *, writable: bool, carry: Carry | None = Non
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.create_scalar_function("fold", _fold, 1, deterministic=True)
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
+            text_blocks.add_functions(connection)
             _prepare(connection, path, name, writable, carry)
         except BaseException:
             connection.close()
@@ -328,6 +338,7 @@ def _migrations(name: Name) -> tuple[str, ...]:
 def as_new(name: Name) -> apsw.Connection:
     """A new database of this version, in memory."""
     connection = apsw.Connection(":memory:")
+    text_blocks.add_functions(connection)
     for step in _migrations(name):
         connection.execute(step).fetchall()
     return connection

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from vault_index.models import Link
 from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.text_blocks import HEADINGS
 from vault_index.terms import index_text
 
 
@@ -37,7 +38,9 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
         )
         headings = _gathered(
             (document_id, heading)
-            for document_id, path in db.execute("SELECT document_id, headings FROM chunk ORDER BY document_id, ordinal")
+            for document_id, path in db.execute(
+                f"SELECT document_id, {HEADINGS} FROM chunk ORDER BY document_id, ordinal"
+            )
             for heading in json.loads(path)
         )
     texts = _link_texts(documents, aliases, links)

@@ -8,6 +8,7 @@ from vault_index.models import Filters, Link
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition, marks, tagged
 from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
+from vault_index.store.text_blocks import TEXT
 
 _LASTING = ("decision", "warning", "pattern", "preference")
 """Types of memories that say how things are done, whatever a session is about."""
@@ -154,7 +155,7 @@ def chunks_of(
 def texts_of(db: Database, document_ids: Collection[int]) -> Iterator[tuple[int, str]]:
     """The texts of the chunks below the frontmatter, document by document, in their order."""
     yield from db.execute(
-        f"SELECT document_id, text FROM chunk WHERE document_id {ANY_OF} AND ordinal >= 0"
+        f"SELECT document_id, {TEXT} FROM chunk WHERE document_id {ANY_OF} AND ordinal >= 0"
         " ORDER BY document_id, ordinal",
         [any_of(document_ids)],
     )
@@ -168,12 +169,13 @@ def content_hashes(db: Database, document_ids: Collection[int]) -> dict[int, str
 
 def sampled_texts(db: Database, limit: int) -> list[str]:
     """Texts of chunks, drawn by their hashes: as good as at random, and the same ones each time."""
-    return [text for (text,) in db.execute("SELECT text FROM chunk ORDER BY embed_key LIMIT ?", (limit,))]
+    drawn = "(SELECT * FROM chunk ORDER BY embed_key LIMIT ?) AS chunk"  # before their texts are unpacked
+    return [text for (text,) in db.execute(f"SELECT {TEXT} FROM {drawn}", (limit,))]
 
 
 def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
     """The beginnings of chunks that stand about evenly in the table; found at once, however many there are."""
-    sql = "SELECT substr(text, 1, ?) FROM chunk WHERE id >= ? LIMIT 1"
+    sql = f"SELECT substr({TEXT}, 1, ?) FROM chunk WHERE id >= ? LIMIT 1"
     [(last,)] = db.execute("SELECT coalesce(max(id), 0) FROM chunk")
     places = range(1, last + 1, last // limit + 1)
     return [text for place in places for (text,) in db.execute(sql, (characters, place))]

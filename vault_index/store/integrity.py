@@ -12,6 +12,7 @@ from vault_index.models import Vector, VectorSpace
 from vault_index.store.cache import Cache
 from vault_index.store.connection import REBUILD, Database, as_new, load_vec0, translated
 from vault_index.store.spaces import MAX_K, mark, read_spaces, serving_space
+from vault_index.store.text_blocks import TEXT, UNREADABLE
 from vault_index.vectors import SCALE, is_int8, size
 
 _BATCH = 2000
@@ -20,9 +21,9 @@ _ROWS = {
     " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity, title_given,"
     " name_given, archived, unreviewed"
     " FROM {db}.document",
-    "chunk": "SELECT source, path, ordinal, start_line, end_line, headings, context, text, c.tokens, embed_key,"
-    " terms_hash"
-    " FROM {db}.chunk AS c JOIN {db}.document AS d ON d.id = document_id",
+    "chunk": "SELECT source, path, ordinal, start_line, end_line, in_block(body, place, 0), in_block(body, place, 1),"
+    " in_block(body, place, 2), place, bytes, c.tokens, embed_key, terms_hash"
+    " FROM {db}.chunk AS c JOIN {db}.text_block AS b ON b.id = block_id JOIN {db}.document AS d ON d.id = document_id",
     "tag": "SELECT source, path, tag FROM {db}.tag JOIN {db}.document AS d ON d.id = document_id",
     "alias": "SELECT source, path, alias, folded FROM {db}.alias JOIN {db}.document AS d ON d.id = document_id",
     "link": "SELECT source, path, line, target, target_name, heading, text, embed"
@@ -40,7 +41,7 @@ _SCHEMA = (
     " AND name NOT GLOB '*_fts_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
 )
 _TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (bytes,)}
-_UNREADABLE = (apsw.Error, IndexCorruptError, UnicodeDecodeError)
+_UNREADABLE = (apsw.Error, IndexCorruptError, UnicodeDecodeError, *UNREADABLE)
 
 
 class Checkup(Database):
@@ -55,7 +56,8 @@ class Checkup(Database):
     def damage(self) -> str:
         """What is wrong with the file, its tables, or the types of their values; empty where nothing is."""
         try:
-            return _first_damage(self.value("PRAGMA quick_check(1)")) or self._strange_schema() or self._strange_value()
+            found = _first_damage(self.value("PRAGMA quick_check(1)")) or self._strange_schema()
+            return found or self._strange_value() or self._strange_text()
         except _UNREADABLE as error:
             return str(error)
 
@@ -116,6 +118,11 @@ class Checkup(Database):
                     if value is not None and not isinstance(value, types):
                         return f"{table}.{column} holds a value of another type"
         return ""
+
+    def _strange_text(self) -> str:
+        lone = "SELECT count(*) FROM text_block WHERE id NOT IN (SELECT block_id FROM chunk)"
+        strange = self.value(f"SELECT count(*) FROM chunk WHERE octet_length({TEXT}) IS NOT bytes") + self.value(lone)
+        return f"{strange} texts and chunks do not go together" if strange else ""
 
     def serving(self) -> VectorSpace | None:
         """The space whose vectors answer."""

@@ -20,13 +20,14 @@ from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 from vault_index.store.state import State
+from vault_index.store.text_blocks import TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
 
 if TYPE_CHECKING:  # spares the questions that correct no word its import
     from vault_index.store.vocabulary import Vocabulary
 
-# Weights of title, aliases, headings, tags, fields, path, body.
-_BM25 = "bm25(chunk_fts, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)"
+# Weights of body, title, aliases, headings, tags, fields, path.
+_BM25 = "bm25(chunk_fts, 1.0, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0)"
 HIDDEN = {
     "expired": "SELECT id FROM document WHERE expires <= ?1",
     "superseded": "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"  # by one of that time
@@ -205,8 +206,8 @@ class IndexReader(Database):
         return chunk_records(
             self.execute(
                 f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
-                f" WHERE chunk.id {ANY_OF} AND chunk.text {ANY_OF}",
-                (any_of(chunk_ids), any_of(texts)),
+                f" WHERE chunk.id {ANY_OF} AND chunk.bytes {ANY_OF} AND {TEXT} {ANY_OF}",
+                (any_of(chunk_ids), any_of({len(text.encode()) for text in texts}), any_of(texts)),
             )
         )
 

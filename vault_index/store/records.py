@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from vault_index.models import FileStamp, Kind, VectorSpace
+from vault_index.store.text_blocks import BODY, headings_and_text
 from vault_index.times import iso_time_or_none
 
 
@@ -78,25 +79,23 @@ class ChunkRecord(NamedTuple):
     ordinal: int
     """Its place in the document: the first below the frontmatter is 0."""
     headings: tuple[str, ...]
+    text: str
     start_line: int
     end_line: int
-    text: str
     tokens: int
     document: StoredDocument
 
 
 DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
 """The columns of a `StoredDocument`, in the order of its fields."""
-CHUNK = (
-    "chunk.id, chunk.ordinal, chunk.headings, chunk.start_line, chunk.end_line, chunk.text, chunk.tokens, " + DOCUMENT
-)
+CHUNK = f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.end_line, chunk.tokens, {DOCUMENT}"
 """The columns `chunk_records` takes."""
 
 
 def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
     return [
-        ChunkRecord(id_, ordinal, tuple(json.loads(headings)), first, last, text, tokens, StoredDocument(*document))
-        for id_, ordinal, headings, first, last, text, tokens, *document in rows
+        ChunkRecord(id_, ordinal, *headings_and_text(body, place), first, last, tokens, StoredDocument(*document))
+        for id_, ordinal, body, place, first, last, tokens, *document in rows
     ]
 
 

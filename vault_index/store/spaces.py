@@ -16,6 +16,7 @@ from vault_index.fields import OF_MEMORIES
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
+from vault_index.store.text_blocks import CONTEXT, TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order
 from vault_index.vectors import cosine, is_int8
 
@@ -254,7 +255,7 @@ def pending_of_document(db: Database, space_id: int, source: str, path: str) -> 
 
 def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> list[PendingChunk]:
     rows = db.execute(
-        f"SELECT chunk.id, chunk.embed_key, chunk.context, chunk.text, chunk.tokens, chunk.ordinal, {_STATE}"
+        f"SELECT chunk.id, chunk.embed_key, {CONTEXT}, {TEXT}, chunk.tokens, chunk.ordinal, {_STATE}"
         f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
         values,
     )

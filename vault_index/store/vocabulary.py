@@ -19,6 +19,7 @@ import apsw
 
 from vault_index.store.connection import Database, translated
 from vault_index.store.counts import count_rows
+from vault_index.store.text_blocks import CONTEXT, TEXT
 from vault_index.terms import index_text_without_grams, is_word
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
@@ -28,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LAST_LATIN = "\u024f"
 # Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
 _FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
-_CHUNK_TEXT = "context || char(10) || text"
+_CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
 
 
 # --- writing -------------------------------------------------------------------------------------------------------

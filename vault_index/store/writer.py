@@ -1,6 +1,5 @@
 """The one writer of `index.db`: documents, their chunks and terms, each document whole or not at all."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,13 +10,16 @@ from typing import Any, NamedTuple, cast
 
 from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
+from vault_index.store.chunk_terms import COLUMNS, carry_rows, terms_hash
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables, translated
 from vault_index.store.counts import NUMBERING, write_meta
 from vault_index.store.records import DocumentColumns, column_names
+from vault_index.store.text_blocks import TEXT, in_blocks
 
 _PHRASES = 100
 """Looked for at once."""
-_FTS_COLUMNS = "title, aliases, headings, tags, fields, path, body"
+_BLOCKS = "SELECT DISTINCT block_id FROM chunk WHERE document_id = ?"
+_REMOVE_BLOCK = "DELETE FROM text_block WHERE id = ?"  # last: words are taken back by the texts they came from
 
 
 class ChunkRow(NamedTuple):
@@ -91,7 +93,7 @@ class IndexWriter(Database):
     """Writes `index.db`. Use it from one thread, while holding the write lock."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "index", writable=True, carry=spaces.carry_spaces)
+        super().__init__(path, "index", writable=True, carry=carry_rows)
         self.vectors_work = load_vec0(self.connection)
         if not self.vectors_work:
             spaces.forget_spaces(self)
@@ -160,7 +162,9 @@ class IndexWriter(Database):
         with self.transaction():
             source, path = self.execute("SELECT source, path FROM document WHERE id = ?", (document_id,))[0]
             chunk_ids = self.execute("SELECT id FROM chunk WHERE document_id = ?", (document_id,))
+            blocks = self.execute(_BLOCKS, (document_id,))
             _remove_chunks(self, [chunk_id for (chunk_id,) in chunk_ids])
+            self.execute_many(_REMOVE_BLOCK, blocks)
             vocabulary.put_called(self, document_id, "")
             document_names.mark(self, document_id, "", ())
             document_names.remove(self, document_id)
@@ -192,14 +196,14 @@ class IndexWriter(Database):
         return self.execute(
             f"WITH gone AS (SELECT * FROM document WHERE kind = 'memory' AND id {ANY_OF}), lost AS (SELECT * FROM gone"
             " WHERE NOT EXISTS (SELECT 1 FROM document WHERE uid = gone.uid AND id NOT IN (SELECT id FROM gone)))"
-            " SELECT uid, title FROM lost UNION ALL SELECT uid, text FROM lost JOIN chunk ON document_id = lost.id",
+            f" SELECT uid, title FROM lost UNION ALL SELECT uid, {TEXT} FROM lost JOIN chunk ON document_id = lost.id",
             [any_of(document_ids)],
         )
 
     def with_phrases(self, phrases: Sequence[str]) -> list[tuple[int, str, str]]:
         """The chunks that hold any of these phrases, as the index has words: document, its kind, title and text."""
         sql = (
-            "SELECT document.id, kind, document.title || char(10) || text FROM chunk_fts"
+            f"SELECT document.id, kind, document.title || char(10) || {TEXT} FROM chunk_fts"
             " JOIN chunk ON chunk.id = chunk_fts.rowid JOIN document ON document.id = document_id"
             " WHERE chunk_fts MATCH ?"
         )
@@ -303,61 +307,75 @@ def _put_chunks(
 ) -> None:
     by_key: dict[bytes, list[_OldChunk]] = {}
     by_text: dict[str, list[_OldChunk]] = {}
+    before = db.execute(_BLOCKS, (document_id,))
     for row in db.execute(
-        "SELECT id, embed_key, text, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC", (document_id,)
+        f"SELECT id, embed_key, {TEXT}, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC",
+        (document_id,),
     ):
         by_key.setdefault(row[1], []).append(_OldChunk(*row))
     kept = [rows.pop() if (rows := by_key.get(chunk.embed_key)) else None for chunk in chunks]
     for left in [old for rows in by_key.values() for old in rows]:
         by_text.setdefault(left.text, []).append(left)
-    for ordinal, chunk, same in zip(count(-sum(chunk.of_fields for chunk in chunks)), chunks, kept, strict=False):
+    texts = zip(count(-sum(chunk.of_fields for chunk in chunks)), _put_texts(db, chunks), strict=False)
+    for (ordinal, text), chunk, same in zip(texts, chunks, kept, strict=True):
         # With other tags or another title, a text is near enough to keep its vector until it has another.
         if same or (same := rows.pop() if (rows := by_text.get(chunk.text)) else None):
-            _keep_chunk(db, same, ordinal, chunk, cached)
+            _keep_chunk(db, same, (ordinal, *text), chunk, cached)
         else:
-            _insert_chunk(db, document_id, ordinal, chunk, cached)
+            _insert_chunk(db, document_id, (ordinal, *text), chunk, cached)
     _remove_chunks(db, [old.id for rows in by_text.values() for old in rows])
+    db.execute_many(_REMOVE_BLOCK, before)
+
+
+def _put_texts(db: Database, chunks: Sequence[ChunkRow]) -> list[tuple[int, int, int]]:
+    """Where the text of each chunk stands now: its block, its place there, and its bytes."""
+    places: list[tuple[int, int, int]] = []
+    texts = [(chunk.context, json.dumps(chunk.headings, ensure_ascii=False), chunk.text) for chunk in chunks]
+    for body, sizes in in_blocks(texts):
+        block_id = db.value("INSERT INTO text_block (body) VALUES (?) RETURNING id", (body,))
+        places += [(block_id, place, size) for place, size in enumerate(sizes)]
+    return places
 
 
 def _keep_chunk(
-    db: Database, old: _OldChunk, ordinal: int, chunk: ChunkRow, cached: Mapping[int, Mapping[bytes, Vector]]
+    db: Database,
+    old: _OldChunk,
+    place: tuple[int, int, int, int],
+    chunk: ChunkRow,
+    cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
-    terms_hash = _terms_hash(chunk)
+    hashed = terms_hash(chunk.terms)
     renewed = chunk.embed_key != old.embed_key
     if renewed:
         vocabulary.remove_chunk(db, old.id)
     db.execute(
-        "UPDATE chunk SET ordinal = ?, start_line = ?, end_line = ?, headings = ?, tokens = ?, context = ?,"
+        "UPDATE chunk SET ordinal = ?, block_id = ?, place = ?, bytes = ?, start_line = ?, end_line = ?, tokens = ?,"
         " embed_key = ?, terms_hash = ? WHERE id = ?",
-        (ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.tokens, chunk.context,
-         chunk.embed_key, terms_hash, old.id),
-    )  # fmt: skip
+        (*place, chunk.start_line, chunk.end_line, chunk.tokens, chunk.embed_key, hashed, old.id),
+    )
     if renewed:
         vocabulary.add_chunk(db, old.id)
         for space_id, vectors in cached.items():
             spaces.renew_chunk(db, space_id, old.id, vectors.get(chunk.embed_key))
-    if terms_hash != old.terms_hash:
-        assignments = ", ".join(f"{column} = ?" for column in _FTS_COLUMNS.split(", "))
+    if hashed != old.terms_hash:
+        assignments = ", ".join(f"{column} = ?" for column in COLUMNS.split(", "))
         db.execute(f"UPDATE chunk_fts SET {assignments} WHERE rowid = ?", (*chunk.terms, old.id))
 
 
 def _insert_chunk(
     db: Database,
     document_id: int,
-    ordinal: int,
+    place: tuple[int, int, int, int],
     chunk: ChunkRow,
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
     db.execute(
-        "INSERT INTO chunk (document_id, ordinal, start_line, end_line, headings, context, text, tokens, embed_key,"
+        "INSERT INTO chunk (document_id, ordinal, block_id, place, bytes, start_line, end_line, tokens, embed_key,"
         " terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (document_id, ordinal, chunk.start_line, chunk.end_line, _json(chunk.headings), chunk.context, chunk.text,
-         chunk.tokens, chunk.embed_key, _terms_hash(chunk)),
-    )  # fmt: skip
-    chunk_id = db.connection.last_insert_rowid()
-    db.execute(
-        f"INSERT INTO chunk_fts (rowid, {_FTS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (chunk_id, *chunk.terms)
+        (document_id, *place, chunk.start_line, chunk.end_line, chunk.tokens, chunk.embed_key, terms_hash(chunk.terms)),
     )
+    chunk_id = db.connection.last_insert_rowid()
+    db.execute(f"INSERT INTO chunk_fts (rowid, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (chunk_id, *chunk.terms))
     vocabulary.add_chunk(db, chunk_id)
     for space_id, vectors in cached.items():
         spaces.add_chunk(db, space_id, chunk_id, vectors.get(chunk.embed_key))
@@ -378,11 +396,3 @@ def _put_faults(db: Database, source: str, path: str, faults: Sequence[Fault]) -
         "INSERT INTO fault (source, path, code, line, message) VALUES (?, ?, ?, ?, ?)",
         [(source, path, fault.code, fault.line, fault.message) for fault in faults],
     )
-
-
-def _terms_hash(chunk: ChunkRow) -> bytes:
-    return hashlib.blake2b("\0".join(chunk.terms).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _json(headings: Sequence[str]) -> str:
-    return json.dumps(headings, ensure_ascii=False)
