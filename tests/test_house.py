@@ -11,8 +11,8 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 24_165
-MODULES = 225
+STATEMENTS = 24_400
+MODULES = 226
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""

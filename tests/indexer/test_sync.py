@@ -300,13 +300,15 @@ def test_an_index_without_vocabulary_gets_one_and_keeps_its_chunks(tmp_path: Pat
         write(tmp_path / "vault", NOTES)
         index.sync()
     connection = apsw.Connection(str(tmp_path / "home" / "index.db"))
-    for table in ("term", "uncounted_chunk", "uncounted_text"):
+    for table in ("term", "uncounted_chunk", "uncounted_text", "uncoded"):
         connection.execute(f"DROP TABLE {table}")
     for index_of in ("identity", "inode", "archived", "unreviewed"):
         connection.execute(f"DROP INDEX document_{index_of}")
     later = ("called", "identity", "inode", "title_given", "name_given", "omitted", "archived", "unreviewed")
     for column in later:
         connection.execute(f"ALTER TABLE document DROP COLUMN {column}")
+    for column in ("codes", "coded"):
+        connection.execute(f"ALTER TABLE vector_space DROP COLUMN {column}")
     connection.pragma("user_version", 1)
     chunks = connection.execute("SELECT id, text FROM chunk ORDER BY id").fetchall()
     with opened(tmp_path) as index:

@@ -19,6 +19,7 @@ NOTES = {
     "80-memory/note/c.md": "---\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\ntitle: Cellar\n---\nIt floods in March.\n",
 }
 LATEST = len(list((Path(opening.__file__).parent / "sql" / "index").glob("*.sql")))
+FIRST_IN_INT8 = 9
 
 
 def downgrade(index_db: Path, version: int) -> None:
@@ -44,8 +45,12 @@ def downgrade(index_db: Path, version: int) -> None:
             old.execute(f"DELETE FROM main.{table}_{part}")
             old.execute(f"INSERT INTO main.{table}_{part} SELECT * FROM new.{table}_{part}")
     for (space,) in old.execute("SELECT id FROM vector_space").fetchall():
-        old.execute(f"CREATE VIRTUAL TABLE vector_{space} USING vec0 (embedding float[384])")
         kept: Any = old.execute(f"SELECT rowid, embedding FROM new.vector_{space}").fetchall()
+        if version >= FIRST_IN_INT8:
+            old.execute(f"CREATE VIRTUAL TABLE vector_{space} USING vec0 (embedding int8[384])")
+            old.executemany(f"INSERT INTO vector_{space} (rowid, embedding) VALUES (?, vec_int8(?))", kept)
+            continue
+        old.execute(f"CREATE VIRTUAL TABLE vector_{space} USING vec0 (embedding float[384])")
         floats = ((id_, struct.pack("<384f", *(n / SCALE for n in struct.unpack("<384b", v)))) for id_, v in kept)
         old.executemany(f"INSERT INTO vector_{space} (rowid, embedding) VALUES (?, ?)", floats)
     old.execute("DETACH new")
