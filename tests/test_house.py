@@ -11,8 +11,8 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 24_276
-MODULES = 227
+STATEMENTS = 24_511
+MODULES = 228
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""

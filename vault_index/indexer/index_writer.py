@@ -280,6 +280,13 @@ class WriteSide:
                     progress("embed", embedded + cached, total)
                     finished = not cancel.cancelled
                 self._cursors[space.id] = builder.cursor
+                coded = True
+                while coded:
+                    with self._held("embed"):
+                        coded = self._open_writer().code_vectors(growing=not finished)
+                    if coded and cancel.cancelled:
+                        finished = False
+                        break
         except (EmbedderError, StateDamagedError) as error:
             problems.append(Problem(error.code, error.message, error.hint))
         pending = self._count_pending()

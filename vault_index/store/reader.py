@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from vault_index.store.text_blocks import TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
 
 if TYPE_CHECKING:  # spares the questions that correct no word its import
+    from vault_index.store.codes import Allowed
     from vault_index.store.vocabulary import Vocabulary
 
 # Weights of body, title, aliases, headings, tags, fields, path.
@@ -149,7 +150,25 @@ class IndexReader(Database):
     ) -> Candidates:
         """Chunks by cosine; `required` and `excluded` as for `text_candidates`."""
         where, values = self._chunk_condition(filters, "rowid", required, excluded)
-        return spaces.nearest(self, space_id, vector, limit, where, values)
+        allowed = partial(self._allowed_ids, filters, required, excluded) if where else None
+        quick = self._coded(space_id, vector, allowed)
+        return spaces.nearest(self, space_id, vector, limit, where, values, quick)
+
+    def _coded(self, space_id: int, vector: Vector, allowed: Allowed | None) -> Callable[[int], Candidates] | None:
+        """How the nearest are found by their codes; None where the space has none."""
+        file = spaces.coded(self, space_id)
+        if file is None:
+            return None
+        from vault_index.store import codes  # late: it takes numpy along
+
+        known = codes.read_codes(self, *file)
+        return partial(codes.nearest, self, space_id, *known, vector, allowed=allowed) if known else None
+
+    def _allowed_ids(
+        self, filters: Filters, required: str, excluded: str, among: Sequence[int] | None, limit: int
+    ) -> list[int]:
+        sql, values = self._allowed(filters, required, excluded, among)
+        return [chunk_id for (chunk_id,) in self.execute(f"SELECT * FROM ({sql}) LIMIT ?", (*values, limit))]
 
     def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
         """The first chunks of the newest documents that the filters let through."""
@@ -170,13 +189,22 @@ class IndexReader(Database):
         ids, values = self._allowed(filters, required, excluded)
         return f" AND {column} IN ({ids})" if ids else "", values
 
-    def _allowed(self, filters: Filters, required: str, excluded: str) -> tuple[str, list[object]]:
-        """The statement of the chunks that meet all conditions, with its values; empty without conditions."""
+    def _allowed(
+        self, filters: Filters, required: str, excluded: str, among: Sequence[int] | None = None
+    ) -> tuple[str, list[object]]:
+        """The statement of the chunks that meet all conditions, of all or of those given, with its values; empty
+        without conditions."""
         # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
         matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
         condition, values = self._document_condition(filters)
         allowed: list[str] = []
-        if condition:
+        if among is not None:  # each of these is looked at; else each document
+            allowed.append(
+                "SELECT chunk.id FROM json_each(?) AS one CROSS JOIN chunk ON chunk.id = one.value CROSS JOIN document"
+                f" ON document.id = chunk.document_id WHERE {condition or 'true'}"
+            )
+            values.insert(0, any_of(among))
+        elif condition:
             allowed.append(
                 f"SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition}"
             )

@@ -6,7 +6,7 @@ gives the cosine.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,12 @@ _FIRST_IN_INT8 = 9
 """The schema of the indexes that keep vectors as int8."""
 _SAMPLE = 500
 """Chunks whose tokens stand for those of all: their mean is within 5 %."""
+LEAST_CODED = 20_000
+"""The vectors from which on a space has codes: vec0 looks at fewer in less time."""
+CODED_BITS = 64
+"""Of spaces whose dimensions are a multiple of this there are codes."""
+CODES_SUFFIX = ".codes-"
+_MOST_UNCODED = 1_000
 _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
 _SPACE = ", ".join(VectorSpace._fields)
 _STATE = (
@@ -47,6 +53,36 @@ def read_spaces(db: Database) -> list[SpaceRow]:
 def serving_space(db: Database) -> SpaceRow | None:
     """The space whose vectors answer queries."""
     return next((row for row in read_spaces(db) if row.serving), None)
+
+
+def coded(db: Database, space_id: int) -> tuple[str, int, int] | None:
+    """The file of codes of a space (`store.codes`), how many these are, and the dimensions; None where it has none."""
+    rows = db.execute("SELECT codes, coded, dimensions FROM vector_space WHERE id = ? AND codes <> ''", (space_id,))
+    return rows[0] if rows else None
+
+
+def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED) -> bool:
+    """Whether the codes of the serving space are to be written: there are none and it is large, or `least` of its
+    vectors have changed; while there will be more of them (`growing`), that is less often. Files of others go: call it
+    with the lock held."""
+    space = db.execute("SELECT id, dimensions, codes, coded FROM vector_space WHERE state = 'serving'")
+    id_, dimensions, name, count = space[0] if space else (0, 1, None, 0)
+    there = False
+    for path in db.path.parent.glob(f"{db.path.name}{CODES_SUFFIX}*"):
+        there |= path.name == name
+        if path.name != name:
+            path.unlink(missing_ok=True)
+    if dimensions % CODED_BITS:
+        return False
+    if not there:
+        return bool(db.execute(f"SELECT 1 FROM {_table(id_)} LIMIT 1 OFFSET ?", (LEAST_CODED - 1,)))
+    due = most_uncoded(count) if growing else least
+    return bool(db.execute("SELECT 1 FROM uncoded LIMIT 1 OFFSET ?", (due - 1,)))
+
+
+def most_uncoded(count: int) -> int:
+    """As many of so many vectors as may wait while there will be more: the file is written some thirty times in all."""
+    return max(_MOST_UNCODED, count // 32)
 
 
 def add_space(db: Database, row: SpaceRow) -> SpaceRow:
@@ -121,6 +157,7 @@ def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None)
     else:
         given = mark(_space(db, space_id))
         db.execute(f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, {given})", (chunk_id, vector))
+        _note_changed(db, space_id, chunk_id)
 
 
 def renew_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None) -> None:
@@ -139,6 +176,13 @@ def remove_chunks(db: Database, chunk_ids: Sequence[int]) -> None:
         db.execute("DELETE FROM pending WHERE chunk_id = ?", (chunk_id,))
         for space_id in space_ids:
             db.execute(f"DELETE FROM {_table(space_id)} WHERE rowid = ?", (chunk_id,))
+            _note_changed(db, space_id, chunk_id)
+
+
+def _note_changed(db: Database, space_id: int, chunk_id: int) -> None:
+    """The vector of a chunk came, changed or went: its code (`store.codes`), where there is one, is out of date."""
+    sql = "INSERT OR IGNORE INTO uncoded SELECT ? FROM vector_space WHERE id = ? AND codes NOT NULL"
+    db.execute(sql, (chunk_id, space_id))
 
 
 def forget_spaces(db: Database) -> None:
@@ -155,8 +199,10 @@ def nearest(
     limit: int,
     where: str,
     values: Sequence[object],
+    quick: Callable[[int], Candidates] | None = None,
 ) -> Candidates:
-    """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search."""
+    """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search. `quick`
+    finds them without looking at every vector."""
     space = _space(db, space_id)
     sql = f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH {mark(space)} AND k = ?{where}"
 
@@ -164,7 +210,7 @@ def nearest(
         rows = db.execute(sql, (vector, min(most, MAX_K), *values))
         return [(chunk_id, cosine(space, distance)) for chunk_id, distance in rows]
 
-    return best(find, limit, partial(chunks_in_order, db))
+    return best(quick or find, limit, partial(chunks_in_order, db))
 
 
 def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[int]) -> dict[int, float]:

@@ -243,11 +243,21 @@ class IndexWriter(Database):
             self.execute("UPDATE chunk SET terms_hash = x''")
             vocabulary.count_anew(self)
 
+    def code_vectors(self, **due: Any) -> bool:
+        """Have the codes of the vectors follow by one part, if it is due (`spaces.codes_due`)."""
+        if not spaces.codes_due(self, **due):
+            return False
+        from vault_index.store.codes import write_codes  # late: it takes numpy along
+
+        return write_codes(self)
+
     def purge(self) -> None:
         """Take what was deleted out of the file, which takes as long as to write it anew: FTS5 keeps words until all of
         a table is merged, and SQLite keeps pages."""
         for table in ("chunk_fts", "name_fts"):
             self.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+        while self.code_vectors(least=1):
+            pass
         self.execute("VACUUM")
         self.checkpoint()
 

@@ -1,0 +1,223 @@
+"""The compact form of a large vector space: a bit for the sign of each dimension, in a file beside `index.db`.
+
+It only proposes what may be near: vec0 has the vectors, and gives the cosines. So a row of the file that is out of date
+costs time, and is never a hit. What came since the file was written is in `uncoded`, and looked at exactly. A file is
+written whole under a name of its own, made to last, and named in `index.db` after that: whoever reads has a whole one
+of the state of the index that it sees, or none, and asks vec0 for everything.
+
+Its layout: the chunk ids in ascending order, then for every 64 dimensions a word of each chunk; all in 64 bits, little
+endian.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vault_index.models import Vector
+from vault_index.store.connection import Database, any_of
+from vault_index.store.spaces import CODED_BITS, CODES_SUFFIX, MAX_K, cosines, most_uncoded
+from vault_index.store.ties import Candidates
+
+log = logging.getLogger(__name__)
+
+_MOST_AT_ONCE = 65_536
+"""Rows that are coded while the lock is held."""
+_BLOCK_ROWS = 65_536
+"""What is computed of so many rows fits in the cache of a core."""
+_SAMPLE = 16_384
+_FARTHEST = 65_535
+_WANTED, _AT_LEAST = 4, 300
+"""So many times what is wanted, and some more, are compared exactly."""
+_ROUNDS, _FIRST = 3, 10
+"""Where one of the first ten was thought to be in the less likely half, others may have been left out: four times as
+many are compared, and again."""
+_BY_SIGNS = 6_000
+"""So many are the nearest by signs alone. Of them the likely ones are told by the numbers of the query and the signs of
+the code, which is three times nearer to the cosine, and a hundred times as much work."""
+_ASKED, _MORE, _ENOUGH = 3, 4, 0.75
+_FEW = 5
+"""Which chunks the filters leave is learnt in a fifth of the time in which each of as many is asked about."""
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+Ids = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Allowed = Callable[[Sequence[int] | None, int], list[int]]
+"""The chunks that filters let through, at most so many: of those given, or of all."""
+
+
+class Codes:
+    """The codes of one space, mapped into memory; for any number of threads."""
+
+    def __init__(self, path: Path, rows: int, words: int) -> None:
+        """Raises OSError and ValueError for a file that is not there, or of another size."""
+        if path.stat().st_size != 8 * rows * (1 + words):
+            raise ValueError(path)
+        file: Words = np.memmap(path, "<u8", "r", shape=(1 + words, rows))
+        self.ids: Ids = file[0].view("<i8")
+        self.columns = file[1:]
+
+    def nearest(self, vector: Vector, count: int, without: Ids, among: Ids | None = None) -> Ids:
+        """The chunks that most likely are the `count` nearest, of all or of those given, by falling likelihood; the
+        chunks given are in ascending order."""
+        int8 = len(vector) == CODED_BITS * len(self.columns)
+        query = np.frombuffer(vector, np.int8 if int8 else "<f4").astype(np.float32)
+        columns, ids = self.columns, self.ids
+        if among is not None:
+            rows = self._rows(np.setdiff1d(among, without, assume_unique=True))
+            columns, ids = columns[:, rows], ids[rows]
+        if len(ids) > count:
+            wanted = max(4 * count, min(_BY_SIGNS, len(ids) // 4))
+            skipped = self._rows(without if among is None else without[:0])
+            rows = _nearest_by_signs(columns, query, wanted, skipped)
+            ids = ids[rows[np.argsort(-_estimates(columns[:, rows], query), kind="stable")[:count]]]
+        elif among is None:
+            ids = np.setdiff1d(ids, without, assume_unique=True)
+        return ids
+
+    def _rows(self, chunk_ids: Ids) -> Ids:
+        """Where they stand, as far as they do."""
+        rows = np.searchsorted(self.ids, chunk_ids)
+        there: Ids = rows[self.ids.take(rows, mode="clip") == chunk_ids]
+        return there
+
+
+def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -> Ids:
+    """The rows of the codes that differ in the fewest signs, `count` or up to twice as many; `without` some rows."""
+    signs = np.packbits(query > 0, bitorder="little").view("<u8")
+    total = columns.shape[1]
+    distances = np.zeros(total, np.uint16)
+    differing, bits = np.empty(_BLOCK_ROWS, np.uint64), np.empty(_BLOCK_ROWS, np.uint8)
+    for start in range(0, total, _BLOCK_ROWS):
+        block = distances[start : start + _BLOCK_ROWS]
+        for column, word in zip(columns[:, start : start + _BLOCK_ROWS], signs, strict=True):
+            np.bitwise_xor(column, word, out=differing[: len(block)])
+            np.bitwise_count(differing[: len(block)], out=bits[: len(block)])
+            block += bits[: len(block)]
+    distances[without] = _FARTHEST
+    # To sort them all would take longer than all of this.
+    step = -(-total // _SAMPLE)
+    limit = int(np.sort(distances[::step])[min(count, total - 1) // step])
+    while len(rows := np.flatnonzero(distances <= limit)) < min(count, total):
+        limit += 1
+    return rows[np.argsort(distances[rows], kind="stable")[: 2 * count]]
+
+
+def _estimates(columns: Words, query: Floats) -> Floats:
+    """The product of the query with the signs of each code, 1 or -1: looked up for eight dimensions at a time."""
+    signs = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float32) * 2 - 1
+    products = query.reshape(-1, 8) @ signs.T
+    bytes_of_rows = np.ascontiguousarray(columns.T).view(np.uint8)
+    places = bytes_of_rows + np.arange(0, products.size, 256, dtype=np.intp)
+    return products.ravel().take(places).sum(axis=1)  # type: ignore[no-any-return]
+
+
+def nearest(
+    db: Database, space_id: int, codes: Codes, uncoded: Ids, vector: Vector, most: int, allowed: Allowed | None
+) -> Candidates:
+    """The `most` nearest chunks by cosine, best first, of those that are `allowed`."""
+    count, best = _WANTED * min(most, MAX_K) + _AT_LEAST, Candidates()
+    for _ in range(_ROUNDS):
+        if allowed is None:
+            near, new = codes.nearest(vector, count, uncoded), uncoded
+        else:
+            near, new = _nearest_allowed(codes, uncoded, vector, count, allowed)
+        by_cosine = cosines(db, space_id, vector, np.sort(np.concatenate((near, new))).tolist())
+        best = sorted(by_cosine.items(), key=lambda one: (-one[1], one[0]))[:most]
+        unlikely = near[len(near) // 2 :].tolist()
+        if len(near) < count * _ENOUGH or not dict(best[:_FIRST]).keys() & unlikely:
+            break
+        count *= _MORE
+    return best
+
+
+def _nearest_allowed(codes: Codes, uncoded: Ids, vector: Vector, count: int, allowed: Allowed) -> tuple[Ids, Ids]:
+    """Those of the nearest chunks, and of those without a code, that filters let through. Where these let few through,
+    they are asked first, else about the nearest; how many there are is found out by asking for more and more."""
+    asked = _ASKED * count
+    while True:
+        few = _FEW * asked
+        among = np.unique(np.array(allowed(None, few), np.int64))
+        if len(among) < few:
+            return codes.nearest(vector, count, uncoded, among), np.intersect1d(among, uncoded)
+        near = codes.nearest(vector, asked, uncoded)
+        near = near[np.isin(near, np.array(allowed(near.tolist(), -1), np.int64))]
+        if len(near) >= count * _ENOUGH:
+            return near[:count], np.array(allowed(uncoded.tolist(), -1), np.int64)
+        asked *= _MORE
+
+
+def read_codes(db: Database, name: str, coded: int, dimensions: int) -> tuple[Codes, Ids] | None:
+    """The codes in a file, with the chunks that they do not know as they are; None where they are of no use."""
+    most = 2 * most_uncoded(coded)
+    uncoded = db.execute("SELECT chunk_id FROM uncoded ORDER BY chunk_id LIMIT ?", (most,))
+    with contextlib.suppress(OSError, ValueError):
+        codes = _opened(db.path.with_name(name), coded, dimensions // CODED_BITS)
+        return (codes, np.array(uncoded, np.int64).reshape(-1)) if len(uncoded) < most else None
+    return None
+
+
+@lru_cache(2)  # a name is never given twice
+def _opened(path: Path, rows: int, words: int) -> Codes:
+    return Codes(path, rows, words)
+
+
+def write_codes(db: Database) -> bool:
+    """Have the codes of the serving space follow its vectors, by a part that takes no second; the caller holds the
+    lock. False where they cannot be written: without them vec0 is asked for everything."""
+    (space_id, dimensions, name, coded), *_ = db.execute(
+        "SELECT id, dimensions, coalesce(codes, ''), coded FROM vector_space WHERE state = 'serving'"
+    )
+    words, table = dimensions // CODED_BITS, f"vector_{space_id:d}"
+    try:
+        old = Codes(db.path.with_name(name), coded, words) if name else None
+    except (OSError, ValueError):
+        old = None
+    if old is None:
+        with db.transaction():
+            db.execute("UPDATE vector_space SET codes = '', coded = 0 WHERE id = ?", (space_id,))
+            db.execute("DELETE FROM uncoded")
+            db.execute(f"INSERT INTO uncoded SELECT rowid FROM {table}")
+    changed = [id_ for (id_,) in db.execute("SELECT chunk_id FROM uncoded ORDER BY chunk_id LIMIT ?", (_MOST_AT_ONCE,))]
+    now = db.execute(
+        f"SELECT value, vec_quantize_binary(embedding) FROM json_each(?) CROSS JOIN {table}"
+        f" ON {table}.rowid = value ORDER BY value",
+        (any_of(changed),),
+    )
+    path = db.path.with_name(f"{db.path.name}{CODES_SUFFIX}{secrets.token_hex(8)}")
+    try:
+        coded = _write(path, old, np.array(changed, np.int64), now, words)
+    except OSError as error:
+        log.warning("the codes of the vectors cannot be written: %s", error)
+        path.unlink(missing_ok=True)
+        return False
+    with db.transaction():
+        db.execute("UPDATE vector_space SET codes = ?, coded = ? WHERE id = ?", (path.name, coded, space_id))
+        db.execute("DELETE FROM uncoded WHERE chunk_id <= ?", (max(changed, default=0),))
+    return True
+
+
+def _write(path: Path, old: Codes | None, changed: Ids, now: list[tuple[int, bytes]], words: int) -> int:
+    """Write a file of the codes of `old` but for those of `changed`, and of `now`; returns how many these are."""
+    new = np.frombuffer(b"".join(code for _, code in now), "<u8").reshape(-1, words).T
+    ids = np.array([id_ for id_, _ in now], "<i8")
+    kept = np.empty(0, np.intp)
+    if old is not None:
+        kept = np.flatnonzero(~np.isin(old.ids, changed, assume_unique=True))
+        ids = np.concatenate((old.ids[kept], ids))
+    order = np.argsort(ids, kind="stable")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(ids[order].tobytes())
+        for number, column in enumerate(new):  # one after the other: a million take 8 MB of memory, not 50
+            whole = column if old is None else np.concatenate((old.columns[number][kept], column))
+            file.write(whole[order].tobytes())
+        file.flush()
+        os.fsync(descriptor)
+    return len(ids)
