@@ -42,6 +42,7 @@ def downgrade(index_db: Path, version: int) -> None:
     index_db.rename(new)
     old = apsw.Connection(str(index_db))
     load_vec0(old)
+    add_functions(old)
     old.pragma("journal_mode", "wal")
     for step in steps:
         old.execute(step.read_text("utf-8"))
@@ -49,7 +50,6 @@ def downgrade(index_db: Path, version: int) -> None:
     old.execute("ATTACH ? AS new", (str(new),))
     tables = [name for (name,) in old.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")]
     plain = [name for name in tables if not name.startswith(("chunk_fts", "name_fts", "sqlite_"))]
-    add_functions(old)
     for table in plain:
         columns = [row[1] for row in old.execute(f"PRAGMA main.table_info({table})")]
         told = ", ".join(WHOLE_TEXTS.get(f"{table}.{column}", column) for column in columns)

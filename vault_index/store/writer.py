@@ -220,10 +220,8 @@ class IndexWriter(Database):
     def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
         """The text of a document is the same in this state of its file."""
         with self.transaction():
-            self.execute(
-                "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?",
-                (*stamp, document_id),
-            )
+            sql = "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?"
+            self.execute(sql, (*stamp, document_id))
 
     def lone_faults(self, source: str) -> dict[str, list[Fault]]:
         """The faults of files of `source` that have no document, by path."""
@@ -278,22 +276,16 @@ def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
 def _put_names(db: Database, document_id: int, row: DocumentRow) -> None:
     document_names.mark(db, document_id, row.name, row.links)
     _remove_lists(db, document_id)
-    db.execute_many(
-        "INSERT INTO tag (tag, document_id) VALUES (?, ?)",
-        [(tag, document_id) for tag in dict.fromkeys(row.tags)],
-    )
-    db.execute_many(
-        "INSERT INTO alias (alias, folded, document_id) VALUES (?, ?, ?)",
-        [(alias, alias.casefold(), document_id) for alias in row.aliases],
-    )
-    db.execute_many(
-        "INSERT INTO link (document_id, line, target, target_name, heading, text, embed) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (document_id, link.line, link.target, document_names.target_name(link), link.heading, link.text,
-             link.embed)
-            for link in row.links
-        ],
-    )  # fmt: skip
+    tags = [(tag, document_id) for tag in dict.fromkeys(row.tags)]
+    db.execute_many("INSERT INTO tag (tag, document_id) VALUES (?, ?)", tags)
+    aliases = [(alias, alias.casefold(), document_id) for alias in row.aliases]
+    db.execute_many("INSERT INTO alias (alias, folded, document_id) VALUES (?, ?, ?)", aliases)
+    links = [
+        (document_id, link.line, link.target, document_names.target_name(link), link.heading, link.text, link.embed)
+        for link in row.links
+    ]
+    columns = "document_id, line, target, target_name, heading, text, embed"
+    db.execute_many(f"INSERT INTO link ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", links)
 
 
 def _remove_lists(db: Database, document_id: int) -> None:
