@@ -24,16 +24,17 @@ EMBEDDERS = {
     ("embeddings/local.py", "model"): "the model itself",
     ("embeddings/local.py", "self._loaded()"): "the model itself",
     ("health/local_models.py", "embedder"): "those of provider local, which send nothing",
-    ("health/local_models.py", "embedders[one.model]"): "those of provider local, which send nothing",
     ("indexer/embedders.py", "embedder"): "the local one, which sends nothing",
     ("indexer/outbound.py", "self._embedder"): "the gate",
     ("indexer/embedders.py", "Outbound(embedder, state, now)"): "through the gate",
     ("indexer/index_writer.py", "outbound"): "the gate",
     ("indexer/vectors.py", "self._outbound"): "through the gate",
     ("memories/transfer/importer.py", "runtime.write"): "fills vectors, through the gate",
+    ("runtime.py", "self.embedders"): "handed to a searcher, which asks through the gate",
+    ("store/writer.py", "link"): "whether a link shows a note, which asks nobody",
     ("api/index.py", "self._runtime.write"): "fills vectors, through the gate",
 }
-"""Every call of `embed` and `embed_query` there is: a new one is to be judged by whoever writes it."""
+"""Every mention of an `embed` or `embed_query`, called or handed on: a new one is to be judged by whoever writes it."""
 
 TRACE = """
 import os, sys
@@ -48,18 +49,22 @@ sys.addaudithook(hook)
 """
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
+def nodes() -> Iterator[tuple[str, ast.AST]]:
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call):
-                yield path.relative_to(PACKAGE).as_posix(), node
+        yield from (
+            (path.relative_to(PACKAGE).as_posix(), node) for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        )
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    yield from ((module, node) for module, node in nodes() if isinstance(node, ast.Call))
 
 
 def test_only_the_gate_asks_an_embedder() -> None:
     found = {
-        (module, ast.unparse(call.func.value))
-        for module, call in calls()
-        if isinstance(call.func, ast.Attribute) and call.func.attr in ("embed", "embed_query")
+        (module, ast.unparse(node.value))
+        for module, node in nodes()
+        if isinstance(node, ast.Attribute) and node.attr in ("embed", "embed_query")
     }
     assert found == EMBEDDERS.keys()
 
