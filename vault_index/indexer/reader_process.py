@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import IO
 
 from vault_index.indexer.reading import ROWS_VERSION, Job, Read, RowSettings, Work, read_document
@@ -27,18 +27,15 @@ from vault_index.store.writer import KnownDocument
 
 _FIRST = 60
 """Documents that the first process reads while the other one begins."""
-_SHARE = 5
-"""Every so many of the others the first process reads as well, so that neither waits for the other."""
 _AHEAD = 1 << 20
 """Bytes it may be ahead, on Linux as many as anybody may have: it goes on while words are counted."""
 
 
 def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[Read | FileStamp | None]:
     """What each of the documents gives; None for those to be read here."""
-    ours = [number < _FIRST or number % _SHARE == 0 for number in range(len(work))]
-    with reading(source, (one for one, is_ours in zip(work, ours, strict=True) if not is_ours), settings) as found:
-        for is_ours in ours:
-            yield None if is_ours else next(found)
+    with reading(source, work[_FIRST:], settings) as found:
+        yield from repeat(None, min(_FIRST, len(work)))
+        yield from islice(found, max(len(work) - _FIRST, 0))
 
 
 @contextmanager
