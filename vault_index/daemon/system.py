@@ -52,7 +52,8 @@ def take_turns() -> None:
 def trim_memory() -> None:
     """Give memory back to the system: what is remembered of single words and names, of which the caches hold as many as
     they may after a day, and what is free, which glibc would keep for itself."""
-    caches = [found for found in gc.get_objects() if type(found) is _lru_cache_wrapper]  # asks no proxy what it stands for
+    # By `isinstance` a proxy would be asked what it stands for, and load it.
+    caches = [found for found in gc.get_objects() if type(found) is _lru_cache_wrapper]
     for cache in caches:
         of_ours = str(getattr(cache, "__module__", "")).startswith("vault_index.")
         if of_ours and cache.cache_parameters()["maxsize"]:  # the others hold few things, which are slow to make
