@@ -197,12 +197,12 @@ progress_rate._SHORT, run._TELL_SECONDS = 0.1, 0.0
 
 
 def test_the_log_says_how_far_long_work_is(place: Place) -> None:
-    for number in range(150):
+    for number in range(1000):
         place.write(f"{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     place.first = EAGER
     place.started(WATCHDOG_USEC="100000")  # looks every 0.05 seconds
     (line, *_) = [line for line in place.log().splitlines() if "event=working" in line]
-    assert re.search(r" stage=text done=\d+ total=151 rate=[\d.]+ seconds_left=\d+$", line)
+    assert re.search(r" stage=text done=\d+ total=1001 rate=[\d.]+ seconds_left=\d+$", line)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
