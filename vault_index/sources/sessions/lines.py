@@ -1,0 +1,34 @@
+"""Files of one JSON object a line, which their client appends to while we read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vault_index.sources.sessions.values import Json, read_object
+
+_LONGEST = 64 << 20
+"""In bytes. Nobody says as much in a line; an image may be as large."""
+_PIECE = 1 << 20
+
+
+def objects_in(file: Path, problems: list[str], offset: int = 0) -> Iterator[tuple[int, int, Json]]:
+    """The objects of the whole lines from `offset` on, each with where its line begins and where the next one does.
+
+    A last line without an end is still being written, and left for the next time. What is no JSON is a problem, and
+    so is a line of more than 64 MiB, which is passed over. OSError passes through.
+    """
+    with file.open("rb") as lines:
+        lines.seek(offset)
+        while line := lines.readline(_LONGEST):
+            begin, offset = offset, offset + len(line)
+            if not line.endswith(b"\n"):
+                if len(line) < _LONGEST:
+                    return
+                while rest := lines.readline(_PIECE):
+                    offset += len(rest)
+                    if rest.endswith(b"\n"):
+                        break
+                problems.append(f"{file}: the line at byte {begin} has more than {_LONGEST >> 20} MiB and is left out")
+            elif line.strip(b" \t\r\n\0"):  # a crash leaves zeros
+                found = read_object(line.strip(b"\0"), f"{file}: the line at byte {begin}", problems)
+                if found is not None:
+                    yield begin, offset, found

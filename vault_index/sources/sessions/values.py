@@ -1,0 +1,90 @@
+"""Values of JSON that nobody believes: one of another type than expected counts as absent."""
+
+import json
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from vault_index.markdown.recalled import is_own_tool, own_run
+from vault_index.sources.sessions.model import ToolCall
+from vault_index.surrogates import mended
+
+Json = dict[str, Any]
+
+_BEYOND_TIME = 1 << 53
+"""JSON may say `1e999`, or a number of hundreds of digits."""
+# What a call was for, the most telling first: `grep` has a pattern and a path, `bash` a command and a description.
+_TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
+
+
+def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
+    """The JSON object in `data`; None, and a problem, where there is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or not UTF-8"
+        problems.append(f"{what} cannot be read ({reason})")
+        return None
+    if not isinstance(value, dict):
+        problems.append(f"{what} is no JSON object")
+        return None
+    return value
+
+
+def text_of(value: Json, *path: str) -> str:
+    found = _at(value, path)
+    return str(mended(found)) if isinstance(found, str) else ""
+
+
+def millis_of(value: Json, *path: str) -> int | None:
+    found = _at(value, path)
+    number = isinstance(found, int | float) and not isinstance(found, bool)
+    return int(found) if number and abs(found) < _BEYOND_TIME else None
+
+
+def object_of(value: Json, *path: str) -> Json:
+    found = _at(value, path)
+    return found if isinstance(found, dict) else {}
+
+
+def objects_of(value: Json, *path: str) -> list[Json]:
+    """The objects of a list."""
+    found = _at(value, path)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def tool_call(
+    tool: str,
+    given: Json,
+    include: Collection[str],
+    *,
+    status: str,
+    title: str = "",
+    exit: int | None = None,
+    error: str = "",
+    child: str = "",
+    output: str = "",
+    diff: str = "",
+) -> ToolCall:
+    """One call of a tool: of what was asked of us and what we answered nothing but the subject stays, for it is no news
+    and may since have been deleted."""
+    command = given.get("command")
+    run = own_run(" ".join(map(str, command)) if isinstance(command, list) else text_of(given, "command"))
+    ours = is_own_tool(tool) or bool(run)
+    named = (text_of(given, key) for key in _TARGETS)
+    return ToolCall(
+        tool=tool,
+        status=status,
+        target=run if ours else next(filter(None, named), "") or title,
+        exit=exit,
+        error="" if ours else error,
+        child=child,
+        output=output if "output" in include and not ours else "",
+        diff=diff if "diffs" in include and not ours else "",
+    )
+
+
+def _at(value: Json, path: Iterable[str]) -> Any:
+    found: Any = value
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
