@@ -15,7 +15,8 @@ from tests.sources.opencode.stores import Client
 if "OPENCODE_BIN" not in os.environ:
     collect_ignore = ["opencode_real"]  # `make test-opencode` names the client to test with
 
-os.environ["XDG_DATA_HOME"] = "/nonexistent"  # whoever runs the tests may use OpenCode
+for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+    os.environ[variable] = "/nonexistent"  # whoever runs the tests may use agents
 
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

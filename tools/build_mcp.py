@@ -22,6 +22,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client, types
 from vault_index import VaultIndex
 from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config, set_value
+from vault_index.config.schema import CLIENTS
 
 FILE = Path(__file__).parent.parent / "docs" / "mcp.md"
 HEAD = """\
@@ -129,6 +130,8 @@ def _home() -> Iterator[Home]:
             (vault / path).write_text(text, encoding="utf-8")
         home = find_home(Path(folder, "home"))
         create_config(home, vault, provider="none", memory_dir=None)
+        for client in CLIENTS:  # whoever makes this may use agents
+            set_value(home, f"sessions.{client}.enabled", "false")
         set_value(home, "agents.start_daemon", "false", "")
         with VaultIndex.open(home) as index:
             index.sync()

@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vault_index.config.schema import SECTIONS, SourceConfig
+from vault_index.config.schema import CLIENTS, SECTIONS, SourceConfig
 from vault_index.memories.capture.markers import BUILT_IN
 
 FILE = Path(__file__).parent.parent / "docs" / "configuration.md"
@@ -60,13 +60,22 @@ to this table:
 """
 
 
+_ALIKE = """\
+# [{}], [{}] and [{}] have the same keys (VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA).
+# [opencode] and `opencode.…` are understood as what they were called before; `opencode.mirror` is `sessions.mirror`.
+
+"""
+
+
 def reference() -> str:
     """The whole page."""
     sections = [_section("sources.vault", SourceConfig, variables=False, skip=("name",))]
-    sections += [_section(name, kind, variables=True) for name, kind in SECTIONS]
-    rows = [
-        f"| `{_variable(name, field)}` | `{name}.{field.name}` |" for name, kind in SECTIONS for field in fields(kind)
+    first, *others = (f"sessions.{name}" for name in CLIENTS)
+    shown = [(name, kind) for name, kind in SECTIONS if name not in others]
+    sections += [
+        _section(name, kind, variables=True) + (_ALIKE.format(*others) * (name == first)) for name, kind in shown
     ]
+    rows = [f"| `{_variable(name, field)}` | `{name}.{field.name}` |" for name, kind in shown for field in fields(kind)]
     tags = [f"| `{tag}` | {words} |" for tag, words in BUILT_IN.items()]
     return "\n".join(
         [HEAD + "\n".join(sections) + "```\n", VARIABLES + "\n".join(rows), "", TAGS + "\n".join(tags), ""]
@@ -100,7 +109,7 @@ def _bounds(field: Field[Any]) -> str:
 
 
 def _variable(section: str, field: Field[Any]) -> str:
-    return f"VAULT_INDEX_{section}_{field.name}".upper()
+    return f"VAULT_INDEX_{section}_{field.name}".upper().replace(".", "_").replace("-", "_")
 
 
 if __name__ == "__main__":

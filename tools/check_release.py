@@ -98,7 +98,7 @@ def _try(wheel: Path, place: Path) -> None:
 
     for words, expected in (
         (("--version",), "sqlite-vec v"),
-        (("init", str(vault), "--no-opencode", "--quiet", "--json"), '"embedded": 1'),
+        (("init", str(vault), "--no-sessions", "--quiet", "--json"), '"embedded": 1'),
         (("search", "nobody is kept waiting", "--mode", "vector", "--json"), "wal.md"),
         (("add", "The cellar floods in March.", "--json"), '"created": true'),
         (("recall", "cellar"), "floods in March"),

@@ -12,7 +12,7 @@ cp -r fixtures/vault .demo/Vault
 mkdir -p .demo/share/opencode
 cp fixtures/opencode/opencode.db .demo/share/opencode/
 unset OPENCODE_DB
-export XDG_DATA_HOME=$PWD/.demo/share
+export XDG_DATA_HOME=$PWD/.demo/share CLAUDE_CONFIG_DIR=/nonexistent CODEX_HOME=/nonexistent GEMINI_CLI_HOME=/nonexistent
 export VAULT_INDEX_HOME=$PWD/.demo/home
 started=$SECONDS
 

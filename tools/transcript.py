@@ -38,7 +38,7 @@ def play(page: str) -> str:
         os.chdir(folder)
         try:
             Path("notes").mkdir()
-            _vx(["init", "notes", "--no-opencode", "--quiet"], "")
+            _vx(["init", "notes", "--no-sessions", "--quiet"], "")
             return _BLOCK.sub(lambda block: _COMMAND.sub(lambda found: _again(found, known), block[0]), page)
         finally:
             os.chdir(here)

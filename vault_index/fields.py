@@ -162,6 +162,8 @@ _FILTERS = (
     Filter(
         "session", "sessions", "this session, and what was written in it; a prefix will do", metavar="ID", many=False
     ),
+    Filter("client", "clients", "sessions of this client, as codex", splits=True, frontmatter=("client",)),
+    Filter("model", "models", "sessions whose model holds this, or is like 'gpt-*'"),
     Filter(
         "state", "states", "memories that are expired, superseded, outdated, archived or unreviewed (is: in a query)",
         metavar=LIST, kind="choice", choices=STATES, key="is", splits=True,
@@ -204,6 +206,9 @@ class Filters(NamedTuple):
     confidences: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     """How the id of a session begins: the session itself, and what names it in its frontmatter."""
+    clients: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    """A part of the model's name, or a glob."""
     states: tuple[State, ...] = ()
     properties: tuple[tuple[str, str | None], ...] = ()
     """Frontmatter keys with a value, or None where any will do. All keys must be there; values of one are

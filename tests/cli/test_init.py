@@ -98,7 +98,7 @@ def test_it_finds_the_sessions_of_opencode(
     assert run(capsys, "sync")["unchanged"] == 6
     assert [row["kind"] for row in run(capsys, "source", "list")["results"]] == ["vault", "opencode"]
     assert main(["init", "--human"]) == 0
-    assert f"Sessions of OpenCode · {sessions}" in capsys.readouterr().out.replace("\n", " ")
+    assert f"OpenCode · {sessions} · 4 sessions since 2026-11-21" in capsys.readouterr().out.replace("\n", " ")
 
 
 def test_a_database_that_the_environment_names_is_written_down(
@@ -129,12 +129,10 @@ def test_sessions_that_come_later_are_found(
     monkeypatch.setenv("COLUMNS", "300")
     later = sessions.rename(sessions.with_name("later"))
     assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
-    assert f"no sessions of OpenCode in {sessions} yet" in capsys.readouterr().err
+    assert "no sessions of agents yet (OpenCode, " in capsys.readouterr().err
     status = run(capsys, "status")
-    assert (status["problems"], [row["documents"] for row in status["sources"]]) == ([], [2, 0])
+    assert (status["problems"], [row["documents"] for row in status["sources"]]) == ([], [2])
     assert run(capsys, "sync")["problems"] == []
-    assert main(["status", "--human"]) == 0
-    assert "none yet" in capsys.readouterr().out
     later.rename(sessions)
     assert run(capsys, "sync")["added"] == 4
     sessions.rename(later)
@@ -142,17 +140,31 @@ def test_sessions_that_come_later_are_found(
     assert (problem["code"], "its 4 documents are kept" in problem["message"]) == ("source_vanished", True)
 
 
-def test_a_file_that_says_nothing_of_sessions_is_told_of_them_once(
-    home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("settled", [["init", "--no-sync"], ["config", "set", "opencode.enabled", "false"]])
+def test_sessions_that_nobody_was_told_of_are_found_and_stay_here(
+    settled: list[str], home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (home / "config.toml").write_text(f'[sources.vault]\npath = "{vault}"\n[embedding]\nprovider = "none"\n', "utf-8")
-    run(capsys, "sync")
-    (problem,) = run(capsys, "status")["problems"]
-    assert problem["code"] == "sessions_off"
-    assert main(["config", "set", "opencode.enabled", "false"]) == 0
+    text = f'[sources.vault]\npath = "{vault}"\n[embedding]\nprovider = "openai"\nmodel = "m"\n'
+    (home / "config.toml").write_text(f'{text}base_url = "http://127.0.0.1:1/v1"\n', "utf-8")
+    assert run(capsys, "sync", "--no-embed")["scanned"] == 6
+    rows = run(capsys, "source", "list")["results"]
+    assert [(row["name"], row["local_only"]) for row in rows] == [("vault", []), ("opencode", True)]
+    status = run(capsys, "status")
+    assert [row.get("since") for row in status["sources"]] == [None, "2026-11-21"]
+    assert [problem["code"] for problem in status["problems"]] == ["sessions_untold"]
+    assert main(settled) == 0
     capsys.readouterr()
     assert run(capsys, "status")["problems"] == []
-    assert run(capsys, "sync")["scanned"] == 2
+    kept = [row["local_only"] for row in run(capsys, "source", "list")["results"]]
+    assert kept == ([[], []] if settled[0] == "init" else [[]])
+
+
+def test_the_sessions_of_all_agents_can_be_left_out(
+    home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = run(capsys, "init", str(vault), "--provider", "none", "--no-sessions")
+    assert (first["sessions"], first["sync"]["added"]) == ([], 2)
+    assert (home / "config.toml").read_text("utf-8").count("enabled = false") == 4
 
 
 def test_a_vault_is_not_called_as_the_sessions_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,7 +69,7 @@ def test_sources_come_and_go(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "vault-index sync" in err
     assert main(["source", "list", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["results"]
-    assert [row["name"] for row in rows] == ["my-vault", "work", "opencode"]
+    assert [row["name"] for row in rows] == ["my-vault", "work"]
     assert rows[1]["local_only"] == ["private/"]
     assert main(["source", "remove", "work"]) == 0
     assert capsys.readouterr().out == "removed work; its files stay\n"

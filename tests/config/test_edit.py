@@ -312,3 +312,56 @@ def test_nor_does_an_error_show_it(home: Home, value: str) -> None:
     with pytest.raises(VaultIndexError) as caught:
         load_config(home, {})
     assert "hunter2" not in f"{caught.value} {caught.value.hint}"
+
+
+class TestNamesOfBefore:
+    """What `[opencode]` said is now said by `[sessions.opencode]`, and `mirror` by `[sessions]`."""
+
+    OLD = '[opencode]  # mine\nenabled = false\nmirror = "talks"\nlocal_only = ["api"]\n'
+
+    def test_an_old_file_is_understood_and_stays_as_it_is(self, home: Home) -> None:
+        home.config_file.write_text(text(home) + self.OLD, encoding="utf-8")
+        config = load_config(home, {})
+        opencode = config.clients["opencode"]
+        assert (opencode.enabled, opencode.local_only, config.sessions.mirror) == (False, ("api",), "talks")
+        assert config.told == {"opencode"}
+        assert (
+            get_value(home, "opencode.mirror", environ={}) == get_value(home, "sessions.mirror", environ={}) == "talks"
+        )
+        assert get_value(home, "opencode.enabled", environ={}) is False
+        origins = {one.key: one.origin for one in list_values(home, {})}
+        assert (origins["sessions.mirror"], origins["sessions.opencode.local_only"]) == ("file", "file")
+        assert origins["sessions.opencode.data"] == "default"
+        assert text(home).endswith(self.OLD)
+
+    def test_a_value_is_changed_where_it_stands(self, home: Home) -> None:
+        home.config_file.write_text(text(home) + self.OLD, encoding="utf-8")
+        set_value(home, "sessions.opencode.enabled", "true")
+        set_value(home, "opencode.mirror", "said")
+        assert text(home).endswith(self.OLD.replace("false", "true").replace("talks", "said"))
+        set_value(home, "opencode.include", "diffs")
+        assert '[sessions.opencode]\ninclude = ["diffs"]' in text(home)
+        assert load_config(home, {}).clients["opencode"].local_only == ("api",)
+        assert delete_value(home, "sessions.mirror")
+        assert not delete_value(home, "opencode.mirror")
+        assert load_config(home, {}).sessions.mirror == ""
+
+    def test_variables(self, home: Home) -> None:
+        environ = {
+            "VAULT_INDEX_OPENCODE_MIRROR": "talks", "VAULT_INDEX_OPENCODE_ENABLED": "false",
+            "VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUDE": "diffs", "VAULT_INDEX_SESSIONS_KEEP_DAYS": "9",
+        }  # fmt: skip
+        config = load_config(home, environ)
+        assert (config.sessions.mirror, config.sessions.keep_days) == ("talks", 9)
+        assert (config.clients["opencode"].enabled, config.clients["claude-code"].include) == (False, ("diffs",))
+        assert config.told == {"opencode", "claude-code"}
+        with pytest.raises(ConfigError) as caught:
+            load_config(home, {"VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUD": "diffs"})
+        assert caught.value.hint == "did you mean VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUDE?"
+
+    def test_a_vault_may_be_called_as_a_client_that_nobody_speaks_of(self, home: Home, tmp_path: Path) -> None:
+        (tmp_path / "other").mkdir()
+        add_source(home, "codex", tmp_path / "other")
+        assert not load_config(home, {}).clients["codex"].enabled
+        with pytest.raises(ConfigError, match="named 'codex', as the sessions of Codex are"):
+            set_value(home, "sessions.codex.enabled", "true")

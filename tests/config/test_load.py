@@ -40,7 +40,7 @@ def test_the_data_of_opencode_lies_where_every_process_finds_it(
 ) -> None:
     """The daemon has another working directory than the command."""
     monkeypatch.setenv("HOME", "/home/ben")
-    assert parse(f'[opencode]\ndata = "{said}"\n').opencode.data == meant
+    assert parse(f'[opencode]\ndata = "{said}"\n').clients["opencode"].data == meant
 
 
 def test_every_key_can_be_set() -> None:

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.fake_index import until
-from tests.sources.opencode.stores import Client
-from vault_index.config import OpencodeConfig
+from tests.sources.opencode.stores import Client, opencode_source
 from vault_index.daemon.sessions import SessionWatch
-from vault_index.sources.opencode.source import OpenCodeSource
 
 Start = Callable[..., tuple[SessionWatch, list[str]]]
 
@@ -29,7 +27,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     def begin(backend: str = "auto") -> tuple[SessionWatch, list[str]]:
         marks: list[str] = []
-        source = OpenCodeSource(OpencodeConfig(enabled=True, data=str(tmp_path / "opencode")))
+        source = opencode_source(tmp_path / "opencode")
         watches.append(SessionWatch(source, lambda path, **_flags: marks.append(path), backend))
         watches[-1].start()
         return watches[-1], marks
@@ -59,7 +57,7 @@ def test_a_write_without_an_event_is_noticed_by_asking(client: Client, start: St
 
 def test_reading_is_no_change(client: Client, start: Start, tmp_path: Path) -> None:
     _, marks = start()
-    source = OpenCodeSource(OpencodeConfig(enabled=True, data=str(tmp_path / "opencode")))
+    source = opencode_source(tmp_path / "opencode")
     source.scan_places([""])
     (client.path.parent / "log.txt").write_text("of no concern")
     client.user("Hello")

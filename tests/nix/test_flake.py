@@ -157,8 +157,8 @@ def test_the_settings_are_a_configuration(tmp_path: Path) -> None:
     config = parse_config(as_toml(told), Home(tmp_path / "config.toml", tmp_path, tmp_path), {})
     assert [source.path for source in config.sources] == [Path("/home/anna/Notes"), Path("/home/anna/Work")]
     assert config.search.limit == 3
-    assert config.opencode.enabled
-    assert config.opencode.include == ("diffs",)
+    assert config.clients["opencode"].enabled
+    assert config.clients["opencode"].include == ("diffs",)
 
 
 def as_toml(tables: dict[str, Any]) -> str:

@@ -77,6 +77,7 @@ class VaultIndex(Memories):
         tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        client: Names = None, model: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
     ) -> SearchResult:  # fmt: skip
         """The passages that answer `query` (at most 20,000 characters), best first.
@@ -99,7 +100,8 @@ class VaultIndex(Memories):
         include_expired: bool = False, include_superseded: bool = False, as_of: str | None = None, tags: Names = None,
         any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None, entered_by: Names = None,
         by: Names = None, path: Names = None, title: Names = None, file: Names = None, concept: Names = None,
-        bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None, source: Names = None,
+        bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        client: Names = None, model: Names = None, source: Names = None,
         property: Names = None, after: str | None = None, before: str | None = None, directory: Names = None,
     ) -> Why:  # fmt: skip
         """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
@@ -138,6 +140,7 @@ class VaultIndex(Memories):
         tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        client: Names = None, model: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
     ) -> DocumentList:  # fmt: skip
         """Documents, newest first unless `sort` and `order` say otherwise. Raises UsageError."""
@@ -156,6 +159,7 @@ class VaultIndex(Memories):
         tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
         entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
         concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
+        client: Names = None, model: Names = None,
         property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
     ) -> RelatedList:  # fmt: skip
         """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.

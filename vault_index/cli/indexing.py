@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
@@ -21,13 +22,15 @@ if TYPE_CHECKING:  # spares the import of the configuration
         help="who makes the vectors: the model that comes along (the default), a server, nobody",
     ),
     argument("--memory-dir", metavar="DIR", help="the folder of the memories in the vault"),
-    flag("--no-opencode", "leave the sessions of OpenCode out"),
+    flag("--no-sessions", "leave the sessions of every agent out"),
+    flag("--no-opencode", "leave those of OpenCode out"),
     flag("--no-sync", "write the configuration only"),
     NO_EMBED,
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
     from vault_index.cli.daemon import reload_daemon  # only here: `sync` is not to pay for a socket
     from vault_index.config.edit import create_config, set_value
+    from vault_index.config.schema import CLIENTS
 
     home = home_of(options)
     vault = args.get("vault") or _vault(home.config_file.exists())
@@ -39,7 +42,9 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
         for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
             if option in args:
                 set_value(home, key, args[option])
-    answer["opencode"] = _sessions(options, wanted="no_opencode" not in args)
+    left_out = CLIENTS if "no_sessions" in args else ("opencode",) if "no_opencode" in args else ()
+    answer["sessions"] = _sessions(options, left_out)
+    answer["opencode"] = next((row["path"] for row in answer["sessions"] if row["client"] == "opencode"), None)
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
@@ -56,40 +61,46 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     return _exit_code(options, "init", report)
 
 
-def _sessions(options: Options, *, wanted: bool) -> str | None:
-    """The folder that OpenCode's sessions are read from, None where there are none yet, or none are wanted; settings
-    that the configuration lacks are written."""
+def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any]]:
+    """The clients whose sessions are indexed: how many there are, and since when. Settings that the configuration lacks
+    are written."""
     from vault_index.config import load_config
-    from vault_index.sources.opencode.source import OpenCodeSource
+    from vault_index.sources.sessions.source import SessionSource
 
     try:
-        _find_sessions(home_of(options), wanted=wanted)
+        _find_sessions(home_of(options), left_out)
     except VaultIndexError as error:  # a file that another program manages: the rest of `init` works all the same
-        remark(options, f"Sessions of OpenCode are left as they were: {error.message}")
-    config = load_config(home_of(options)).opencode
-    if not config.enabled:
-        return None
-    source = OpenCodeSource(config)
-    if reason := source.missing():
-        remark(options, f"{reason[0].upper()}{reason[1:]}: they are indexed as soon as there are some")
-        return None
-    return config.data or str(source.config.path)
+        remark(options, f"Sessions are left as they were: {error.message}")
+    config = load_config(home_of(options))
+    wanted = [SessionSource(config, name) for name, client in config.clients.items() if client.enabled]
+    found = [source for source in wanted if not source.missing()]
+    if wanted and not found:
+        named = ", ".join(source.title for source in wanted)
+        remark(options, f"There are no sessions of agents yet ({named}): they are indexed as soon as there are some")
+    rows = []
+    for source in found:
+        name, (number, since) = source.config.name, source.found()
+        data = config.clients[name].data or str(source.config.path)
+        rows.append({"client": name, "title": source.title, "path": data, "sessions": number, "since": since})
+    return rows
 
 
-def _find_sessions(home: "Home", *, wanted: bool) -> None:
+def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
     """A folder that only the environment names is written to the configuration: the daemon has another environment."""
-    from vault_index.config.edit import list_values, set_value
-    from vault_index.sources.opencode.places import data_folder, find_places
+    from vault_index.config import load_config
+    from vault_index.config.edit import set_value
+    from vault_index.sources.sessions.clients import folder_of
+    from vault_index.sources.sessions.source import SessionSource
 
-    said = {setting.key for setting in list_values(home) if setting.origin != "default"}
-    if not wanted:
-        set_value(home, "opencode.enabled", "false")
-    elif "opencode.enabled" not in said:  # whether or not there are any yet
-        set_value(home, "opencode.enabled", "true")
-        found = find_places()
-        if found and found != find_places(environ={}) and "opencode.data" not in said:
-            own = found.databases[0] if found.databases and os.environ.get("OPENCODE_DB") else None
-            set_value(home, "opencode.data", str(own or data_folder(None, os.environ)))
+    for name in left_out:
+        set_value(home, f"sessions.{name}.enabled", "false")
+    config = load_config(home)
+    for name in config.clients.keys() - config.told:
+        if config.clients[name].enabled and not SessionSource(config, name).missing():
+            set_value(home, f"sessions.{name}.enabled", "true")
+            found = folder_of(name) / (os.environ.get("OPENCODE_DB", "") if name == "opencode" else "")
+            if found != folder_of(name, environ={}):
+                set_value(home, f"sessions.{name}.data", str(found))
 
 
 def _vault(set_up: bool) -> str:

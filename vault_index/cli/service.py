@@ -162,11 +162,10 @@ def _written(home: Home, config: "Config") -> list[Path]:
     """The folders a sandboxed daemon writes to: the index; the vaults, because memories move to `.trash/` at their top;
     and OpenCode's data, because SQLite writes a `-shm` file beside a database that it reads."""
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
-    if config.opencode.enabled:
-        from vault_index.sources.opencode.places import data_folder
+    if config.clients["opencode"].enabled and "opencode" in config.told:
+        from vault_index.sources.sessions.source import SessionSource
 
-        data = config.opencode.data
-        folders.append(data_folder(Path(data).expanduser() if data else None, os.environ))
+        folders.append(SessionSource(config, "opencode").config.path)
     return folders
 
 

@@ -116,9 +116,11 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
 
 
 def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
-    from vault_index.sources.opencode.source import OpenCodeSource
+    """Of clients that were spoken of, or that are there."""
+    from vault_index.sources.sessions.source import SessionSource
 
-    return (OpenCodeSource(config.opencode).config,) if config.opencode.enabled else ()
+    sources = (SessionSource(config, name) for name, client in config.clients.items() if client.enabled)
+    return tuple(source.config for source in sources if source.told or not source.missing())
 
 
 @takes(
@@ -149,7 +151,8 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
 
     if any(source.name == args["name"] for source in _sessions(load_config(home_of(options)))):
         raise UsageError(
-            "the sessions of OpenCode are no section of their own", "vault-index config set opencode.enabled false"
+            f"the sessions of a client are no section that could be removed, as {args['name']!r} are",
+            f"vault-index config set sessions.{args['name']}.enabled false",
         )
     remove_source(home_of(options), args["name"])
     daemon = reload_daemon(options)

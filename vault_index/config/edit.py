@@ -14,7 +14,7 @@ from tomlkit.items import Table
 from vault_index import disk
 from vault_index.config.home import Home, private_folder
 from vault_index.config.load import from_environment, load_config, parse_config, read_text
-from vault_index.config.schema import SECTIONS, Config, SourceConfig
+from vault_index.config.schema import CLIENTS, SECTIONS, Config, SourceConfig, present_name
 from vault_index.config.values import BadValueError, check, from_text, keys, plain, without_password
 from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_mean
 
@@ -53,8 +53,8 @@ def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Set
         table = document["sources"][source.name]
         found += [_setting(source, field, f"sources.{source.name}", table, {}) for field in keys(SourceConfig).values()]
     for name, kind in SECTIONS:
-        values = getattr(config, name)
-        table = document.get(name, {})
+        values = config.section(name)
+        table = {key for key in keys(kind) if _table(document, _place(document, name, key)).get(key) is not None}
         found += [_setting(values, field, name, table, outside[name]) for field in keys(kind).values()]
     return found
 
@@ -63,7 +63,7 @@ def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str]
     """The value in effect of a dotted key; with `source`, of a key in that source's section."""
     config = load_config(home, environ)
     section, field = _address(key, source, config)
-    values: Any = config.source(section[1]) if section[0] == "sources" else getattr(config, section[0])
+    values: Any = config.source(section[1]) if section[0] == "sources" else config.section(".".join(section))
     return _shown(field, getattr(values, field.name))
 
 
@@ -81,7 +81,7 @@ def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge
         reason = "is not valid" if field.metadata["secret"] else str(error)
         raise UsageError(f"{'.'.join((*section, field.name))} {reason}", field.metadata["doc"]) from error
     table: Any = document
-    for name in section:
+    for name in _place(document, ".".join(section), field.name):
         table = table.setdefault(name, tomlkit.table())
     table[field.name] = value
     _write(home, document, possible)
@@ -91,9 +91,10 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
     """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
     document = _document(home)
     parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
-    table: Any = document
-    for name in parts[:-1]:
-        table = table.get(name) if isinstance(table, dict) else None
+    if parts[0] in ("sessions", "opencode"):
+        section, name = present_name(".".join(parts[:-1]), parts[-1])
+        parts = (*_place(document, section, name), name)
+    table: Any = _table(document, parts[:-1])
     if not isinstance(table, dict) or parts[-1] not in table:
         _address(key, source, _names_only(document))  # an unknown key is an error, one that is not set is none
         return False
@@ -119,7 +120,7 @@ def _put_source(
     sources = document.get("sources", {})
     if name in sources:
         raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
-    name = name or free_name(root, [*sources, "opencode"])
+    name = name or free_name(root, [*sources, *CLIENTS])
     table = tomlkit.table()
     table["path"] = str(root)
     for key, value in (settings or {}).items():
@@ -155,7 +156,7 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
     try:
         text = read_text(home)
     except NotSetUpError:
-        name = free_name(root, ["opencode"])  # as the sessions are called
+        name = free_name(root, [*CLIENTS])  # as the sessions are called
         text = first_config(name, root, provider or "local", memory_dir or "80-memory")
         parse_config(text, home, {})
         write_text(home.config_file, text)
@@ -207,13 +208,29 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
         config.source(parts[1])
         fields = keys(SourceConfig)
     else:
-        fields = next((keys(kind) for name, kind in SECTIONS if [name] == parts[:-1]), {})
+        section, _ = present_name(".".join(parts[:-1]), parts[-1])
+        parts = [*section.split("."), parts[-1]]
+        fields = next((keys(kind) for name, kind in SECTIONS if name == section), {})
     if parts[-1] in fields:
         return tuple(parts[:-1]), fields[parts[-1]]
     known = [f"{name}.{field}" for name, kind in SECTIONS for field in keys(kind)]
     known += [f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)]
     hint = did_you_mean(".".join(parts), known, "see them all: vault-index config list")
     raise ConfigError(f"there is no setting {key!r}", hint)
+
+
+def _place(document: Any, section: str, key: str) -> tuple[str, ...]:
+    """The table that says a key, or should: what stands in `[opencode]`, as it was called, is not moved."""
+    now, old = tuple(section.split(".")), ("opencode",)
+    before = present_name("opencode", key)[0] == section and key in _table(document, old)
+    return old if before and key not in _table(document, now) else now
+
+
+def _table(document: Any, place: Sequence[str]) -> Any:
+    """What is there; an empty one where that is no table."""
+    for name in place:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
 
 
 def _names_only(document: tomlkit.TOMLDocument) -> Config:

@@ -38,6 +38,11 @@ class Home(NamedTuple):
         return self.data_dir / "opencode" / "recalled"
 
     @property
+    def sessions_dir(self) -> Path:
+        """Where sessions are kept that their clients delete."""
+        return self.data_dir / "sessions"
+
+    @property
     def state_db(self) -> Path:
         """What cannot be derived: to be backed up."""
         return self.data_dir / "state.db"

@@ -4,11 +4,20 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vault_index.config.home import Home
-from vault_index.config.schema import SECTIONS, Config, SourceConfig
+from vault_index.config.schema import (
+    CLIENTS,
+    SECTIONS,
+    ClientConfig,
+    Config,
+    SessionsConfig,
+    SourceConfig,
+    present_name,
+)
 from vault_index.config.validate import check_together
 from vault_index.config.values import BadValueError, check, from_text, keys
 from vault_index.disk import must_be_own
@@ -47,17 +56,29 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     """The configuration from the text of its file; an empty `environ` checks the file alone."""
     tables = _tables(text, home.config_file)
     file = _File(home.config_file, text)
-    known = [name for name, _ in SECTIONS]
+    known = ["sources", "opencode", *(name for name, _ in SECTIONS if "." not in name)]
     for name in tables:
-        if name not in (*known, "sources"):
-            hint = did_you_mean(name, (*known, "sources"), _REFERENCE)
-            raise file.error(f"unknown section [{name}]", (name,), hint)
-    sections = {name: _section(file, kind, tables.get(name, {}), (name,)) for name, kind in SECTIONS}
+        if name not in known:
+            raise file.error(f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE))
+    sources = tuple(_sources(file, tables.get("sources", {})))
+    sections = _clients(file, tables)
+    told = {name for name in CLIENTS if f"sessions.{name}" in sections}
+    for name, kind in SECTIONS:
+        if name.partition(".")[0] != "sessions":
+            sections[name] = _section(file, keys(kind), tables.get(name, {}), (name,))
     for name, values in from_environment(environ).items():
-        sections[name].update(values)
+        sections.setdefault(name, {}).update(values)
+        told |= {name.removeprefix("sessions.")} & CLIENTS.keys() if values else set()
+    clients = {name: ClientConfig(**sections[f"sessions.{name}"]) for name in CLIENTS}
+    for source in sources:
+        if source.name in clients.keys() - told:  # a vault that was called so before
+            clients[source.name] = replace(clients[source.name], enabled=False)
     config = Config(
-        sources=tuple(_sources(file, tables.get("sources", {}))),
-        **{name: kind(**sections[name]) for name, kind in SECTIONS},
+        sources=sources,
+        clients=clients,
+        told=frozenset(told),
+        sessions_dir=home.sessions_dir,
+        **{name: kind(**sections[name]) for name, kind in SECTIONS if "." not in name},
     )
     check_together(config, home)
     return config
@@ -69,7 +90,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or not environ[variable]:
             continue
-        word, _, key = variable.removeprefix(PREFIX).lower().partition("_")
+        word, key = _named(variable)
         section = next((kind for name, kind in SECTIONS if name == word), None)
         if section is None:
             _refuse_misspelt(variable, word, key)
@@ -77,7 +98,8 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         field = keys(section).get(key)
         if field is None:
             near = nearest(key, keys(section))
-            meant = f"did you mean {PREFIX}{word.upper()}_{near.upper()}?" if near else f"unset {variable}"
+            begin = variable.removesuffix(f"_{key.upper()}")
+            meant = f"did you mean {begin}_{near.upper()}?" if near else f"unset {variable}"
             raise ConfigError(f"the environment variable {variable} names no setting", meant)
         try:
             found[word][key] = check(field, from_text(field, environ[variable]), Path())
@@ -85,6 +107,15 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
             shown = str(error) if not field.metadata["secret"] else "is not valid"
             raise ConfigError(f"the environment variable {variable} {shown}", "correct it or unset it") from error
     return found
+
+
+def _named(variable: str) -> tuple[str, str]:
+    """The section and the key that a variable may name: VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA."""
+    word, _, key = variable.removeprefix(PREFIX).lower().partition("_")
+    for client in CLIENTS if word == "sessions" else ():
+        if key.startswith(begin := f"{client.replace('-', '_')}_"):
+            return f"sessions.{client}", key.removeprefix(begin)
+    return present_name(word, key)
 
 
 class _File:
@@ -122,10 +153,26 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}:{line}: not valid TOML: {reason}", "correct that line of the file") from error
 
 
-def _section(file: _File, kind: type[Any], table: object, where: tuple[str, ...]) -> dict[str, Any]:
+def _clients(file: _File, tables: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """`[sessions]` and those of the clients that are there; `[opencode]` is what that of OpenCode was called before."""
+    general, own = keys(SessionsConfig), keys(ClientConfig)
+    given = tables.get("sessions", {})
+    inside = {name: given[name] for name in CLIENTS if name in given} if isinstance(given, dict) else {}
+    rest = {key: given[key] for key in given.keys() - inside.keys()} if isinstance(given, dict) else given
+    found = {"sessions": _section(file, general, rest, ("sessions",))}
+    if "opencode" in tables:
+        old = _section(file, {**own, "mirror": general["mirror"]}, tables["opencode"], ("opencode",))
+        found["sessions"] = {key: old.pop(key) for key in ("mirror",) if key in old} | found["sessions"]
+        found["sessions.opencode"] = old
+    for name, table in inside.items():
+        section = f"sessions.{name}"
+        found[section] = found.get(section, {}) | _section(file, own, table, ("sessions", name))
+    return found
+
+
+def _section(file: _File, fields: Mapping[str, Any], table: object, where: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise file.error(f"{'.'.join(where)} must be a section, not a value", where)
-    fields = keys(kind)
     values = {}
     for key, value in table.items():
         if key not in fields:
@@ -149,7 +196,7 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
         if not _SOURCE_NAME.fullmatch(name):
             hint = f"rename the section, as [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
             raise file.error(f"the source name {name!r} may hold letters, digits, - and _ only", where, hint)
-        values = _section(file, SourceConfig, table, where)
+        values = _section(file, keys(SourceConfig), table, where)
         if "path" not in values:
             raise file.error(f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"')
         yield SourceConfig(name=name, **values)

@@ -1,6 +1,8 @@
 """Every section and key of the configuration with its default, its bounds and its documentation."""
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -164,15 +166,32 @@ class MemoryConfig:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OpencodeConfig:
-    """The sessions of OpenCode, as a source named `opencode`: `[opencode]`."""
+CLIENTS = {"opencode": "OpenCode", "claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+"""Whose sessions are read, by the name of their source; each has a section of its own."""
 
-    enabled: bool = setting(False, "Whether they are indexed; `init` sets it. Those that come later are found.")
+
+@dataclass(frozen=True, slots=True)
+class SessionsConfig:
+    """What was said in the clients of agents: `[sessions]`."""
+
+    keep: bool = setting(True, "Whether sessions are kept that their client deletes: in the data folder, redacted.")
+    keep_days: int = setting(0, "After how many days they are no longer kept; 0 for never.", low=0, high=36_500)
+    mirror: str = setting(
+        "",
+        "A folder of the vault that memories are written to: sessions are written there as notes, which are indexed "
+        "instead. Empty for none. Clients that neither `init` nor a section named are left out.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """The sessions of one client, as a source named so: `[sessions.opencode]`, and the same for the others."""
+
+    enabled: bool = setting(True, "Whether they are indexed. Those that come later are found.")
     data: str = setting(
         "",
-        "OpenCode's data folder, or one database of it; empty for where OpenCode itself would look. Relative to the "
-        "folder of the configuration file; `~` is your home.",
+        "The folder of the client's data, or one database of OpenCode; empty for where the client itself would look. "
+        "Relative to the folder of the configuration file; `~` is your home.",
         place=True,
     )
     include: tuple[str, ...] = setting(
@@ -182,12 +201,9 @@ class OpencodeConfig:
         (), "Projects left out: their names, as `client-*`, or their folders, as `~/clients/secret`."
     )
     local_only: bool | tuple[str, ...] = setting(
-        (), "Projects whose text is never sent to a remote embedder, as for `exclude`; `true` for all sessions."
-    )
-    mirror: str = setting(
-        "",
-        "A folder of the vault that memories are written to: sessions are written there as notes, which are indexed "
-        "instead. Empty for none.",
+        (),
+        "Projects whose text is never sent to a remote embedder, as for `exclude`; `true` for all sessions, which also "
+        "holds while neither `init` nor a section named the client.",
     )
 
 
@@ -226,8 +242,17 @@ class Config:
     watch: WatchConfig = field(default_factory=WatchConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
-    opencode: OpencodeConfig = field(default_factory=OpencodeConfig)
+    sessions: SessionsConfig = field(default_factory=SessionsConfig)
+    clients: Mapping[str, ClientConfig] = field(default_factory=lambda: dict.fromkeys(CLIENTS, ClientConfig()))
     agents: AgentsConfig = field(default_factory=AgentsConfig)
+    told: frozenset[str] = frozenset()
+    """The clients whose sections are there."""
+    sessions_dir: Path | None = field(default=None, compare=False)
+    """Where sessions are kept."""
+
+    def section(self, name: str) -> Any:
+        """The values of one of SECTIONS."""
+        return self.clients[name.removeprefix(_CLIENT)] if name.startswith(_CLIENT) else getattr(self, name)
 
     def memory_source(self) -> SourceConfig | None:
         """The vault that is written to; None where there is no vault."""
@@ -242,9 +267,19 @@ class Config:
         raise NotFoundError(f"no source is named {name!r}", f"sources: {known}")
 
 
-SECTIONS: tuple[tuple[str, type[Any]], ...] = tuple(
+_CLIENT = "sessions."
+_PLAIN = tuple(
     (section.name, cast("type[Any]", section.default_factory))
     for section in fields(Config)
-    if section.name != "sources"
+    if section.name not in ("sources", "clients", "told", "sessions_dir")
 )
+_CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple((f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS)
+SECTIONS = tuple(chain.from_iterable((one, *_CLIENTS) if one[0] == "sessions" else (one,) for one in _PLAIN))
 """The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""
+
+
+def present_name(section: str, key: str) -> tuple[str, str]:
+    """The section and the key by their names of now: what has been said of `opencode` is understood."""
+    if section == "opencode":
+        return ("sessions" if key == "mirror" else f"{_CLIENT}opencode"), key
+    return section, key

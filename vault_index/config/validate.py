@@ -5,7 +5,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from vault_index.config.home import Home
-from vault_index.config.schema import Config
+from vault_index.config.schema import CLIENTS, Config
 from vault_index.disk import is_under
 from vault_index.errors import ConfigError, did_you_mean
 
@@ -15,7 +15,7 @@ _DURATION = re.compile(r"[1-9]\d{0,3} (?:day|week|month|year)s?")
 def check_together(config: Config, home: Home) -> None:
     """Raise a ConfigError for the first contradiction."""
     _check_values(config)
-    _check_opencode(config)
+    _check_sessions(config)
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault not in names:
         raise ConfigError(
@@ -73,29 +73,30 @@ def _leaves(text: str) -> bool:
     return not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in text
 
 
-def _check_opencode(config: Config) -> None:
-    known, opencode = ("reasoning", "output", "diffs"), config.opencode
-    wrong = next((word for word in opencode.include if word not in known), None)
-    if wrong is not None:
-        raise ConfigError(
-            f"opencode.include names {wrong!r}, which is no part of a session",
-            did_you_mean(wrong, known, f"it may name {', '.join(known)}"),
+def _check_sessions(config: Config) -> None:
+    known, mirror = ("reasoning", "output", "diffs"), config.sessions.mirror
+    for name, client in config.clients.items():
+        wrong = next((word for word in client.include if word not in known), None)
+        if wrong is not None:
+            raise ConfigError(
+                f"sessions.{name}.include names {wrong!r}, which is no part of a session",
+                did_you_mean(wrong, known, f"it may name {', '.join(known)}"),
+            )
+        _refuse(
+            client.enabled and any(source.name == name for source in config.sources),
+            f"a source is named {name!r}, as the sessions of {CLIENTS[name]} are",
+            f"rename its section, or set sessions.{name}.enabled to false",
         )
-    folder, memories = PurePosixPath(opencode.mirror), PurePosixPath(config.memory.dir)
+    folder, memories = PurePosixPath(mirror), PurePosixPath(config.memory.dir)
     _refuse(
-        bool(opencode.mirror) and (_leaves(opencode.mirror) or any(part.startswith(".") for part in folder.parts)),
-        f"opencode.mirror must be a folder inside the vault that is not hidden, not {opencode.mirror!r}",
+        bool(mirror) and (_leaves(mirror) or any(part.startswith(".") for part in folder.parts)),
+        f"sessions.mirror must be a folder inside the vault that is not hidden, not {mirror!r}",
         'for example "sessions"',
     )
     _refuse(
-        bool(opencode.mirror) and (folder.is_relative_to(memories) or memories.is_relative_to(folder)),
-        f"opencode.mirror ({folder}) and memory.dir ({memories}) must not lie in each other",
+        bool(mirror) and (folder.is_relative_to(memories) or memories.is_relative_to(folder)),
+        f"sessions.mirror ({folder}) and memory.dir ({memories}) must not lie in each other",
         "every note in memory.dir is a memory: give sessions a folder of their own",
-    )
-    _refuse(
-        opencode.enabled and any(source.name == "opencode" for source in config.sources),
-        "a source is named 'opencode', as the sessions of OpenCode are",
-        "rename its section, or set opencode.enabled to false",
     )
 
 

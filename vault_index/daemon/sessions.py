@@ -1,7 +1,7 @@
-"""Notices that OpenCode wrote something: its databases' logs are watched, and asked from time to time as well.
+"""Notices that a client wrote something: its files are watched, and it is asked from time to time as well.
 
-What changed stands in no event. A mark of the data folder means "compare the sessions", which costs next to nothing
-while the database says that nothing was written.
+What changed stands in no event of a database. A mark of the data folder means "compare the sessions", which costs next
+to nothing while nothing was written.
 """
 
 import logging
@@ -12,15 +12,15 @@ from watchdog.observers import Observer
 
 from vault_index.daemon.log import log_event
 from vault_index.daemon.observers import Mark, Watch, started
-from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.sessions.source import SessionSource
 
 log = logging.getLogger(__name__)
 
 
 class SessionWatch(Watch):
-    """The watch on the folders of the databases, not on what lies deeper: OpenCode keeps whole git trees there."""
+    """The watch on the folders of one client, and on what lies deeper only where sessions do."""
 
-    def __init__(self, source: OpenCodeSource, mark: Mark, backend: str) -> None:
+    def __init__(self, source: SessionSource, mark: Mark, backend: str) -> None:
         super().__init__(source.config.name, str(source.config.path), mark)
         self._source = source
         self._wanted = backend
@@ -31,12 +31,14 @@ class SessionWatch(Watch):
         self._folders = self._present()
         self._version = self._source.version()
         if not self._folders:
-            log_event(log, logging.WARNING, "source not there", source=self._name)
+            level = logging.WARNING if self._source.told else logging.DEBUG
+            log_event(log, level, "source not there", source=self._name)
             return
         self.backend = "polling"
         if self._wanted != "polling":
             try:
-                self._observer = started(Observer(), self, *map(os.path.realpath, self._folders))
+                folders = map(os.path.realpath, self._folders)
+                self._observer = started(Observer(), self, *folders, recursive=self._source.client.deep)
                 self.backend = "native"
             except OSError as error:  # no watch is left: `tend` asks often enough
                 log_event(log, logging.WARNING, "sessions are polled", error=error.strerror)
@@ -46,9 +48,12 @@ class SessionWatch(Watch):
         self._mark(self._root)
 
     def tend(self) -> None:
-        """Ask the databases: some writes make no event, and a folder may have come or gone."""
+        """Ask the databases, and files that are not watched: some writes make no event, and a folder may have come or
+        gone."""
         if self._present() != self._folders or not (self._observer is None or self._observer.is_alive()):
             self.renew()
+        if self.backend == "native" and self._source.client.deep:
+            return
         seen, self._version = self._version, self._source.version()
         if self._version != seen:
             self.mark_all()
@@ -56,8 +61,8 @@ class SessionWatch(Watch):
     def dispatch(self, event: FileSystemEvent) -> None:
         if event.is_directory or event.event_type in ("opened", "closed", "closed_no_write"):
             return
-        names = (os.path.basename(os.fsdecode(path)) for path in (event.src_path, event.dest_path) if path)
-        if any(self._source.concerns(name) for name in names):
+        paths = (os.fsdecode(path) for path in (event.src_path, event.dest_path) if path)
+        if any(map(self._source.client.concerns, paths)):
             self.mark_all()
 
     def _present(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from vault_index.daemon.sessions import SessionWatch
 from vault_index.disk import is_under
 from vault_index.results.base import Problem
 from vault_index.sources.names import is_document_name, is_folder_name
-from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 from vault_index.sources.vault import VaultSource
 
@@ -51,7 +51,7 @@ class Watcher:
 
     def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
         vaults = [VaultWatch(source, mark, backend) for source in sources if isinstance(source, VaultSource)]
-        sessions = [SessionWatch(source, mark, backend) for source in sources if isinstance(source, OpenCodeSource)]
+        sessions = [SessionWatch(source, mark, backend) for source in sources if isinstance(source, SessionSource)]
         self._watches: list[Watch] = [*vaults, *sessions]
         self._overflow = _OverflowAlarm(self._on_overflow)
 

@@ -28,7 +28,7 @@ from vault_index.results.base import Problem
 from vault_index.results.status import DoctorReport, RecallReport
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
-from vault_index.store.counts import SYNCED_AT, read_meta
+from vault_index.store.counts import SYNCED_AT, read_meta, source_counts
 from vault_index.store.document_names import document_names
 from vault_index.store.documents import paths_by_shared_id
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
@@ -188,8 +188,10 @@ def _deep(runtime: Runtime) -> Iterator[Problem]:
             without_vectors = replace(config, embedding=replace(config.embedding, provider="none"))
             with closing(Runtime(fresh, without_vectors)) as built:
                 built.write.sync(None, dry_run=False, embed=False, progress=no_progress)
+            with runtime.pool.lend() as connections:
+                indexed = source_counts(connections.reader).keys()
             with _examined(home) as checkup:
-                yield from _rows(home, fresh, here, whole=len(here) == len(runtime.sources))
+                yield from _rows(home, fresh, here, whole=indexed <= {*here})
                 yield from _vectors(home, checkup)
     except BusyError as error:
         yield Problem("busy", f"{error.message}: it was not compared", "run doctor again later")

@@ -7,17 +7,15 @@ import fcntl
 import os
 import stat
 import time
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_index.config import Config, Home, load_config
-from vault_index.config.load import read_text
 from vault_index.disk import is_draft
 from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
 from vault_index.results.status import DaemonStatus
-from vault_index.sources.opencode.places import find_places
+from vault_index.sources.sessions.source import SessionSource
 
 _LOW_SPACE = 64 * 2**20
 """Bytes: what the log of the database may take while it is written."""
@@ -29,22 +27,20 @@ def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> It
     pid = daemon.pid if daemon.running else os.getpid() if _number(home.daemon_lock) == os.getpid() else None
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
-    if not config.opencode.enabled and not _speaks_of_sessions(home) and find_places():
-        yield Problem(
-            "sessions_off",
-            "OpenCode has sessions on this machine, and they are not indexed",
-            "vault-index config set opencode.enabled true; false has them left out without another word",
-        )
+    if config.embedding.provider == "openai":
+        yield from _untold(config)
 
 
-def _speaks_of_sessions(home: Home) -> bool:
-    """Whether somebody decided; `init` does, but did not always where there were none yet."""
-    try:
-        return "VAULT_INDEX_OPENCODE_ENABLED" in os.environ or "enabled" in tomllib.loads(read_text(home))["opencode"]
-    except KeyError:
-        return False
-    except (VaultIndexError, ValueError, TypeError):  # which is told elsewhere
-        return True
+def _untold(config: Config) -> Iterator[Problem]:
+    """Clients that were found and that nobody spoke of: what was said there is not to leave by surprise."""
+    for source in (SessionSource(config, name) for name in config.clients.keys() - config.told):
+        if config.clients[source.config.name].enabled and not source.missing():
+            yield Problem(
+                "sessions_untold",
+                f"there are sessions of {source.title} on this machine: they are indexed, and stay here",
+                "run `vault-index init` to have them embedded as all else is; or: vault-index config set "
+                f"sessions.{source.config.name}.local_only true (or .enabled false)",
+            )
 
 
 def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -32,6 +32,7 @@ from vault_index.results.status import (
     WatchStatus,
 )
 from vault_index.runtime import Runtime
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
@@ -55,13 +56,13 @@ _HINTS = {
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
     "placeholder": "open it once, or tell the cloud's program to keep it on this machine",
-    "session": "the rest is indexed; OpenCode may have been killed while it wrote",
+    "session": "the rest is indexed; its client may have been killed while it wrote, or be newer than we know",
     "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; what is known is kept",
     "busy": "the next sync tries again",
     "failed": "the next sync tries again; what is known is kept",
     "mirror_edited": "take the line `session:` out of it to keep it as a note: the session gets a new file",
     "not_mirrored": "the next sync tries again",
-    "redacted": "they are not in the index; OpenCode still stores them, so change those that are in use",
+    "redacted": "they are not in the index; the client still stores them, so change those that are in use",
 }
 
 
@@ -78,14 +79,14 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             index, embedder = _index(runtime, reader), _embedder(config, reader)
             daemon = _by_tokens(reader, daemon)
             sources = _source_rows(reader, runtime.sources)
-            problems += _gone(runtime.sources, sources)
+            problems += _gone(runtime.by_name, sources)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
         none = 0 if isinstance(error, NotSetUpError) else None
         index = IndexStatus(none, none, none, none, bytes_of(home))
-        sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in runtime.sources]
-        problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.sources, sources)]
+        sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in _shown(runtime.sources, ())]
+        problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.by_name, sources)]
     problems += _impossible(config.embedding)
     # What stopped the embedder is remembered, and may be found again: it is named once.
     return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
@@ -199,7 +200,17 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
 
 def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:
     config = source.config
-    return SourceStatus(config.name, config.kind, str(config.path), documents, chunks, failed, found, current)
+    since = source.found()[1] if isinstance(source, SessionSource) else None
+    return SourceStatus(config.name, config.kind, str(config.path), documents, chunks, failed, found, current, since)
+
+
+def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
+    """Without clients of sessions that nobody spoke of, and that are not there."""
+    return [
+        source
+        for source in sources
+        if not isinstance(source, SessionSource) or source.told or source.config.name in known or not source.missing()
+    ]
 
 
 def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceStatus]:
@@ -207,7 +218,7 @@ def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceS
     failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
     return [
         _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source))
-        for source in sources
+        for source in _shown(sources, counts)
         for name in (source.config.name,)
     ]
 
@@ -223,9 +234,10 @@ def _coverage(known: Mapping[str, FileStamp], source: Source) -> tuple[int | Non
 # --- problems --------------------------------------------------------------------------------------------------
 
 
-def _gone(sources: Sequence[Source], known: Sequence[SourceStatus]) -> Iterator[Problem]:
+def _gone(sources: Mapping[str, Source], known: Sequence[SourceStatus]) -> Iterator[Problem]:
     """Sources that are not there; an empty folder that never had documents is."""
-    for source, rows in zip(sources, known, strict=True):
+    for rows in known:
+        source = sources[rows.name]
         reason = source.missing()
         if reason and (rows.documents or not reason.endswith((EMPTY, YET))):
             message = f"source {source.config.name!r}: {reason}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_index.config import Config, Home, SourceConfig
 from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 from vault_index.sources.vault import VaultSource
 from vault_index.store.connection import Database
@@ -26,25 +27,26 @@ def vaults_of(config: Config) -> dict[str, VaultSource]:
 
 
 def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
-    if not config.opencode.enabled:
-        return ()
-    vault = config.memory_source()
-    if config.opencode.mirror and vault is not None:
-        from vault_index.mirroring.mirror import MirroredSessions
+    """One source for each client; those that nobody was told of are not written into the vault."""
+    enabled = [name for name, client in config.clients.items() if client.enabled]
+    vault = config.memory_source() if config.sessions.mirror else None
+    if vault is None or config.told.isdisjoint(enabled):
+        return tuple(SessionSource(config, name) for name in enabled)
+    from vault_index.mirroring.mirror import MirroredSessions
 
-        return (MirroredSessions(config.opencode, vaults[vault.name]),)
-    from vault_index.sources.opencode.source import OpenCodeSource
-
-    return (OpenCodeSource(config.opencode),)
+    into = vaults[vault.name]
+    return tuple(
+        MirroredSessions(config, name, into) if name in config.told else SessionSource(config, name) for name in enabled
+    )
 
 
 def _vault(config: Config, source: SourceConfig) -> VaultSource:
-    opencode = config.opencode
-    if not (opencode.enabled and opencode.mirror and source == config.memory_source()):
+    mirrored = any(client.enabled for client in config.clients.values()) and config.sessions.mirror
+    if not mirrored or source != config.memory_source():
         return VaultSource(source)
     from vault_index.mirroring.mirror import VaultWithSessions
 
-    return VaultWithSessions(source, opencode)
+    return VaultWithSessions(source, mirrored)
 
 
 class Moments:

@@ -105,7 +105,7 @@ class WriteSide:
             # By this mark a state that was lost is told from one that never was.
             if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
                 write_meta(self._open_writer(), STATE_MADE, "made")
-            if self._config.opencode.mirror and not dry_run and not unread:
+            if self._config.sessions.mirror and not dry_run and not unread:
                 wanted = self._with_mirror(places, progress, cancel)
                 if cancel.cancelled:
                     return SyncReport(finished=False)

@@ -9,6 +9,7 @@ looks like a credential is taken out of the rest, the day's limit is checked and
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache as cached, partial
@@ -23,7 +24,7 @@ from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.markdown.frontmatter import plain_text, string_list
 from vault_index.models import Asker, Askers, FileStamp, Filters, Vector, VectorSpace, as_indexed
 from vault_index.secrets.find import drop_private, redact
-from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.sessions.privacy import Privacy
 from vault_index.sources.source import Source
 from vault_index.store.records import DocumentState, PendingChunk
 from vault_index.store.state import State
@@ -34,6 +35,8 @@ _MANY = 1000
 _QUERIES = "(queries)"
 _IN_TAGS = "project/"
 _NOBODY = Asker()
+_SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""What the clients call a session."""
 
 Origins = Mapping[str | tuple[str, str], Sequence[Asker]]
 """Where memories and mirrored sessions are from, as it was when they were written: by uid, and by source and path."""
@@ -54,8 +57,8 @@ class Moment:
         self._config = config
         self._origins = origins
         self._sources = {source.config.name: source for source in sources}
-        self._sessions = OpenCodeSource(config.opencode)
-        vault, folder = config.memory_source(), config.opencode.mirror.strip("/")
+        self._sessions = Privacy(config)
+        vault, folder = config.memory_source(), config.sessions.mirror.strip("/")
         self._mirror = (vault.name if vault and folder else None, folder)
         self._counted: dict[int, tuple[DocumentState, bool | None]] = {}
 
@@ -88,7 +91,7 @@ class Moment:
     def staying(self, lacking: Callable[[], Mapping[DocumentState, int]]) -> dict[int, int]:
         """Of these documents with numbers of chunks the ones that the settings keep, by id. For counting: what was told
         of a document is told again as long as it and the settings stay as they are."""
-        if not (self._config.opencode.local_only or any(one.config.local_only for one in self._sources.values())):
+        if not (self._sessions.wanted or any(one.config.local_only for one in self._sources.values())):
             return {}
         found, origins = {}, cached(self._origins)
         for document, chunks in lacking().items():
@@ -114,7 +117,8 @@ class Moment:
         """Whether a query stays home: because of who asks, or of what it asks for. VaultIndexError where that is not
         known."""
         named = [self._sources.get(name) for name in filters.sources]
-        asked = [source for source in named or self._sources.values() if source is not None]
+        every = [one for name, one in self._sources.items() if name not in self._sessions.untold]
+        asked = [source for source in named or every if source is not None]
         if len(asked) < len(named) or all(source.config.local_only is True for source in asked):
             return True
         if any(source.config.local_only is True for source in named if source is not None):
@@ -124,7 +128,7 @@ class Moment:
         tags = _projects_in((*filters.tags, *filters.any_tags))
         meant = (_asker((*filters.projects, *tags)), *(Asker(session=one) for one in filters.sessions))
         who, *places = askers() or (_NOBODY,)
-        return bool(self._config.opencode.local_only) and (
+        return self._sessions.wanted and (
             self._keeps_any((who, *meant)) or any(map(self._sessions.keeps_place, places))
         )
 
@@ -154,7 +158,7 @@ class Moment:
     def _keeps_origin(self, document: DocumentState, origins: Callable[[], Origins]) -> bool:
         """Whether a file is from a project that stays home: by what it says and by what it said when it was written. In
         the folder of the sessions, one of which nobody knows the session counts as such."""
-        if not self._config.opencode.local_only or document.source == self._sessions.config.name:
+        if document.source in self._sessions.sources or not self._sessions.wanted:
             return False
         known = origins()
         recorded = (*known.get(document.uid, ()), *known.get((document.source, document.path), ()))
@@ -164,23 +168,21 @@ class Moment:
             if not recorded and not self._sessions.knows(said.session):
                 return True
         elif not is_under(self._config.memory.dir, document.path):  # a note may use these keys for what it likes
-            every = self._config.opencode.local_only is True
-            said = said._replace(
-                projects=() if every else said.projects, session=said.session if said.session.startswith("ses_") else ""
-            )
+            session = said.session if _SESSION.fullmatch(said.session) else ""
+            said = said._replace(projects=() if self._sessions.every else said.projects, session=session)
         told = any(one.folders and set(said.projects) <= {*one.projects} and not said.folders for one in recorded)
         return self._keeps_any(recorded if told else (said, *recorded))
 
     def _left_out(self, document: DocumentState) -> bool:
-        of_session = document.source == self._sessions.config.name
-        source = self._sessions if of_session else self._sources.get(document.source)
+        sessions = self._sessions.sources.get(document.source)
+        source = sessions or self._sources.get(document.source)
         if source is None:
             return False
         try:
             if source.look(document.path) is not None:
                 return False
-            if of_session:
-                return self._sessions.knows(document.path.rpartition("/")[2].removesuffix(".md"))
+            if sessions is not None:
+                return sessions.knows(document.path.rpartition("/")[2].removesuffix(".md"))
             return os.path.lexists(source.config.path / document.path)
         except VaultIndexError:
             return False

@@ -122,7 +122,7 @@ class Synchroniser:
 
     def _sync_source(self, source: Source, places: Sequence[str], *, dry_run: bool) -> None:
         name = source.config.name
-        if source.config.kind == "opencode" and (problem := self._unread()):
+        if source.config.kind != "vault" and not source.missing() and (problem := self._unread()):
             self._add(problems=(problem,))
             return
         numbers = numbering(str(source.config.path))
@@ -176,7 +176,7 @@ class Synchroniser:
             vanished.setdefault(row.content_hash, []).append(row)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
         if work:
-            with suppress(StateDamagedError):  # sessions of OpenCode are not read then
+            with suppress(StateDamagedError):  # sessions are not read then
                 self._settings = self._settings._replace(deleted=self._state.deleted())
         places = {(source.config.name, row.path) for row in plan.removed}
         taken: set[int] = set()

@@ -1,1 +1,1 @@
-"""Sessions of OpenCode as files in a vault, where they can be read, and stay when OpenCode deletes them."""
+"""Sessions as files in a vault, where they can be read, and stay when their client deletes them."""

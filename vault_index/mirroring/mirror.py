@@ -1,4 +1,4 @@
-"""Sessions of OpenCode written into a vault, one file each, which are indexed instead of the sessions themselves.
+"""Sessions written into a vault, one file each, which are indexed instead of the sessions themselves.
 
 The transcript is ours, its file is its reader's as well:
 
@@ -8,7 +8,7 @@ The transcript is ours, its file is its reader's as well:
   branch, a new vault), everything is written anew.
 - One that was changed keeps what it says, and gets only the turns that are new behind it. Where the session no longer
   begins with the turns that are in the file, it stays as it is, and that is reported.
-- What OpenCode deletes stays.
+- What its client deletes stays.
 """
 
 import hashlib
@@ -19,17 +19,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_index.cancel import CancelToken
-from vault_index.config import OpencodeConfig, SourceConfig
+from vault_index.config import Config, SourceConfig
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
 from vault_index.mirroring.files import Files
-from vault_index.mirroring.note import as_note, free_name, is_earlier, is_untitled, name_of, session_in, turns_of
+from vault_index.mirroring.note import (
+    UNTITLED,
+    as_note,
+    free_name,
+    is_earlier,
+    is_untitled,
+    name_of,
+    session_in,
+    turns_of,
+)
 from vault_index.models import Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.secrets.find import redact
-from vault_index.sources.opencode.model import Session
-from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.sessions.model import Session
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.vault import VaultSource
 from vault_index.store.records import MirroredSession
@@ -40,19 +49,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Live:
-    """A session as OpenCode has it now."""
+    """A session as its client has it now."""
 
     ref: DocumentRef
     session: Session
 
 
-class MirroredSessions(OpenCodeSource):
-    """The source of the sessions, without documents of its own: `follow` writes them into the vault."""
+class MirroredSessions(SessionSource):
+    """The source of a client's sessions, without documents of its own: `follow` writes them into the vault."""
 
-    def __init__(self, config: OpencodeConfig, vault: VaultSource) -> None:
-        super().__init__(config)
+    def __init__(self, config: Config, name: str, vault: VaultSource) -> None:
+        super().__init__(config, name)
         self.vault = vault
-        self._folder = config.mirror.strip("/")
+        self._folder = config.sessions.mirror.strip("/")
         self._files = Files(vault, self._folder)
         self._scan = Scan(unreadable=("",))  # nobody knows, until they were followed
 
@@ -95,7 +104,8 @@ class MirroredSessions(OpenCodeSource):
             known[one.session.id] = written
             touched |= {written.path, row.path if row else written.path}
             progress("text", done, len(sessions))
-        faults = [Fault(code, message, row.path) for row in known.values() for code, message in row.faults if row.path]
+        mine = (row for id_, row in known.items() if id_ in sessions and row.path)
+        faults = [Fault(code, message, row.path) for row in mine for code, message in row.faults]
         self._scan = found._replace(refs=(), faults=(*found.faults, *failed, *faults), unreadable=())
         return sorted(touched)
 
@@ -116,9 +126,9 @@ class MirroredSessions(OpenCodeSource):
     # --- which sessions and which files there are -----------------------------------------------------------------
 
     def _live(self, refs: Iterable[DocumentRef]) -> dict[str, _Live]:
-        listed = self._stores.listing().sessions
+        listed = self.client.listing().sessions
         ids = ((Path(ref.path).stem, ref) for ref in refs)
-        return {id_: _Live(ref, listed[id_].listed.session) for id_, ref in ids if id_ in listed}
+        return {id_: _Live(ref, listed[id_].session) for id_, ref in ids if id_ in listed}
 
     def _known(self, state: State) -> dict[str, MirroredSession]:
         """What was written, as the files are now: moved, deleted or put back."""
@@ -158,8 +168,8 @@ class MirroredSessions(OpenCodeSource):
         """Whether its file is called by no title yet, and by nobody else."""
         if is_untitled(session) or not row.written:
             return False
-        untitled = name_of(replace(session, title="New session - 0000-"))
-        return re.fullmatch(rf"{re.escape(untitled)}( \d+)?", Path(row.path).stem) is not None
+        untitled = (re.escape(name_of(replace(session, title=title))) for title in UNTITLED)
+        return re.fullmatch(rf"({'|'.join(untitled)})( \d+)?", Path(row.path).stem) is not None
 
     # --- writing ---------------------------------------------------------------------------------------------------
 
@@ -235,9 +245,9 @@ class VaultWithSessions(VaultSource):
     """The vault that sessions are written into: a file in their folder is one where its frontmatter says which; all
     others are notes."""
 
-    def __init__(self, config: SourceConfig, opencode: OpencodeConfig) -> None:
+    def __init__(self, config: SourceConfig, folder: str) -> None:
         super().__init__(config)
-        self._folder = opencode.mirror.strip("/")
+        self._folder = folder.strip("/")
         self.shape = self._folder
 
     def read(self, ref: DocumentRef) -> RawDocument:

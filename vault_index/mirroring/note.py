@@ -6,17 +6,20 @@ from itertools import chain, count
 
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.names import is_document_name
-from vault_index.sources.opencode.model import Session, moment_of
+from vault_index.sources.sessions.model import Session, moment_of
 
-_SESSION = re.compile(r'^session: *"?(ses_\w+)"? *$', re.MULTILINE)
-_LINK = re.compile(r"\[\[(ses_\w+)\]\]")
-_CHANGING = re.compile(r"^(agent|model|updated|opencode|turns):.*$", re.MULTILINE)
+_SESSION = re.compile(r'^session: *"?([A-Za-z0-9_-]+)"? *$', re.MULTILINE)
+_LINK = re.compile(r"\[\[([A-Za-z0-9_-]+)\]\]")
+# `opencode` is what `version` was called, before there was a `client`.
+_CHANGING = re.compile(r"^(agent|model|updated|client|version|opencode|turns|tokens):.*\n", re.MULTILINE)
 _END = "\n---\n"
 _LONGEST = 80
 _LONGEST_BYTES = 200
 # What Obsidian, Windows or links cannot have in a name, and control characters.
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|#^\[\]\ud800-\udfff]+')
 _UNTITLED = re.compile(r"((?:New|Child) session) - \d{4}-.*")
+UNTITLED = ("New session - 0000-", "")
+"""As clients call a session that has no title yet."""
 
 
 def as_note(text: str, session: str, names: Mapping[str, str]) -> str:
@@ -38,13 +41,13 @@ def turns_of(text: str) -> str:
 
 def is_earlier(old: str, new: str) -> bool:
     """Whether a text is that of the session some turns before, with nothing in it that anybody else wrote."""
-    fronts = [_CHANGING.sub(r"\1:", text.partition(_END)[0]) for text in (old, new)]
+    fronts = [_CHANGING.sub("", text.partition(_END)[0]) for text in (old, new)]
     return fronts[0] == fronts[1] and turns_of(new).startswith(turns_of(old).rstrip("\n"))
 
 
 def is_untitled(session: Session) -> bool:
-    """Whether OpenCode has not found a title for it yet."""
-    return _UNTITLED.fullmatch(session.title) is not None
+    """Whether its client has not found a title for it yet."""
+    return not session.title.strip() or _UNTITLED.fullmatch(session.title) is not None
 
 
 def name_of(session: Session) -> str:

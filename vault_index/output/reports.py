@@ -77,13 +77,13 @@ def _status(status: Record, width: int) -> Blocks:
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
-    failing = any(source["failed"] for source in sources)
+    told = {key for key in ("since", "failed") if any(source.get(key) for source in sources)}
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
-        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
+        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("since", head="since"),
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
-    wanted = shown if failing else shown[:-1] if known else shown[:2]
+    wanted = [one for one in shown if one.key in told or one.key not in ("since", "failed")][: None if known else 2]
     return Table(wanted, [{**source, "coverage": _coverage(source)} for source in sources])
 
 
@@ -252,7 +252,7 @@ def _sync(report: Record, width: int) -> Blocks:
 
 
 def _init(answer: Record, width: int) -> Blocks:
-    report, vault = answer["sync"], answer.get("vault")
+    report, vault, told = answer["sync"], answer.get("vault"), " · {path} · {sessions:,} sessions since {since}"
     known = "Added" if answer.get("added") else "Known already:"
     steps = {
         **({} if report else {"vault-index sync": "index it"}),
@@ -263,7 +263,7 @@ def _init(answer: Record, width: int) -> Blocks:
     wide = max(map(len, steps)) + 2
     return [
         *shown_if(answer["source"], line(f"{known} ", (answer["source"], "bold"), f" · {vault}")),
-        *shown_if(answer.get("opencode"), line(("Sessions of OpenCode", "bold"), f" · {answer.get('opencode')}")),
+        *(line((one["title"], "bold"), told.format(**one)) for one in answer.get("sessions", ()) if one["since"]),
         *(_sync(report, width) if report else ()),
         GAP,
         line(("Next", "bold")),

@@ -128,10 +128,15 @@ def full_metadata(connections: Connections, document: StoredDocument, source: So
 
     reader = connections.reader
     [record] = Records(reader, connections.state, {document.source: source.link}).of([document])
-    session = document.frontmatter.get("session") if document.kind == "session" else None
+    resume = ""
+    if document.kind == "session":
+        from vault_index.sources.sessions.clients import resume_command
+
+        named = (str(document.frontmatter.get(key) or "") for key in ("client", "session"))
+        resume = resume_command(*named)
     return {
         **{key: value for key, value in asdict(record).items() if value or key not in ("archived", "unreviewed")},
-        **({"resume": f"opencode -s {session}"} if session else {}),
+        **({"resume": resume} if resume else {}),
         "aliases": aliases_of(reader, document.id),
         "links": [link._asdict() for link in links_of(reader, document.id)],
         "frontmatter": dict(document.frontmatter),

@@ -88,6 +88,8 @@ class SourceStatus:
     """Documents there now, in the index or not; null where the source is gone."""
     current: int = 0
     """Those of them that are indexed as they are now."""
+    since: str | None = field(default=None, metadata={WHEN_ASKED: True})
+    """Of sessions: the day on which the first of them began."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ _T = TypeVar("_T")
 
 _GLOB_MARKS = frozenset("*?[")
 _FILE_NAME = "substr(document.path, length(rtrim(document.path, replace(document.path, '/', ''))) + 1)"
+_MODEL = "json_extract(document.frontmatter, '$.model')"
 _NOW = "coalesce(?, unixepoch('subsec'))"
 _STATES: dict[State, str] = {
     "expired": f"document.expires <= {_NOW}",
@@ -53,6 +54,7 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
     yield from _any(_path, filters.paths)
     yield from _any(lambda title: _contains("document.title", title), filters.titles)
     yield from _any(lambda name: _contains(_FILE_NAME, name), filters.files)
+    yield from _any(lambda model: _contains(_MODEL, model), filters.models)
     yield from _any(_session, filters.sessions)
     yield from _any(lambda state: (_STATES[state], [filters.now] * _STATES[state].count("?")), filters.states)
     yield from _properties(filters)

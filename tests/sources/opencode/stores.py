@@ -9,13 +9,15 @@ from typing import Any
 
 import apsw
 
+from vault_index.config import ClientConfig, Config
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.entries import read_messages
-from vault_index.sources.opencode.model import Message
-from vault_index.sources.opencode.render import Transcript, render
-from vault_index.sources.opencode.stores import Store
 from vault_index.sources.opencode.tree import Tree
+from vault_index.sources.sessions.model import Message
+from vault_index.sources.sessions.render import Transcript, render
+from vault_index.sources.sessions.source import SessionSource
 
+Store = Database | Tree
 FIXTURES = Path(__file__).parents[3] / "fixtures/opencode"
 T0 = 1_795_000_000_000
 """2026-11-18 11:06:40 UTC."""
@@ -31,12 +33,18 @@ def copied(name: str, tmp_path: Path) -> Path:
     return target
 
 
+def opencode_source(data: Path | str, **settings: Any) -> SessionSource:
+    client = ClientConfig(data=str(data), **settings)
+    return SessionSource(Config(clients={"opencode": client}, told=frozenset({"opencode"})), "opencode")
+
+
 def transcripts(store: Store, problems: list[str], include: Iterable[str] = ()) -> dict[str, Transcript]:
     """Every session as it is rendered, by title."""
     return {
         listed.session.title: render(
             listed.session,
-            read_messages(store.messages(listed.session.id, problems), listed.session.revert, set(include), problems),
+            read_messages(store.messages(listed.session.id, problems), listed.place.revert, set(include), problems),
+            "opencode",
             zone=UTC,
         )
         for listed in store.sessions(problems)
@@ -46,7 +54,7 @@ def transcripts(store: Store, problems: list[str], include: Iterable[str] = ()) 
 def messages(store: Store, session: str, problems: list[str] | None = None) -> list[Message]:
     found = [] if problems is None else problems
     listed = next(one for one in store.sessions(found) if one.session.id == session)
-    return list(read_messages(store.messages(session, found), listed.session.revert, (), found))
+    return list(read_messages(store.messages(session, found), listed.place.revert, (), found))
 
 
 def one(path: Path, session: str = "ses_a", problems: list[str] | None = None) -> str:
@@ -56,7 +64,7 @@ def one(path: Path, session: str = "ses_a", problems: list[str] | None = None) -
     try:
         listed = next(one for one in store.sessions(found) if one.session.id == session)
         raw = store.messages(session, found)
-        return render(listed.session, read_messages(raw, listed.session.revert, (), found), zone=UTC).text
+        return render(listed.session, read_messages(raw, listed.place.revert, (), found), "opencode", zone=UTC).text
     finally:
         store.close()
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.opencode.stores import copied, transcripts
+from tests.sources.opencode.stores import Store, copied, transcripts
 from vault_index.sources.opencode.database import Database
-from vault_index.sources.opencode.stores import Store
 from vault_index.sources.opencode.tree import Tree
 
 FIXED = """\
@@ -55,14 +54,16 @@ DELEGATED = """\
 ---
 title: "Usages of check()"
 session: "ses_e02fa2c21ffeTF61TeyS6jmsWx"
+client: "opencode"
 project: "project"
 directory: "/home/user/demo/project"
 agent: "build"
 model: "fake/fake-1"
 created: "2026-11-21T07:32:59+00:00"
 updated: "2026-11-21T07:33:08+00:00"
-opencode: "1.18.33"
+version: "1.18.33"
 turns: 4
+tokens: 360
 parent:
 forked_from:
 ---
@@ -191,7 +192,7 @@ def test_the_json_tree_holds_four_sessions(tmp_path: Path) -> None:
     front = found[TITLES[2]].text.split("\n---\n")[0]
     assert 'directory: "/home/user/demo-1.1/project"\n' in front
     assert 'created: "2026-11-21T07:33:53+00:00"\n' in front
-    assert 'opencode: "1.1.65"\nturns: 2\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
+    assert 'version: "1.1.65"\nturns: 2\ntokens: 240\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
 
 
 @pytest.mark.parametrize("name", ["opencode.db", "json-1.1.65"])

@@ -2,8 +2,8 @@ import os
 from pathlib import Path
 
 from tests.sources.opencode.stores import T0, messages, transcripts, tree
-from vault_index.sources.opencode.model import Text
 from vault_index.sources.opencode.tree import Tree
+from vault_index.sources.sessions.model import Text
 
 SESSION = {"id": "ses_1", "projectID": "p1", "directory": "/home/user/api/src", "title": "Einführung",
            "version": "1.1.65", "time": {"created": T0, "updated": T0 + 5000}}  # fmt: skip
@@ -71,7 +71,7 @@ def test_a_session_changes_when_a_message_does(tmp_path: Path) -> None:
     os.utime(tmp_path / "message/ses_1/msg_2.json", (4e9, 4e9))
     (after,) = store.sessions([])
     assert before.messages == after.messages == 2
-    assert after.changed == 4_000_000_000_000 > before.changed
+    assert after.stamp.mtime_ns == 4_000_000_000_000_000_000 > before.stamp.mtime_ns
 
 
 def test_the_layout_of_the_first_versions(tmp_path: Path) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import apsw
 
 from vault_index.errors import BusyError, VaultIndexError
-from vault_index.sources.opencode.entries import read_object, read_revert
-from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Session
+from vault_index.sources.opencode.entries import read_revert
+from vault_index.sources.opencode.model import Held, RawMessage, RawPart, Revert, stamp_of
+from vault_index.sources.sessions.model import Listed, Session
+from vault_index.sources.sessions.values import read_object
 
 _BUSY_MS = 2000
 _LIVELY = 100
@@ -80,19 +82,16 @@ class Database:
                 self._ask_when_written(rows, messages, [message for message, _ in unfinished.values()])
         found = []
         for row in rows:
-            if (session := _session(row, problems)) is not None:
+            if (known := _session(row, problems)) is not None:
+                session, revert = known
                 counts = [one for one in (messages.get(session.id), v2.get(session.id)) if one is not None]
-                found.append(
-                    Listed(
-                        session,
-                        changed=max(
-                            [session.updated, self._written.get(session.id, 0), *(changed for _, changed, _ in counts)]
-                        ),
-                        messages=sum(number for number, _, _ in counts),
-                        parts=parts.get(session.id, 0) - unfinished.get(session.id, ("", 0))[1],
-                        first=min((first for _, _, first in counts), default=session.created),
-                    )
-                )
+                changed = [session.updated, self._written.get(session.id, 0), *(changed for _, changed, _ in counts)]
+                number = sum(number for number, _, _ in counts)
+                # An answer that is still being written is not read either.
+                whole = parts.get(session.id, 0) - unfinished.get(session.id, ("", 0))[1]
+                stamp = stamp_of(session, revert, max(changed), number, whole)
+                first = min((first for _, _, first in counts), default=session.created)
+                found.append(Listed(session, stamp, number, first, Held(self, revert)))
         return found
 
     def session(self, id_: str) -> Listed | None:
@@ -239,12 +238,12 @@ FROM session JOIN message ON message.id =
 """
 
 
-def _session(row: tuple[Any, ...], problems: list[str]) -> Session | None:
+def _session(row: tuple[Any, ...], problems: list[str]) -> tuple[Session, Revert | None] | None:
     id_, title, directory, worktree, parent, version, created, updated, revert = row
     if not isinstance(created, int) or not isinstance(updated, int):
         problems.append(f"session {id_} has no time")
         return None
-    return Session(
+    session = Session(
         id=str(id_),
         title=_text(title),
         directory=_text(directory),
@@ -253,8 +252,8 @@ def _session(row: tuple[Any, ...], problems: list[str]) -> Session | None:
         version=_text(version),
         created=created,
         updated=updated,
-        revert=read_revert(read_object(_blob(revert), "the revert", []) or {}),
     )
+    return session, read_revert(read_object(_blob(revert), "the revert", []) or {})
 
 
 def _text(data: Any) -> str:

@@ -4,34 +4,14 @@ Nothing here is believed: a value of another type than expected counts as absent
 problem with the id of what holds it.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from vault_index.markdown.recalled import is_own_tool, own_run
-from vault_index.sources.opencode.model import (
-    Attachment,
-    Message,
-    Part,
-    RawMessage,
-    RawPart,
-    Reasoning,
-    Revert,
-    Speaker,
-    Text,
-    ToolCall,
-)
+from vault_index.sources.opencode.model import RawMessage, RawPart, Revert
+from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Speaker, Text, ToolCall
+from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of, tool_call
 from vault_index.surrogates import mended
-
-Json = dict[str, Any]
-
-_BEYOND_TIME = 1 << 53
-"""JSON may say `1e999`, or a number of hundreds of digits."""
-
-
-# What a call was for, the most telling first: `grep` has a pattern and a path, `bash` a command and a description.
-_TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
 
 
 def read_messages(
@@ -55,46 +35,9 @@ def read_messages(
             return
 
 
-def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
-    """The JSON object in `data`; None, and a problem, where there is none."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or not UTF-8"
-        problems.append(f"{what} cannot be read ({reason})")
-        return None
-    if not isinstance(value, dict):
-        problems.append(f"{what} is no JSON object")
-        return None
-    return value
-
-
-def text_of(value: Json, *path: str) -> str:
-    found = _at(value, path)
-    return str(mended(found)) if isinstance(found, str) else ""
-
-
-def millis_of(value: Json, *path: str) -> int | None:
-    found = _at(value, path)
-    number = isinstance(found, int | float) and not isinstance(found, bool)
-    return int(found) if number and abs(found) < _BEYOND_TIME else None
-
-
-def object_of(value: Json, *path: str) -> Json:
-    found = _at(value, path)
-    return found if isinstance(found, dict) else {}
-
-
 def read_revert(value: Json) -> Revert | None:
     message = text_of(value, "messageID")
     return Revert(message, text_of(value, "partID")) if message else None
-
-
-def _at(value: Json, path: Iterable[str]) -> Any:
-    found: Any = value
-    for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
 
 
 def _message(
@@ -132,6 +75,7 @@ def _message(
         model=_model(object_of(data, "model") or data),
         error=_error(data.get("error")),
         parts=tuple(parts),
+        tokens=_tokens(data),
     )
 
 
@@ -152,27 +96,20 @@ def _part(data: Json, include: Collection[str]) -> Part | None:
 
 def _tool_call(data: Json, include: Collection[str]) -> ToolCall:
     state, metadata = object_of(data, "state"), object_of(data, "state", "metadata")
-    tool, exit_code = text_of(data, "tool"), metadata.get("exit")
-    # What was asked of us and what we answered is no news, and may since have been deleted.
-    run = own_run(text_of(state, "input", "command"))
-    ours = is_own_tool(tool) or bool(run)
-    return ToolCall(
-        tool=tool,
+    given, exit_code = object_of(state, "input"), metadata.get("exit")
+    tool, description = text_of(data, "tool"), text_of(given, "description")
+    return tool_call(
+        tool,
+        {"description": description} if tool == "task" else given,
+        include,
         status=text_of(state, "status"),
-        target=run if ours else _target(tool, object_of(state, "input"), text_of(state, "title")),
+        title=text_of(state, "title"),
         exit=exit_code if isinstance(exit_code, int) else None,
-        error="" if ours else _error(state.get("error")),
+        error=_error(state.get("error")),
         child=text_of(metadata, "sessionId") or text_of(metadata, "sessionID"),
-        output=text_of(state, "output") if "output" in include and not ours else "",
-        diff=text_of(metadata, "diff") if "diffs" in include and not ours else "",
+        output=text_of(state, "output"),
+        diff=text_of(metadata, "diff"),
     )
-
-
-def _target(tool: str, given: Json, title: str) -> str:
-    if tool == "task":
-        return text_of(given, "description") or title
-    named = (text_of(given, key) for key in _TARGETS)
-    return next((text for text in named if text), "") or title
 
 
 def _error(value: Any) -> str:
@@ -188,6 +125,10 @@ def _error(value: Any) -> str:
 def _model(value: Json) -> str:
     name = text_of(value, "modelID") or text_of(value, "id")
     return "/".join(part for part in (text_of(value, "providerID"), name) if part) if name else ""
+
+
+def _tokens(value: Json) -> int:
+    return sum(max(millis_of(value, "tokens", kind) or 0, 0) for kind in ("input", "output", "reasoning"))
 
 
 # --- rows of the v2 API: everything of a message in one object ---------------------------------------------------
@@ -240,6 +181,7 @@ def _v2_message(raw: RawMessage, data: Json, speaker: Speaker, parts: tuple[Part
         model=_model(object_of(data, "model")),
         error=_error(data.get("error")),
         parts=parts,
+        tokens=_tokens(data),
     )
 
 

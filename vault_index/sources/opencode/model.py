@@ -1,16 +1,15 @@
-"""What the stores of OpenCode say, whichever of them said it. Times are milliseconds since the epoch, as it keeps them.
+"""What OpenCode stores beyond what any client says of a session.
 
 row or file -> RawMessage -> Message -> markdown
 """
 
-from collections.abc import Iterable
+import zlib
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal
+from typing import NamedTuple, Protocol
 
-from vault_index.disk import name_of
-
-Speaker = Literal["user", "assistant", "summary"]
+from vault_index.models import FileStamp
+from vault_index.sources.sessions.model import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,48 +18,6 @@ class Revert:
 
     message: str
     part: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    id: str
-    title: str
-    directory: str
-    worktree: str
-    """The folder of the project the session belongs to; empty or `/` where OpenCode found none."""
-    parent: str
-    version: str
-    """Of the OpenCode that began it."""
-    created: int
-    updated: int
-    revert: Revert | None = None
-
-    @property
-    def project(self) -> str:
-        """What its project is called: its folder, or the one it was held in where OpenCode knew no project."""
-        return name_of(self.worktree if self.worktree.strip("/\\") else self.directory)
-
-
-def moment_of(millis: int) -> datetime:
-    """1970 for what is no time."""
-    try:
-        return datetime.fromtimestamp(millis / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(0, UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A session and what tells whether it changed, without its messages being read."""
-
-    session: Session
-    changed: int
-    """The last change of the session, or of any of its messages and parts."""
-    messages: int
-    parts: int
-    """Without those of an answer that is still being written, which is not read either."""
-    first: int
-    """When its first message was written; that of a fork is older than the fork itself."""
 
 
 RawPart = tuple[str, bytes]
@@ -79,47 +36,23 @@ class RawMessage:
     """The type of a row of the v2 API, which carries its parts inside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    text: str
+class Store(Protocol):
+    """A database or a tree."""
+
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]: ...
+
+    def times(self, session: str) -> list[int]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reasoning:
-    text: str
+class Held(NamedTuple):
+    """Where a session is read from, and up to where."""
+
+    store: Store
+    revert: Revert | None
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    tool: str
-    status: str
-    target: str
-    """What it was called for: a file, a command, a pattern, whatever names it best."""
-    exit: int | None = None
-    error: str = ""
-    child: str = ""
-    """The session of a subagent."""
-    output: str = ""
-    diff: str = ""
-
-
-Part = Text | Reasoning | Attachment | ToolCall
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    id: str
-    answers: str
-    """The id of the prompt that an assistant message belongs to."""
-    speaker: Speaker
-    created: int
-    finished: bool
-    agent: str
-    model: str
-    error: str
-    parts: tuple[Part, ...]
+def stamp_of(session: Session, revert: Revert | None, changed: int, messages: int, parts: int) -> FileStamp:
+    """What tells whether a session changed: the last change of it, or of any of its messages and parts, in
+    milliseconds, their numbers, its title, and where it was taken back to."""
+    rest = zlib.crc32(repr((parts, session.title, revert)).encode())
+    return FileStamp(messages, changed * 1_000_000, rest)

@@ -3,46 +3,17 @@
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
 from vault_index.sources.opencode.database import Database
-from vault_index.sources.opencode.model import Listed
 from vault_index.sources.opencode.places import Places
 from vault_index.sources.opencode.tree import Tree
+from vault_index.sources.sessions.client import Listing
+from vault_index.sources.sessions.model import Listed
 from vault_index.sources.walk import identity_of
-
-Store = Database | Tree
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A session, and the store it is read from."""
-
-    listed: Listed
-    store: Store
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Every session there is, each once, by id."""
-
-    sessions: dict[str, Held]
-    faults: tuple[Problem, ...]
-    """Of stores that could not be read: nobody knows what they hold."""
-    problems: tuple[str, ...]
-    """What is wrong with single sessions."""
-    by_beginning: dict[int, list[Held]] = field(default_factory=dict)
-
-    def began_at(self, first: int) -> list[Held]:
-        """The sessions whose first message was written then: a fork's is that of its original."""
-        if not self.by_beginning:
-            for held in self.sessions.values():
-                self.by_beginning.setdefault(held.listed.first, []).append(held)
-        return self.by_beginning.get(first, [])
 
 
 class _Opened(threading.local):
@@ -51,7 +22,7 @@ class _Opened(threading.local):
     def __init__(self) -> None:
         self.databases: dict[Path, tuple[tuple[int, int], Database]] = {}
         self.listing: tuple[object, Listing] | None = None
-        self.asked: tuple[object, dict[str, Held]] = (None, {})
+        self.asked: tuple[object, dict[str, Listed]] = (None, {})
         """Sessions that were asked for one by one, since a database was written last."""
         self.trees: dict[Tree, tuple[object, list[Listed], tuple[str, ...]]] = {}
 
@@ -62,10 +33,6 @@ class Stores:
     def __init__(self, places: Callable[[], Places]) -> None:
         self._places = places
         self._opened = _Opened()
-
-    def __reduce__(self) -> tuple[type["Stores"], tuple[Callable[[], Places]]]:
-        """Another process opens them for itself."""
-        return Stores, (self._places,)
 
     def listing(self) -> Listing:
         """All sessions; the one of before where no database was written since."""
@@ -83,7 +50,7 @@ class Stores:
         """Changes whenever a client has written; trees are not asked, for nothing writes there any more."""
         return [(path, self._version_of(path)) for path in (places or self._places()).databases]
 
-    def session(self, id_: str) -> Held | None:
+    def session(self, id_: str) -> Listed | None:
         """One session as it is now, by what the indexes of the databases say of it. VaultIndexError when unknown."""
         places = self._places()
         version = self.version(places)
@@ -100,31 +67,31 @@ class Stores:
             try:
                 database = self._database(path)
                 if (listed := database.session(id_)) is not None:
-                    asked[id_] = Held(listed, database)
+                    asked[id_] = listed
                     return asked[id_]
             except VaultIndexError as error:  # it may be in another, which is no worse for that
                 unknown = unknown or error
         for tree in _trees(places):
             if (listed := tree.session(id_)) is not None:
-                return Held(listed, tree)
+                return listed
         if unknown is not None:
             raise unknown
         return None
 
     def _read(self, places: Places) -> Listing:
-        sessions: dict[str, Held] = {}
+        sessions: dict[str, Listed] = {}
         faults: list[Problem] = []
         problems: list[str] = []
         for path in places.databases:
             try:
                 database = self._database(path)
                 for listed in database.sessions(problems):
-                    sessions.setdefault(listed.session.id, Held(listed, database))
+                    sessions.setdefault(listed.session.id, listed)
             except VaultIndexError as error:
                 faults.append(Problem(error.code, error.message, error.hint))
         for tree in _trees(places):
             for listed in self._in_tree(tree, problems, again=not places.databases):
-                sessions.setdefault(listed.session.id, Held(listed, tree))
+                sessions.setdefault(listed.session.id, listed)
         return Listing(sessions, tuple(faults), tuple(problems))
 
     def _in_tree(self, tree: Tree, problems: list[str], *, again: bool) -> list[Listed]:

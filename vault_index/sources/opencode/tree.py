@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from vault_index.sources.opencode.entries import Json, millis_of, object_of, read_object, read_revert, text_of
-from vault_index.sources.opencode.model import Listed, RawMessage, RawPart, Session
+from vault_index.sources.opencode.entries import read_revert
+from vault_index.sources.opencode.model import Held, RawMessage, RawPart, stamp_of
+from vault_index.sources.sessions.model import Listed, Session
+from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of
 
 _SEARCHED_FOR_FOLDER = 4
 """Messages of a session of the oldest kind that are read to learn in which folder it was held."""
@@ -93,9 +95,10 @@ class Tree:
             version=text_of(info, "version"),
             created=created,
             updated=updated,
-            revert=read_revert(object_of(info, "revert")),
         )
-        return Listed(session, max([updated, *times]), len(times), 0, created)
+        revert = read_revert(object_of(info, "revert"))
+        stamp = stamp_of(session, revert, max([updated, *times]), len(times), 0)
+        return Listed(session, stamp, len(times), created, Held(self, revert))
 
     def _worktree(self, project: str, problems: list[str]) -> str:
         file = self._root / "project" / f"{project}.json"

@@ -12,6 +12,9 @@ from typing import Protocol
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.model import Listed, Message, Session
 
+TAKEN_BACK = "taken back"
+"""Asked for beside the rest of what `read` may include: branches that were given up, which a fork may have copied."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -53,7 +56,8 @@ class Client(Protocol):
         """All sessions, by folders and stamps; what was listed before is not read again while it is unchanged."""
 
     def session(self, id_: str) -> Listed | None:
-        """One session as it is now. VaultIndexError when that is not known."""
+        """One session as it is now; None for an id that is none of this client's. VaultIndexError when that is not
+        known."""
 
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
@@ -62,9 +66,10 @@ class Client(Protocol):
         by one: a session may be larger than the memory that is meant for it. Those of branches that were given up are
         left out, and what the client wrote itself.
 
-        `include` names what is wanted beside what was said: `reasoning`, `output`, `diffs`. What could not be read is
-        added to `problems`. `offset` is the `end` of the last message that is known, 0 for all; RewoundError where what
-        stands behind it does not go on from there.
+        `include` names what is wanted beside what was said: `reasoning`, `output`, `diffs`, and for the original of a
+        fork TAKEN_BACK, which a client without such copies may pass over. What could not be read is added to
+        `problems`. `offset` is the `end` of the last message that is known, 0 for all; RewoundError where what stands
+        behind it does not go on from there.
         """
 
     def times(self, listed: Listed) -> Sequence[int]:

@@ -36,6 +36,7 @@ def text_of(value: Json, *path: str) -> str:
 
 
 def millis_of(value: Json, *path: str) -> int | None:
+    """A whole number: of milliseconds, mostly."""
     found = _at(value, path)
     number = isinstance(found, int | float) and not isinstance(found, bool)
     return int(found) if number and abs(found) < _BEYOND_TIME else None

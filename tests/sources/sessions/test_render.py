@@ -8,8 +8,8 @@ import pytest
 from tests.sources.opencode.stores import T0, Client, one, tool, transcripts
 from vault_index.markdown.parse import parse
 from vault_index.sources.opencode.database import Database
-from vault_index.sources.opencode.model import Message, Reasoning, Session, Text, ToolCall
-from vault_index.sources.opencode.render import beyond_copies, render
+from vault_index.sources.sessions.model import Message, Reasoning, Session, Text, ToolCall
+from vault_index.sources.sessions.render import beyond_copies, render
 
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
 
@@ -27,7 +27,7 @@ def said(speaker: str, *parts: object, at: int = 0, answers: str = "", **more: o
 
 
 def body(*messages: Message, zone: timezone = UTC) -> str:
-    return render(SESSION, messages, zone=zone).text.split("\n---\n\n", 1)[1]
+    return render(SESSION, messages, "opencode", zone=zone).text.split("\n---\n\n", 1)[1]
 
 
 def turns(text: str) -> list[str]:
@@ -100,6 +100,7 @@ def test_secrets_private_and_recalled_text_never_leave(tmp_path: Path) -> None:
             said("assistant", ToolCall("bash", "error", f"curl -H {secret}", error=secret, output=secret), at=1),
             said("assistant", Reasoning(f"it is {secret}"), at=2),
         ],
+        "opencode",
         zone=UTC,
     )
     assert secret not in transcript.text
@@ -117,7 +118,7 @@ def test_a_secret_at_the_cut_leaves_no_half() -> None:
 
 def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
     title = 'Quotes " \\ : # \x85 \u2028 \x1b[31m ---\n日本語 🙂'
-    front = parse(render(replace(SESSION, title=title, parent="ses_p"), []).text, "name").frontmatter
+    front = parse(render(replace(SESSION, title=title, parent="ses_p"), [], "opencode").text, "name").frontmatter
     assert front["title"] == 'Quotes " \\ : # \x1b[31m --- 日本語 🙂'
     assert front["session"] == "ses_a"
     assert front["parent"] == "[[ses_p]]"
@@ -220,7 +221,7 @@ def test_only_what_is_new_in_a_fork_is_rendered() -> None:
     ):
         found, messages = beyond_copies(fork, original)
         assert (found, list(messages)) == (copied, rest)
-    text = render(SESSION, [new], forked_from="ses_o", zone=UTC).text
+    text = render(SESSION, [new], "opencode", forked_from="ses_o", zone=UTC).text
     assert 'forked_from: "[[ses_o]]"\n---\n\n*Forked from [[ses_o]]; the turns before are there.*\n\n## User' in text
 
 

@@ -5,22 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.opencode.stores import FIXTURES, T0, Client, tree
-from vault_index.config import OpencodeConfig
+from tests.sources.opencode.stores import FIXTURES, T0, Client, opencode_source, tree
 from vault_index.errors import NotFoundError
 from vault_index.models import DocumentRef, FileStamp
-from vault_index.sources.opencode.source import OpenCodeSource
+from vault_index.sources.sessions.source import SessionSource
 
 
-def source(client: Client, **settings: object) -> OpenCodeSource:
-    return OpenCodeSource(OpencodeConfig(enabled=True, data=str(client.path.parent), **settings))  # type: ignore[arg-type]
+def source(client: Client, **settings: object) -> SessionSource:
+    return opencode_source(client.path.parent, **settings)
 
 
-def stamps(opened: OpenCodeSource) -> dict[str, FileStamp]:
+def stamps(opened: SessionSource) -> dict[str, FileStamp]:
     return {ref.path: ref.stamp for ref in opened.scan_places([""]).refs}
 
 
-def text(opened: OpenCodeSource, path: str) -> str:
+def text(opened: SessionSource, path: str) -> str:
     ref = opened.look(path)
     assert ref is not None
     return opened.read(ref).text
@@ -241,9 +240,9 @@ def test_files_of_the_data_folder_concern_the_source(client: Client, tmp_path: P
     assert opened.relative(str(folder)) == opened.relative(str(folder / "opencode.db-wal")) == ""
     assert opened.relative(str(tmp_path / "vault/note.md")) is None
     assert opened.watched() == [folder]
-    assert opened.concerns("opencode.db-wal")
-    assert opened.concerns("opencode-beta.db")
-    assert not opened.concerns("opencode.db-shm")  # readers write there, too
+    assert opened.client.concerns("/somewhere/opencode.db-wal")
+    assert opened.client.concerns("opencode-beta.db")
+    assert not opened.client.concerns("/somewhere/opencode.db-shm")  # readers write there, too
 
 
 def test_the_version_tells_that_something_was_written(client: Client) -> None:

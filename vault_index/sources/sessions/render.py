@@ -14,7 +14,7 @@ from itertools import chain
 from vault_index.markdown.nest import nest
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.secrets.find import drop_private, redact
-from vault_index.sources.opencode.model import (
+from vault_index.sources.sessions.model import (
     Attachment,
     Message,
     Part,
@@ -44,10 +44,10 @@ class Transcript:
 
 
 def render(
-    session: Session, messages: Iterable[Message], *, forked_from: str = "", zone: tzinfo | None = None
+    session: Session, messages: Iterable[Message], client: str, *, forked_from: str = "", zone: tzinfo | None = None
 ) -> Transcript:
     """The whole document. `messages` are used up one by one; times of turns are those of `zone`, or local ones."""
-    return _Renderer(zone).transcript(session, messages, forked_from)
+    return _Renderer(zone, client).transcript(session, messages, forked_from)
 
 
 def finished(messages: Iterable[Message]) -> Iterator[Message]:
@@ -71,15 +71,21 @@ def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> t
     for one in mine:
         other = next(theirs, None)
         # A fork gives new ids and leaves the rest.
-        if other is None or replace(one, id="", answers="") != replace(other, id="", answers=""):
+        if other is None or _copy(one) != _copy(other):
             return copied, chain([one], mine)
         copied = True
     return copied, iter(())
 
 
+def _copy(message: Message) -> Message:
+    return replace(message, id="", answers="", end=0)
+
+
 class _Renderer:
-    def __init__(self, zone: tzinfo | None) -> None:
+    def __init__(self, zone: tzinfo | None, client: str) -> None:
         self._zone = zone
+        self._client = client
+        self._tokens = 0
         self._redacted = 0
         self._blocks: list[str] = []
         self._items: list[str] = []
@@ -89,6 +95,7 @@ class _Renderer:
         agent = model = ""
         turn: tuple[str, str] | None = None
         for message in finished(messages):
+            self._tokens += message.tokens
             if message.speaker != "summary":
                 agent, model = message.agent or agent, message.model or model
             this = (message.speaker, message.answers or message.id)
@@ -108,14 +115,16 @@ class _Renderer:
         values: dict[str, str | int] = {
             "title": self._line(session.title),
             "session": session.id,
+            "client": self._client,
             "project": self._line(session.project),
             "directory": self._line(session.directory),
             "agent": self._line(agent),
             "model": self._line(model),
             "created": _utc(session.created),
             "updated": _utc(session.updated),
-            "opencode": self._line(session.version),
+            "version": self._line(session.version),
             "turns": turns,
+            "tokens": self._tokens or "",
             "parent": f"[[{self._line(session.parent)}]]" if session.parent else "",
             "forked_from": f"[[{forked_from}]]" if forked_from else "",
         }

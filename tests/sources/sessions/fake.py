@@ -1,0 +1,64 @@
+"""A client that keeps a file a session: `<folder>/talks/<id>.jsonl`, whose first line says whose it is."""
+
+import json
+import os
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.lines import objects_in
+from vault_index.sources.sessions.model import Listed, Message, Session, Speaker, Text
+from vault_index.sources.sessions.values import millis_of, text_of
+
+T0 = 1_795_000_000_000
+"""2026-11-18 11:06:40 UTC."""
+
+
+class Fake(FileClient):
+    name = "codex"
+    title = "Codex"
+
+    def watched(self) -> Sequence[Path]:
+        return [self.folder / "talks"]
+
+    def files(self) -> Iterator[os.DirEntry[str]]:
+        with suppress(FileNotFoundError), os.scandir(self.folder / "talks") as entries:
+            yield from sorted(entries, key=lambda entry: entry.name)
+
+    def head(self, file: Path, problems: list[str]) -> Session | None:
+        for _, _, line in objects_in(file, problems):
+            began = millis_of(line, "at") or 0
+            cwd, original = text_of(line, "cwd"), text_of(line, "from")
+            return Session(file.stem, text_of(line, "title"), cwd, "", "", "1.0", began, began, original)
+        return None
+
+    def read(
+        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
+    ) -> tuple[Session, Generator[Message]]:
+        return listed.session, self._messages(listed, problems, offset)
+
+    def concerns(self, path: str) -> bool:
+        return path.endswith(".jsonl")
+
+    def resume(self, session: str) -> Sequence[str]:
+        return "fake", "go on", session
+
+    def _messages(self, listed: Listed, problems: list[str], offset: int) -> Generator[Message]:
+        for number, (begin, end, line) in enumerate(objects_in(listed.place, problems, offset)):
+            if begin:
+                speaker: Speaker = "user" if number % 2 else "assistant"
+                at, said = millis_of(line, "at") or 0, (Text(text_of(line, "said")),)
+                yield Message(str(begin), "", speaker, at, True, "", "maker/gpt-9", "", said, 7, end)
+
+
+def write(folder: Path, name: str, *said: str, **head: Any) -> Path:
+    """A talk, or what is said further in it."""
+    file = folder / "talks" / f"{name}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [] if file.exists() else [{"at": T0, "cwd": "/home/user/api", "title": name, **head}]
+    lines += [{"at": T0 + 1000 * (number + 1), "said": text} for number, text in enumerate(said)]
+    with file.open("a", encoding="utf-8") as out:
+        out.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return file

@@ -1,0 +1,157 @@
+"""A client of files, through everything that knows no client: source, index, filters, gate and mirror."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sources.opencode.stores import Client
+from tests.sources.sessions.fake import write
+from vault_index import VaultIndex
+from vault_index.config import Config, Home, find_home, load_config
+from vault_index.config.edit import create_config, set_value
+from vault_index.models import Asker
+from vault_index.sources.sessions import clients
+from vault_index.sources.sessions.privacy import Privacy
+from vault_index.sources.sessions.source import SessionSource
+
+ID = "0199a213-81c0-7800-8aa1-bbab2a035a53"
+
+
+@pytest.fixture
+def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data folder of Codex, as far as anybody knows."""
+    fake = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
+    monkeypatch.setitem(clients.KNOWN, "codex", fake)
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    write(tmp_path / "codex", ID, "Why is the heron here?", "It fishes.")
+    return tmp_path / "codex"
+
+
+@pytest.fixture
+def home(tmp_path: Path, talks: Path) -> Home:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/note.md").write_text("Nothing here.\n", "utf-8")
+    home = find_home(tmp_path / "home")
+    create_config(home, tmp_path / "vault", provider="none")
+    return home
+
+
+@contextmanager
+def opened(home: Home) -> Iterator[VaultIndex]:
+    with VaultIndex.open(home) as index:
+        index.sync()
+        yield index
+
+
+def test_it_is_found_indexed_and_goes_on(home: Home, talks: Path) -> None:
+    with opened(home) as index:
+        (found,) = index.search("heron client:codex model:gpt").results
+        assert (found.source, found.path, found.kind) == ("codex", f"api/{ID}.md", "session")
+        for nothing in ("heron client:opencode", "heron model:opus", "heron -client:codex"):
+            assert index.search(nothing).results == ()
+        assert index.sync().unchanged == 2
+        write(talks, ID, "And the egret?")
+        assert (index.sync().changed, len(index.search("egret").results)) == (1, 1)
+        (text,) = index.get([ID], full=True).results
+        assert (text.metadata or {})["resume"] == f"fake 'go on' {ID}"
+        assert 'client: "codex"' in text.content
+        assert "tokens: 21" in text.content
+        (talks / f"talks/{ID}.jsonl").unlink()
+        write(talks, "0199-other", "The stork.")
+        assert (index.sync().removed, len(index.search("egret").results)) == (1, 0)
+
+
+def test_beginnings_are_read_once(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(home):
+        pass
+    cache = home.sessions_dir / "codex/.heads.json"
+    assert cache.stat().st_mode & 0o777 == 0o600
+    told = json.loads(cache.read_bytes())
+    ((_, (_, session)),) = told.items()
+    assert session["id"] == ID
+    monkeypatch.setattr("tests.sources.sessions.fake.Fake.head", None)  # it would raise
+    with opened(home) as index:
+        assert len(index.search("heron").results) == 1
+
+
+def test_a_fork_that_says_so_shows_what_is_new(home: Home, talks: Path) -> None:
+    write(talks, "0199-fork", "Why is the heron here?", "It fishes.", "For eels?", **{"from": ID})
+    with opened(home) as index:
+        (text,) = index.get(["0199-fork"]).results
+    assert f"*Forked from [[{ID}]]; the turns before are there.*" in text.content
+    assert "For eels?" in text.content
+    assert "heron" not in text.content
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_what_nobody_was_told_of_stays_here(home: Home, talks: Path, told: bool) -> None:
+    if told:
+        set_value(home, "sessions.codex.enabled", "true")
+    set_value(home, "sessions.mirror", "talks")
+    source = SessionSource(load_config(home), "codex")
+    assert source.stays_home(f"api/{ID}.md") is not told
+    privacy = Privacy(load_config(home))
+    assert privacy.wanted is not told
+    assert privacy.keeps(Asker(session=ID)) is not told
+    assert not privacy.keeps(Asker(("api",), ("/home/user/api",)))
+    assert not privacy.keeps_place(Asker(folders=("/home/user/api",)))
+    with opened(home):
+        assert len(list((home.data_dir.parent / "vault").glob("talks/*.md"))) == told
+
+
+LOCAL: Any = [
+    ({"codex": "true"}, Asker(session=ID), True),
+    ({"codex": "true"}, Asker(session="ses_a"), False),
+    ({"codex": "true"}, Asker(session="0199-gone"), True),
+    ({"opencode": "true"}, Asker(session=ID), False),
+    ({"opencode": "true"}, Asker(session="ses_a"), True),
+    ({"codex": "other", "opencode": "api"}, Asker(session=ID), False),
+    ({"codex": "other", "opencode": "api"}, Asker(("api",), session=ID), True),
+    ({"codex": "api"}, Asker(session=ID), True),
+]
+
+
+@pytest.mark.parametrize(("local", "asker", "kept"), LOCAL)
+def test_of_whom_a_session_is_that_ones_settings_decide(
+    local: dict[str, str], asker: Asker, kept: bool, home: Home, client: Client
+) -> None:
+    client.begin("Hello")
+    set_value(home, "sessions.opencode.data", str(client.path.parent))
+    set_value(home, "sessions.codex.enabled", "true")
+    for name, value in local.items():
+        set_value(home, f"sessions.{name}.local_only", value)
+    assert Privacy(load_config(home)).keeps(asker) is kept
+
+
+def test_all_clients_are_written_into_one_folder(home: Home, talks: Path, client: Client) -> None:
+    client.begin("An owl")
+    set_value(home, "sessions.opencode.data", str(client.path.parent))
+    set_value(home, "sessions.codex.enabled", "true")
+    set_value(home, "sessions.mirror", "talks")
+    with opened(home) as index:
+        files = sorted(path.name for path in (home.data_dir.parent / "vault/talks").iterdir())
+        assert [name.partition(" ")[2] for name in files] == [f"{ID}.md", "A session.md"]
+        assert [hit.source for hit in index.search("heron client:codex").results] == ["vault"]
+        assert len(index.search("owl client:opencode").results) == 1
+        assert index.sync().changed == 0
+
+
+def test_without_data_nothing_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, config: Config) -> None:
+        raise AssertionError(name)
+
+    monkeypatch.setattr("vault_index.sources.sessions.source.open_client", refuse)
+    questions: list[Callable[[SessionSource], object]] = [
+        lambda one: one.missing().endswith(" yet"),
+        lambda one: one.scan_places([""]).vanished,
+        lambda one: not one.knows("ses_a"),
+        lambda one: not one.watched(),
+        lambda one: one.version() is None,
+        lambda one: one.look("api/ses_a.md") is None,
+    ]
+    for name in clients.KNOWN:
+        assert all(ask(SessionSource(Config(), name)) for ask in questions)

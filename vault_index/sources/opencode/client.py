@@ -1,0 +1,77 @@
+"""OpenCode behind the interface of a client: its databases and trees, wherever they are."""
+
+import os
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from vault_index.sources.opencode.entries import read_messages
+from vault_index.sources.opencode.places import Places, data_folder, find_places
+from vault_index.sources.opencode.stores import Stores
+from vault_index.sources.sessions.client import TAKEN_BACK, Listing
+from vault_index.sources.sessions.model import Listed, Message, Session
+
+
+class OpenCode:
+    name = "opencode"
+    title = "OpenCode"
+    deep = False  # it keeps whole git trees there
+
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        """`folder` may be one database."""
+        self._setting = None if folder == data_folder(None, os.environ) else folder
+        self.folder = data_folder(self._setting, os.environ)
+        self._stores = Stores(self._places)
+        self._found: tuple[int, Places] | None = None
+
+    def present(self) -> bool:
+        return bool(self._places())
+
+    def listing(self) -> Listing:
+        return self._stores.listing()
+
+    def session(self, id_: str) -> Listed | None:
+        return self._stores.session(id_) if id_.startswith("ses_") else None
+
+    def read(
+        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
+    ) -> tuple[Session, Generator[Message]]:
+        return listed.session, self._messages(listed, include, problems)
+
+    def times(self, listed: Listed) -> Sequence[int]:
+        times: list[int] = listed.place.store.times(listed.session.id)
+        return times
+
+    def version(self) -> object:
+        return self._stores.version()
+
+    def watched(self) -> Sequence[Path]:
+        databases = {path.parent for path in self._places().databases}
+        return sorted(databases or {self.folder})
+
+    def concerns(self, path: str) -> bool:
+        name = os.path.basename(path)
+        named = {database.name for database in self._places().databases}
+        return ("opencode" in name and name.endswith((".db", ".db-wal"))) or name.removesuffix("-wal") in named
+
+    def resume(self, session: str) -> Sequence[str]:
+        return "opencode", "-s", session
+
+    # --- inside ----------------------------------------------------------------------------------------------
+
+    def _messages(self, listed: Listed, include: Collection[str], problems: list[str]) -> Generator[Message]:
+        store, revert = listed.place
+        # A cursor that is left open would go on seeing the moment it was opened at.
+        with closing(store.messages(listed.session.id, problems)) as raw:
+            yield from read_messages(raw, None if TAKEN_BACK in include else revert, include, problems)
+
+    def _places(self) -> Places:
+        """What there is; looked for again when something came into the data folder or went, as a `-wal` does."""
+        try:
+            changed = os.stat(self.folder).st_mtime_ns
+        except OSError:
+            changed = 0
+        known = self._found
+        if known is None or known[0] != changed or not known[1].databases:
+            self._found = known = changed, find_places(self._setting, os.environ)
+        return known[1]

@@ -1,0 +1,63 @@
+"""The clients whose sessions can be read: where each keeps its data, and what reads them, which is imported when it is
+asked. The next one is a line here and in the settings' list of clients."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_index.config import Config
+
+if TYPE_CHECKING:
+    from vault_index.sources.sessions.client import Client
+
+_HERE = "vault_index.sources.sessions"
+
+
+class Known(NamedTuple):
+    module: str
+    kind: str
+    """The class in it, made with the folder of the data and a file where beginnings of sessions may be remembered."""
+    variable: str
+    """The environment variable by which a client is told of another folder."""
+    below: str
+    """Where in that folder its data are."""
+    folder: str
+    """Where they are without the variable, below the user's home."""
+
+
+KNOWN = {
+    "opencode": Known(
+        "vault_index.sources.opencode.client", "OpenCode", "XDG_DATA_HOME", "opencode", ".local/share/opencode"
+    ),
+    "claude-code": Known(f"{_HERE}.claude_code", "ClaudeCode", "CLAUDE_CONFIG_DIR", "", ".claude"),
+    "codex": Known(f"{_HERE}.codex", "Codex", "CODEX_HOME", "", ".codex"),
+    "gemini": Known(f"{_HERE}.gemini", "Gemini", "GEMINI_CLI_HOME", ".gemini", ".gemini"),
+}
+
+
+def folder_of(name: str, data: str = "", environ: Mapping[str, str] = os.environ) -> Path:
+    """The folder of a client's data (of OpenCode, one database may be set): as set, else where it would look."""
+    known = KNOWN[name]
+    if data:
+        return Path(os.path.abspath(os.path.expanduser(data)))
+    given = environ.get(known.variable, "")
+    # A relative one is to be ignored, says the XDG specification.
+    return Path(given, known.below) if os.path.isabs(given) else Path.home() / known.folder
+
+
+def open_client(name: str, config: Config) -> "Client":
+    from importlib import import_module
+
+    known, cache = KNOWN[name], config.sessions_dir / name / ".heads.json" if config.sessions_dir else None
+    opened: Client = getattr(import_module(known.module), known.kind)(folder_of(name, config.clients[name].data), cache)
+    return opened
+
+
+def resume_command(name: str, session: str) -> str:
+    """What goes on with a session, to be run in the folder it was held in; empty for a client that is not known."""
+    if name not in KNOWN:
+        return ""
+    import shlex
+
+    return shlex.join(open_client(name, Config()).resume(session))

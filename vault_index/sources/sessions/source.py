@@ -1,0 +1,283 @@
+"""The sessions of one client as a source: each is a document that exists nowhere as a file."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vault_index.config import Config, SourceConfig
+from vault_index.config.schema import CLIENTS
+from vault_index.disk import is_under, name_of, real_path, worktree_of
+from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.sources.sessions.clients import folder_of, open_client
+from vault_index.sources.sessions.projects import Projects, alike, path_of, redacted, with_targets
+from vault_index.sources.source import YET, Scan
+
+if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
+    from vault_index.sources.sessions.client import Client
+    from vault_index.sources.sessions.model import Listed, Message, Session
+
+RENDERED = 4
+"""Raise it when the same session would give another text than before."""
+
+_NAMED_FAULTS = 10
+_UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
+# Compiled when they are needed first.
+_LINK = r"\[\[|\]\]|\|"
+_ID = r"[A-Za-z0-9_-]+"
+
+
+class SessionSource:
+    """Documents are called `<project>/<session>.md`: by what never changes, so that a new title moves nothing."""
+
+    def __init__(self, config: Config, name: str) -> None:
+        given = config.clients[name]
+        self.title = CLIENTS[name]
+        self.told = name in config.told
+        """Whether the settings, and so `init` or their reader, speak of this client."""
+        self._all, self._name = config, name
+        self._set = bool(given.data)
+        self._include = frozenset(given.include)
+        self._exclude = Projects(given.exclude)
+        local = given.local_only if isinstance(given.local_only, tuple) else ()
+        self._local = Projects(local)
+        self._local_alike = Projects([alike(pattern) for pattern in local if "/" not in pattern])
+        folder = folder_of(name, given.data)
+        self.config = SourceConfig(
+            name=name,
+            path=folder.parent if folder.suffix == ".db" else folder,
+            kind=name,
+            local_only=given.local_only if self.told else True,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Another process opens the client for itself."""
+        return {key: value for key, value in self.__dict__.items() if key != "client"}
+
+    @cached_property
+    def client(self) -> Client:
+        return open_client(self._name, self._all)
+
+    @property
+    def shape(self) -> str:
+        return f"{RENDERED}/{','.join(sorted(self._include))}"
+
+    def scan_places(self, places: Iterable[str]) -> Scan:
+        if reason := self.missing():
+            return Scan(vanished=True, reason=reason)
+        listing = self.client.listing()
+        wanted = {place.strip("/") for place in places}
+        refs = [
+            self._ref(listed)
+            for listed in listing.sessions.values()
+            for path in (path_of(listed.session),)
+            # A place may be everything, a project, or one session.
+            if self._wanted(listed) and not wanted.isdisjoint(("", path.partition("/")[0], path))
+        ]
+        faults = [Fault(fault.code, fault.message) for fault in listing.faults]
+        return Scan(
+            tuple(sorted(refs, key=lambda ref: ref.path)),
+            (*faults, *_some("session", listing.problems, "")),
+            # What a store holds that gives no answer nobody knows, so nothing counts as gone.
+            unreadable=("",) if listing.faults else (),
+            problems=listing.faults,
+        )
+
+    def look(self, path: str) -> DocumentRef | None:
+        listed = self._listed(path)
+        return self._ref(listed) if listed is not None else None
+
+    def read(self, ref: DocumentRef) -> RawDocument:
+        # Late: searching needs no rendering.
+        from hashlib import sha256
+
+        from vault_index.sources.sessions.client import TAKEN_BACK
+        from vault_index.sources.sessions.render import beyond_copies, render
+
+        listed = self._listed(ref.path)
+        if listed is None:
+            raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
+        seen = self._ref(listed)
+        problems, forked_from = list[str](), ""
+        origin = self._origin(listed)
+        with ExitStack() as stack:
+            session, read = self.client.read(listed, self._include, problems)
+            messages: Iterator[Message] = stack.enter_context(closing(read))
+            if origin is not None:
+                _, original = self.client.read(origin, self._include | {TAKEN_BACK}, [])
+                copied, messages = beyond_copies(messages, stack.enter_context(closing(original)))
+                forked_from = origin.session.id if copied or session.forked_from else ""
+            done = render(session, messages, self._name, forked_from=forked_from)
+        faults = list(_some("session", problems, ref.path))
+        if done.redacted:
+            secrets = "1 credential" if done.redacted == 1 else f"{done.redacted} credentials"
+            faults.append(Fault("redacted", f"{secrets} left out", ref.path))
+        return RawDocument(seen, done.text, sha256(done.text.encode()).digest(), tuple(faults), "session")
+
+    def born(self, path: str) -> float | None:
+        """Sessions say when they began."""
+        return None
+
+    def stamp(self, path: str) -> FileStamp | None:
+        try:
+            found = self.look(path)
+        except VaultIndexError:
+            return _UNKNOWN
+        return found.stamp if found else None
+
+    def relative(self, absolute_path: str) -> str | None:
+        """Every file of the data folder concerns the source as a whole."""
+        path = os.path.normpath(absolute_path)
+        folders = {str(self.config.path), *map(str, self.watched())}
+        return "" if any(is_under(real_path(folder), real_path(path)) for folder in folders) else None
+
+    def stays_home(self, path: str) -> bool:
+        if self.config.local_only is True:
+            return True
+        listed = self._listed(path) if self.config.local_only else None
+        return listed is not None and self._keeps(listed.session)
+
+    def knows(self, session: str) -> bool:
+        """Whether a session is there. VaultIndexError where that is not known."""
+        return self._session(session) is not None
+
+    def keeps(self, origin: Asker) -> bool:
+        """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
+
+        A session that is gone counts as one that stays, unless its project tells. A project that is only named may be
+        any that is called so, for a tag and `project:` in any case; one that is given as a folder is called as that
+        folder, and as the worktree it lies in.
+        """
+        if self.config.local_only is True:
+            return True
+        given = [project for project in origin.projects if project[:1] in ("/", "~")]
+        folders = with_targets((*origin.folders, *given))
+        named = with_targets(given if origin.projects else origin.folders)
+        links = [part for project in origin.projects for part in re.split(_LINK, project)]
+        names = map(name_of, (*links, *named, *map(worktree_of, named)))
+        projects = {*origin.projects, *filter(None, names)}
+        covered = (self._local.covers(one) or self._local_alike.covers(alike(one)) for one in projects)
+        if self._local.covers("", *folders) or any(covered):
+            return True
+        listed = self._session(origin.session)
+        if listed is not None or folders:
+            return listed is not None and self._keeps(listed.session)
+        return (
+            any(map(self._local.may_cover, projects))
+            or any(
+                one.session.project in projects and self._keeps(one.session)
+                for one in (self._sessions() if projects else ())
+            )
+            or (bool(origin.session) and not (projects and self._local.by_name))
+        )
+
+    def keeps_place(self, place: Asker) -> bool:
+        """Whether what is asked in a folder stays home. Where every session does, these are the folders that sessions
+        were held in: elsewhere a person asks. VaultIndexError where that is not known."""
+        return (
+            any(
+                is_under(held_in, folder)
+                for one in self._sessions()
+                for held_in in (one.session.directory, one.session.worktree)
+                if held_in not in ("", "/")
+                for folder in (*place.folders, *map(os.path.realpath, place.folders))
+            )
+            if self.config.local_only is True
+            else self.keeps(place)
+        )
+
+    def link(self, path: str) -> str:
+        """Empty: a client opens a session by a command, which the full record of it names."""
+        return ""
+
+    def missing(self) -> str:
+        reason = f"there are no sessions of {self.title} in {self.config.path}"
+        return "" if self._there() and self.client.present() else reason if self._set else f"{reason} {YET}"
+
+    @property
+    def remedy(self) -> str:
+        section = f"sessions.{self._name}"
+        return f"name the folder with {section}.data, or run `vault-index config set {section}.enabled false`"
+
+    def found(self) -> tuple[int, str | None]:
+        """How many sessions there are, and the day on which the first of them began."""
+        began = [one.session.created for one in self._sessions() if self._wanted(one)]
+        return len(began), time.strftime("%Y-%m-%d", time.localtime(min(began) / 1000)) if began else None
+
+    # --- watching --------------------------------------------------------------------------------------------
+
+    def watched(self) -> Sequence[Path]:
+        return self.client.watched() if self._there() else ()
+
+    def version(self) -> object:
+        return self.client.version() if self._there() else None
+
+    # --- inside ----------------------------------------------------------------------------------------------
+
+    def _there(self) -> bool:
+        """Whether there is a folder to look into: without one nothing is imported that would."""
+        return self.config.path.is_dir()
+
+    def _sessions(self) -> Iterable[Listed]:
+        return self.client.listing().sessions.values() if self._there() else ()
+
+    def _session(self, id_: str) -> Listed | None:
+        asked = re.fullmatch(_ID, id_) is not None and self._there()
+        return self.client.session(id_) if asked else None
+
+    def _listed(self, path: str) -> Listed | None:
+        """The session that is called so; a path of another project is not its name."""
+        name = path.rpartition("/")[2]
+        listed = self._session(name.removesuffix(".md")) if name.endswith(".md") else None
+        return listed if listed and self._wanted(listed) and path_of(listed.session) == path else None
+
+    def _wanted(self, listed: Listed) -> bool:
+        session = listed.session
+        left_out = self._exclude.covers(session.project, session.directory, session.worktree)
+        return listed.messages > 0 and not left_out
+
+    def _ref(self, listed: Listed) -> DocumentRef:
+        stamp = listed.stamp
+        # A fork shows what its original lacks, and so changes with it.
+        if (origin := self._origin(listed)) is not None:
+            both = (stamp.ctime_ns, origin.session.id, *origin.stamp[:2])
+            stamp = stamp._replace(ctime_ns=zlib.crc32(repr(both).encode()))
+        return DocumentRef(self._name, path_of(listed.session), stamp)
+
+    def _keeps(self, session: Session) -> bool:
+        folders = filter(None, (session.directory, session.worktree))
+        return self._local.covers(session.project, *with_targets(folders))
+
+    def _origin(self, listed: Listed) -> Listed | None:
+        """What a session may have been forked from: what it says itself, else an older one that begins with the same
+        message."""
+        session = listed.session
+        if session.forked_from:
+            original = self._session(session.forked_from)
+            return original if original and self._wanted(original) else None
+        if listed.first >= session.created:
+            return None
+        older = [
+            other
+            for other in self.client.listing().began_at(listed.first)
+            if (other.session.created, other.session.id) < (session.created, session.id) and self._wanted(other)
+        ]
+        if len(older) < 2:
+            return older[0] if older else None
+        times = set(self.client.times(listed))
+        return max(older, key=lambda other: len(times.intersection(self.client.times(other))))
+
+
+def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:
+    for problem in problems[:_NAMED_FAULTS]:
+        yield Fault(code, redacted(problem), path)
+    if len(problems) > _NAMED_FAULTS:
+        yield Fault(code, f"and {len(problems) - _NAMED_FAULTS} more of this kind", path)
