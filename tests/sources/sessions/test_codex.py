@@ -301,14 +301,15 @@ def test_calls_that_a_script_makes_are_told_of(tmp_path: Path) -> None:
     changed = {"type": "FileChange", "id": "x2", "changes": {"/home/user/shop/a": {"unified_diff": "-a\n+b"}}}
     asked = {"type": "McpToolCall", "id": "x3", "server": "wiki", "tool": "lookup", "arguments": {"query": "b"}}
     known = {"type": "CommandExecution", "id": "a", "command": ["/bin/bash", "-lc", "ls"], "exit_code": 7}
-    lines = [meta(), user("Go"), item("custom_tool_call", name="exec", call_id="s", input="await tools.run()")]
+    script = "await tools.apply_patch(`*** Begin Patch\n*** Update File: a\n-a\n+b\n*** End Patch`)"
+    lines = [meta(), user("Go"), item("custom_tool_call", name="exec", call_id="s", input=script)]
     lines += [event("item_completed", item=one) for one in (ran_in, changed, asked)]
     lines += [item("custom_tool_call_output", call_id="s", output="ok"), call("a", "ls")]
     lines += [event("item_completed", item=known), output("a", "no code here")]
     write(tmp_path, [*lines, event("item_completed", item=ran_in)])
     _, messages, _ = read(tmp_path, include=["diffs"])
     assert [(one.tool, one.target, one.exit, one.diff) for one in calls(messages)] == [
-        ("exec", "await tools.run()", None, ""),
+        ("exec", script, None, ""),
         ("exec_command", "cat a", 0, ""),
         ("apply_patch", "/home/user/shop/a", None, "-a\n+b"),
         ("lookup", "b", None, ""),
@@ -340,12 +341,16 @@ def test_a_session_taken_back_goes_on_in_another_file(tmp_path: Path) -> None:
     kept = first.stat().st_size
     write(tmp_path, [*base, user("Two"), assistant("2")])
     going_on = meta(history_base={"thread_id": OLD, "end_ordinal_exclusive": 3, "end_byte_offset": kept})
-    write(tmp_path, [going_on, user("Three")], NEW, time="00-30-00")
-    second = tmp_path / f"sessions/2026/11/23/rollout-2026-11-23T00-30-00-{NEW}.jsonl"
-    _, messages, _ = read(tmp_path)
+    second = write(tmp_path, [going_on, user("Three")], f"{OLD}_{NEW}", time="00-30-00")
+    session, messages, _ = read(tmp_path)
     assert said(messages) == ["user: One", "assistant: 1", "user: Three"]
     assert messages[-1].end == second.stat().st_size
     assert Codex(tmp_path).listing().sessions[OLD].place == second
+    assert session.created == 0x01A205C98763
+    # And once more, before anything was said.
+    again = meta(history_base={"thread_id": NEW, "end_byte_offset": len(second.read_bytes().splitlines()[0]) + 1})
+    write(tmp_path, [again, user("Four")], f"{OLD}_{LATER}", time="00-40-00")
+    assert said(read(tmp_path)[1]) == ["user: One", "assistant: 1", "user: Four"]
 
 
 def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:

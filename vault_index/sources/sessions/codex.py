@@ -1,8 +1,9 @@
 """Codex CLI: a "rollout" of JSON lines for each session, which is only appended to.
 
 `<folder>/sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl`; `codex archive` moves it to `archived_sessions`,
-and newer ones may pack it (`.zst`). What was said stands in lines of the type `response_item`; `event_msg` repeats it,
-and is asked for what stands nowhere else: calls that a call made, exit codes, tokens.
+and newer ones may pack it (`.zst`). One that is taken back goes on in another, `…-<uuid>_<uuid of the file>.jsonl`.
+What was said stands in lines of the type `response_item`; `event_msg` repeats it, and is asked for what stands nowhere
+else: calls that a call made, exit codes, tokens.
 (openai/codex: codex-rs/protocol/src/protocol.rs, models.rs and items.rs, codex-rs/rollout)
 """
 
@@ -32,6 +33,8 @@ _PACKED: tuple[type[Exception], ...] = (EOFError, _zstd.ZstdError) if _zstd else
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.jsonl(?:\.zst)?")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _TIME = re.compile(rb'\{"timestamp":\s*"([^"]{10,40})"')
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
+"""Version 7: it begins with the milliseconds of its time (RFC 9562)."""
 _TURN = re.compile(rb'"turn_id":\s*"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21})"')
 _HEAD = 20
 """In lines: the first says whose session it is, or else one soon behind it."""
@@ -87,7 +90,7 @@ class Codex(FileClient):
             if line.get("type") == "session_meta" or "type" not in line:  # of the first versions
                 meta = object_of(line, "payload") or line
                 break
-        ids = (text_of(meta, "id"), _rollout_of(file))
+        ids = (text_of(meta, "id"), _rollout_of(file, 0))
         id_ = next((one for one in ids if _ID.fullmatch(one)), "")
         if not said or not id_:
             return None
@@ -101,6 +104,8 @@ class Codex(FileClient):
         times = (time_of(meta, "timestamp"), *(time_of(line, "timestamp") for line in said))
         parents = (text_of(meta, "parent_thread_id"), text_of(spawned, "thread_spawn", "parent_thread_id"))
         created = next((one for one in times if one), 0)
+        if "history_base" in meta and _UUID.fullmatch(id_):  # the file is younger
+            created = int(id_[:13].replace("-", ""), 16)
         return Session(
             id=id_,
             title="",
@@ -184,9 +189,10 @@ def _rollouts(folder: str, faults: list[OSError], depth: int = 0) -> Iterator[os
         faults.append(error)
 
 
-def _rollout_of(file: Path) -> str:
+def _rollout_of(file: Path, part: int = -1) -> str:
+    """The id of a file, or, for 0, that of its session: both are the same at first."""
     name = _NAME.fullmatch(file.name)
-    return name[1] if name else ""
+    return name[1].split("_")[part] if name else ""
 
 
 def _objects(file: Path, problems: list[str], offset: int = 0) -> Iterator[tuple[int, int, Json]]:

@@ -28,7 +28,7 @@ def called(item: Json) -> Call:
     whole = text_of(item, "input") or _command(given.get("command") or given.get("cmd") or given.get("input"))
     title = next(filter(None, (text_of(one, key) for one in (given, item) for key in _TITLES)), "")
     told = {"status": "running", "title": title}
-    if patch := _PATCH.search(whole):
+    if tool != "exec" and (patch := _PATCH.search(whole)):
         paths = dict.fromkeys(_PATCHED.findall(patch[0]))
         return "apply_patch", {"filePath": ", ".join(paths)}, {**told, "diff": patch[0]}
     if kind == "custom_tool_call":  # a script that asks us is a question to us
