@@ -382,12 +382,18 @@ def test_a_subagent_names_who_asked_and_agents_of_the_client_are_left_out(tmp_pa
 
 def test_names_given_by_the_user_are_titles(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
+    client = Codex(tmp_path)
+    unnamed = client.session(OLD)
     index = tmp_path / "session_index.jsonl"
     rows = [{"id": OLD, "thread_name": "First name"}, {"id": OLD, "thread_name": "Login"}, {"id": 3}]
     index.write_text("".join(json.dumps(one) + "\n" for one in rows) + "{half", "utf-8")
     session, _, problems = read(tmp_path)
     assert session.title == "Login"
     assert problems == []
+    named = client.session(OLD)
+    assert unnamed is not None
+    assert named is not None
+    assert unnamed.stamp != named.stamp
 
 
 def test_a_title_keeps_no_secret(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
+from zlib import crc32
 
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import RewoundError
-from vault_index.sources.sessions.codex_turns import Rollback, Turns
+from vault_index.sources.sessions.codex_turns import Rollback, Turns, kept_prompts, left_of
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in, plain
 from vault_index.sources.sessions.model import Listed, Message, Session, Text
@@ -67,6 +68,7 @@ class Codex(FileClient):
         return ["codex", "resume", session]
 
     def files(self) -> Iterator[os.DirEntry[str]]:
+        self._named()
         found: dict[str, os.DirEntry[str]] = {}
         faults: list[OSError] = []
         for folder in self.watched():
@@ -138,8 +140,8 @@ class Codex(FileClient):
         prompts = (one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user")
         said = next((part.text for parts in prompts for part in parts if isinstance(part, Text)), "")
         title = self._named().get(session.id) or title_of(said)
-        kept = _kept(messages([])) if taken_back else None
-        return replace(session, title=title, updated=max(updated, session.created)), _left(
+        kept = kept_prompts(messages([])) if taken_back else None
+        return replace(session, title=title, updated=max(updated, session.created)), left_of(
             messages(problems, offset), kept
         )
 
@@ -162,6 +164,12 @@ class Codex(FileClient):
             if rollout and session and session.id == id_ and _rollout_of(Path(path)) == rollout:
                 return Path(path)
         return None
+
+    def _listed(self, session: Session, file: Path, stamp: FileStamp) -> Listed:
+        """Another name is a change, too."""
+        if name := self._names[1].get(session.id):
+            stamp = stamp._replace(ctime_ns=stamp.ctime_ns ^ crc32(name.encode()))
+        return super()._listed(session, file, stamp)
 
     def _named(self) -> dict[str, str]:
         """The file is appended to with each new name."""
@@ -222,25 +230,3 @@ def _scan(file: Path, offset: int, fork: str) -> tuple[bool, int, bool]:
                 last = time[1] if (time := _TIME.match(line)) else last
                 own = own or bool(fork and any(turn.decode() > fork for turn in _TURN.findall(line)))
     return taken_back, time_of({"time": last.decode("ascii", "replace")}, "time") or 0, own
-
-
-def _kept(messages: Iterator[Message | Rollback]) -> set[int]:
-    """The prompts, by their number, that no rollback took away with what followed them."""
-    prompts: list[int] = []
-    count = 0
-    for one in messages:
-        if isinstance(one, Rollback):
-            del prompts[max(0, len(prompts) - one.prompts) :]
-        elif one.speaker == "user":
-            count += 1
-            prompts.append(count)
-    return {0, *prompts}
-
-
-def _left(messages: Iterator[Message | Rollback], kept: set[int] | None) -> Generator[Message]:
-    count = 0
-    for one in messages:
-        if isinstance(one, Message):
-            count += one.speaker == "user"
-            if kept is None or count in kept:
-                yield one

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from vault_index.sources.sessions.codex_calls import SHELL, Call, answered, called, made, told_later, used
@@ -222,3 +222,26 @@ class Turns:
         if what not in self._unknown:
             self._unknown.add(what)
             self.problems.append(f"Codex CLI {self.session.version}: {what} are not known and left out")
+
+
+def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
+    """The prompts, by their number, that no rollback took away with what followed them."""
+    prompts: list[int] = []
+    count = 0
+    for one in messages:
+        if isinstance(one, Rollback):
+            del prompts[max(0, len(prompts) - one.prompts) :]
+        elif one.speaker == "user":
+            count += 1
+            prompts.append(count)
+    return {0, *prompts}
+
+
+def left_of(messages: Iterator[Message | Rollback], kept: set[int] | None) -> Generator[Message]:
+    """The messages, or those of the prompts that were kept."""
+    count = 0
+    for one in messages:
+        if isinstance(one, Message):
+            count += one.speaker == "user"
+            if kept is None or count in kept:
+                yield one
