@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions import codex
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.codex import Codex
@@ -540,6 +541,16 @@ def test_a_session_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path)
     assert (session.id, session.directory) == (OLD, "/home/user/shop")
     assert len(said(messages)) == 3
     assert ["the line at byte 0 cannot be read" in one for one in problems] == [True]
+
+
+def test_a_session_that_goes_while_it_is_read_is_told_of_as_such(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    client = Codex(tmp_path)
+    listed = client.session(OLD)
+    assert listed is not None
+    file.unlink()
+    with pytest.raises(VaultIndexError, match=file.name):
+        client.read(listed, (), [])
 
 
 JSON = st.recursive(

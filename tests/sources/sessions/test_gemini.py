@@ -305,6 +305,16 @@ def test_a_file_that_is_half_written_is_no_session_without_messages(tmp_path: Pa
         client.read(listed, (), [])
 
 
+def test_a_session_that_goes_while_it_is_read_is_told_of_as_such(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    client = Gemini(tmp_path)
+    listed = client.session(ID)
+    assert listed is not None
+    file.unlink()
+    with pytest.raises(VaultIndexError, match=file.name):
+        client.read(listed, (), [])
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1), old=st.booleans())
 def test_nothing_that_is_written_makes_reading_fail(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
 
+from vault_index.disk import os_errors_as
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import RewoundError
@@ -127,7 +128,9 @@ class Codex(FileClient):
         if offset and file.suffix == ".zst":
             raise RewoundError
         copied = bool(session.forked_from or session.parent)
-        taken_back, updated, own_turn = _scan(file, offset, session.id if copied else "")
+        unread = f"{file} cannot be read", "check its permissions"
+        with os_errors_as(*unread):
+            taken_back, updated, own_turn = _scan(file, offset, session.id if copied else "")
         if offset and taken_back:
             raise RewoundError
         # What a fork begins with is left to its original, where that is still there.
@@ -135,7 +138,8 @@ class Codex(FileClient):
 
         def messages(problems: list[str], offset: int = 0) -> Iterator[Message | Rollback]:
             lines = _objects(file, problems, offset) if offset else self._whole(file, session.id, problems)
-            return Turns(session, include, problems, skips_copies=copies).messages(lines, offset)
+            with os_errors_as(*unread):
+                yield from Turns(session, include, problems, skips_copies=copies).messages(lines, offset)
 
         prompts = (one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user")
         said = next((part.text for parts in prompts for part in parts if isinstance(part, Text)), "")
@@ -205,7 +209,7 @@ def _rollout_of(file: Path, part: int = -1) -> str:
 
 def _objects(file: Path, problems: list[str], offset: int = 0) -> Iterator[tuple[int, int, Json]]:
     try:
-        yield from objects_in(file, problems, offset, _opened)
+        yield from objects_in(file, problems, offset, opened=_opened)
     except _PACKED as error:
         problems.append(f"{file} cannot be unpacked ({error}); what stands behind it is missing")
 

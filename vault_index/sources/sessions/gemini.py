@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.files import FileClient
@@ -40,10 +41,9 @@ _SNAPSHOT = re.compile(r"\s*<state_snapshot>")
 _NOT_SAID = re.compile(r"\s*(?:<session_context>|<system-reminder>|[/?]\w*\s*$)")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
-_CLIENTS_OWN = ("info", "error", "warning")
+_TOLD = ("sessionId", "lastUpdated", "summary")
 _STATUS = {"success": "completed", "error": "error"}
-_LARGEST = 256 << 20
-"""In bytes, of a session that is one JSON object."""
+_LARGEST_BYTES = 256 << 20
 
 
 class Gemini(FileClient):
@@ -115,33 +115,12 @@ class Gemini(FileClient):
     ) -> tuple[Session, Generator[Message]]:
         if offset:
             raise RewoundError
-        told: Json = {}
-        messages: dict[str, Json] = {}
-        unknown: set[str] = set()
-        lines = _lines(file := Path(listed.place), problems)
-        if file.suffix == ".json" and not (lines := list(lines)):  # what was read before is better than nothing
-            raise VaultIndexError(problems.pop(), "it is read again once its client has written it")
-        for line in lines:
-            changed = object_of(line, "$set")
-            whole = objects_of(line, "messages") or objects_of(changed, "messages")
-            if "$rewindTo" in line:
-                ids = list(messages)
-                back = text_of(line, "$rewindTo")
-                for id_ in ids[ids.index(back) if back in messages else 0 :]:
-                    del messages[id_]
-            elif ("id" in line or "type" in line) and "sessionId" not in line:
-                messages[text_of(line, "id") or str(len(messages))] = line
-            elif not (changed or "sessionId" in line):
-                unknown.add(f"lines with {', '.join(sorted(line))[:80] or 'nothing'}")
-            # What a compaction left out stays, and so does what it masked.
-            known = {_words(one) for one in messages.values()} if whole else set()
-            for one in whole:
-                id_ = text_of(one, "id") or str(len(messages))
-                if id_ not in messages and _words(one) not in known:
-                    messages[id_] = one
-            told |= {key: value for key, value in {**line, **changed}.items() if key in ("lastUpdated", "summary")}
-        read = [self._message(one, listed.session, include, unknown) for one in messages.values()]
-        found = [one for one in read if one is not None]
+        file, unknown = Path(listed.place), set[str]()
+        with os_errors_as(f"{file} cannot be read", "check its permissions"):
+            messages, told = _state(file, problems, unknown)
+        if not (messages or told):  # what was read before is better than nothing
+            raise VaultIndexError(f"{file} holds no session now", "it is read again once its client has written it")
+        found = [one for told in messages if (one := self._message(told, listed.session, include, unknown)) is not None]
         problems += [f"{self.title}: {one} are not known and left out" for one in sorted(unknown)]
         said = (part.text for one in found if one.speaker == "user" for part in one.parts if isinstance(part, Text))
         title = text_of(told, "summary") or title_of(next(said, ""))
@@ -151,7 +130,7 @@ class Gemini(FileClient):
     def _message(self, told: Json, session: Session, include: Collection[str], unknown: set[str]) -> Message | None:
         kind = text_of(told, "type")
         if kind not in ("user", "gemini"):
-            if kind not in _CLIENTS_OWN:
+            if kind not in ("info", "error", "warning"):  # those are the client's own
                 unknown.add(f"messages of the type {kind!r}")
             return None
         parts = _said(told, include)
@@ -187,13 +166,38 @@ def _entries(folder: str, faults: list[OSError]) -> list[os.DirEntry[str]]:
 
 def _lines(file: Path, problems: list[str]) -> Iterable[Json]:
     if file.suffix == ".json":
-        if file.stat().st_size > _LARGEST:
-            problems.append(f"{file} has more than {_LARGEST >> 20} MiB and is left out")
+        if file.stat().st_size > _LARGEST_BYTES:
+            problems.append(f"{file} has more than {_LARGEST_BYTES >> 20} MiB and is left out")
         elif (whole := read_object(file.read_bytes(), str(file), problems)) is not None:
             yield whole
         return
     for _, _, line in objects_in(file, problems):
         yield line
+
+
+def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Json], Json]:
+    """The messages that are left, and what is told of the session."""
+    messages: dict[str, Json] = {}
+    told: Json = {}
+    for line in _lines(file, problems):
+        changed = object_of(line, "$set")
+        whole = objects_of(line, "messages") or objects_of(changed, "messages")
+        if "$rewindTo" in line:
+            ids, back = list(messages), text_of(line, "$rewindTo")
+            for id_ in ids[ids.index(back) if back in messages else 0 :]:
+                del messages[id_]
+        elif ("id" in line or "type" in line) and "sessionId" not in line:
+            messages[text_of(line, "id") or str(len(messages))] = line
+        elif not (changed or "sessionId" in line):
+            unknown.add(f"lines with {', '.join(sorted(line))[:80] or 'nothing'}")
+        # What a compaction left out stays, and so does what it masked.
+        known = {_words(one) for one in messages.values()} if whole else set()
+        for one in whole:
+            id_ = text_of(one, "id") or str(len(messages))
+            if id_ not in messages and _words(one) not in known:
+                messages[id_] = one
+        told |= {key: value for key, value in {**line, **changed}.items() if key in _TOLD}
+    return [*messages.values()], told
 
 
 def _texts(content: Any) -> list[str]:
@@ -216,10 +220,9 @@ def _said(told: Json, include: Collection[str]) -> list[Part]:
     """The prompt as it was typed, without the files that it names; or the answer, its thoughts and calls of tools."""
     if told.get("type") == "user":
         texts = [_HOOK.sub("", text) for text in _texts(told.get("displayContent") or told.get("content"))]
-        parts: list[Part] = [Text(text) for text in texts if text.strip() and not _NOT_SAID.match(text)]
-        content = objects_of(told, "content")
-        parts += [Attachment(text_of(one, "inlineData", "mimeType")) for one in content if "inlineData" in one]
-        return parts
+        data = [object_of(one, "inlineData") for one in objects_of(told, "content")]
+        files = [Attachment(text_of(one, "mimeType")) for one in data if one]
+        return [*(Text(text) for text in texts if text.strip() and not _NOT_SAID.match(text)), *files]
     thoughts = objects_of(told, "thoughts") if "reasoning" in include else []
     thought = ["\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description")))) for one in thoughts]
     said = [text for text in _texts(told.get("content")) if text != _SNAPSHOT_TAKEN]
@@ -228,21 +231,19 @@ def _said(told: Json, include: Collection[str]) -> list[Part]:
 
 
 def _call(told: Json, include: Collection[str]) -> Part:
-    status = text_of(told, "status")
     results = objects_of(told, "result") or [object_of(told, "result")]
     answers = [object_of(one, "functionResponse", "response") for one in results]
     output = "\n".join(filter(None, (text_of(one, "output") for one in answers)))
-    shown = told.get("resultDisplay")
     exit_code = _EXIT.search(output)
     error = next(filter(None, (text_of(one, "error") for one in answers)), "")
     return tool_call(
         text_of(told, "name"),
         object_of(told, "args"),
         include,
-        status=_STATUS.get(status, "interrupted"),
+        status=_STATUS.get(text_of(told, "status"), "interrupted"),
         title=text_of(told, "description"),
         exit=int(exit_code[1]) if exit_code else None,
-        error=(error or (shown if isinstance(shown, str) else "")) if status == "error" else "",
+        error=error or text_of(told, "resultDisplay") if told.get("status") == "error" else "",
         child=child if _ID.fullmatch(child := text_of(told, "agentId")) else "",
         output=output,
         diff=text_of(told, "resultDisplay", "fileDiff"),

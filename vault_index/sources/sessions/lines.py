@@ -16,7 +16,7 @@ def plain(file: Path) -> IO[bytes]:
 
 
 def objects_in(
-    file: Path, problems: list[str], offset: int = 0, opened: Callable[[Path], IO[bytes]] = plain
+    file: Path, problems: list[str], offset: int = 0, *, opened: Callable[[Path], IO[bytes]] = plain
 ) -> Iterator[tuple[int, int, Json]]:
     """The objects of the whole lines from `offset` on, each with where its line begins and where the next one does.
 
