@@ -1,7 +1,8 @@
 """Files of one JSON object a line, which their client appends to while we read."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 from vault_index.sources.sessions.values import Json, read_object
 
@@ -10,13 +11,20 @@ _LONGEST = 64 << 20
 _PIECE = 1 << 20
 
 
-def objects_in(file: Path, problems: list[str], offset: int = 0) -> Iterator[tuple[int, int, Json]]:
+def plain(file: Path) -> IO[bytes]:
+    return file.open("rb")
+
+
+def objects_in(
+    file: Path, problems: list[str], offset: int = 0, *, opened: Callable[[Path], IO[bytes]] = plain
+) -> Iterator[tuple[int, int, Json]]:
     """The objects of the whole lines from `offset` on, each with where its line begins and where the next one does.
 
     A last line without an end is still being written, and left for the next time. What is no JSON is a problem, and
-    so is a line of more than 64 MiB, which is passed over. OSError passes through.
+    so is a line of more than 64 MiB, which is passed over. OSError passes through. `opened` opens a file that is
+    packed; its offsets are those of what was packed.
     """
-    with file.open("rb") as lines:
+    with opened(file) as lines:
         lines.seek(offset)
         while line := lines.readline(_LONGEST):
             begin, offset = offset, offset + len(line)

@@ -1,0 +1,610 @@
+"""Lines as Codex CLI 0.169 writes them (`paginated`), and as its sources say that versions before did."""
+
+import json
+import os
+import random
+import sys
+from collections.abc import Iterable, Mapping
+from gzip import GzipFile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions import codex
+from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.codex import Codex
+from vault_index.sources.sessions.model import Attachment, Message, Reasoning, Session, Text, ToolCall
+
+OLD = "01a205c9-8763-7bd1-97a2-3ffe7498704f"
+NEW = "01a205d0-0000-7bd1-97a2-3ffe7498704f"
+LATER = "01a205d1-0000-7bd1-97a2-3ffe7498704f"
+Line = dict[str, Any]
+
+
+def line(kind: str, payload: Mapping[str, object], second: int = 0) -> Line:
+    return {"timestamp": f"2026-11-23T00:24:{second:02}.305Z", "ordinal": 1, "type": kind, "payload": dict(payload)}
+
+
+def meta(id_: str = OLD, **more: object) -> Line:
+    told = {"cwd": "/home/user/shop", "cli_version": "0.169.0", "source": "cli", "history_mode": "paginated"}
+    return line("session_meta", {"id": id_, "timestamp": "2026-11-23T00:23:43.224Z", **told, **more})
+
+
+def event(kind: str, second: int = 0, **more: object) -> Line:
+    return line("event_msg", {"type": kind, **more}, second)
+
+
+def item(kind: str, second: int = 0, **more: object) -> Line:
+    return line("response_item", {"type": kind, **more}, second)
+
+
+def user(*texts: str, second: int = 0, kinds: list[str] | None = None) -> Line:
+    more = {"internal_chat_message_metadata_passthrough": {"content_item_kinds": kinds}} if kinds else {}
+    content = [{"type": "input_text", "text": text} for text in texts]
+    return item("message", second, role="user", content=content, **more)
+
+
+def assistant(text: str, second: int = 0) -> Line:
+    return item("message", second, role="assistant", content=[{"type": "output_text", "text": text}])
+
+
+def call(id_: str, command: str, second: int = 0) -> Line:
+    return item("function_call", second, name="exec_command", arguments=json.dumps({"cmd": command}), call_id=id_)
+
+
+def output(id_: str, said: object, second: int = 0) -> Line:
+    return item("function_call_output", second, call_id=id_, output=said)
+
+
+def ran(id_: str, code: int, said: str = "") -> Line:
+    return output(id_, f"Chunk ID: 1b7c6e\nWall time: 0.0 seconds\nProcess exited with code {code}\nOutput:\n{said}")
+
+
+def turn(model: str = "gpt-5.5", id_: str = OLD) -> Line:
+    return line("turn_context", {"turn_id": id_, "cwd": "/home/user/shop", "model": model})
+
+
+def tokens(total: int, last: int) -> Line:
+    def used(count: int) -> dict[str, int]:
+        return {"input_tokens": count, "cached_input_tokens": 10, "output_tokens": 5}
+
+    return event("token_count", info={"total_token_usage": used(total), "last_token_usage": used(last)})
+
+
+def write(
+    folder: Path, lines: Iterable[Line], id_: str = OLD, *, day: str = "2026/11/23", time: str = "00-23-43"
+) -> Path:
+    name = f"rollout-2026-11-23T{time}-{id_}.jsonl"
+    file = folder / "sessions" / day / name if day else folder / "archived_sessions" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), "utf-8")
+    return file
+
+
+def read(folder: Path, id_: str = OLD, include: Iterable[str] = ()) -> tuple[Session, list[Message], list[str]]:
+    client = Codex(folder)
+    listed = client.session(id_)
+    assert listed is not None
+    problems: list[str] = []
+    session, messages = client.read(listed, set(include), problems)
+    return session, list(messages), problems
+
+
+def said(messages: Iterable[Message]) -> list[str]:
+    return [f"{one.speaker}: {part.text}" for one in messages for part in one.parts if isinstance(part, Text)]
+
+
+def calls(messages: Iterable[Message]) -> list[ToolCall]:
+    return [part for one in messages for part in one.parts if isinstance(part, ToolCall)]
+
+
+CONVERSATION = [
+    meta(git={"branch": "main"}),
+    event("task_started", turn_id=OLD),
+    item("message", role="developer", content=[{"type": "input_text", "text": "<permissions instructions>x"}]),
+    user("<environment_context>\n  <cwd>/home/user/shop</cwd>\n</environment_context>"),
+    turn(),
+    user("Bitte den Login reparieren 🙂\nsofort", second=1, kinds=["user.text"]),
+    event("item_completed", item={"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": "Bitte"}]}),
+    item("reasoning", 2, summary=[{"type": "summary_text", "text": "The comparison is inverted."}]),
+    event("agent_reasoning", text="The comparison is inverted."),
+    assistant("I look first.", second=3),
+    event("agent_message", message="I look first."),
+    call("call_1", "cat app.py", second=4),
+    ran("call_1", 0, "stored = 1\n"),
+    tokens(100, 100),
+    item(
+        "custom_tool_call",
+        5,
+        name="apply_patch",
+        call_id="call_2",
+        input="*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** Add File: new.py\n+c\n*** End Patch",
+    ),
+    item("custom_tool_call_output", call_id="call_2", output="Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess."),
+    tokens(250, 150),
+    tokens(250, 150),
+    call("call_3", "ls /nowhere", second=6),
+    ran("call_3", 2, "ls: cannot access"),
+    assistant("Fixed.", second=7),
+    event("task_complete", turn_id=OLD, last_agent_message="Fixed.", second=8),
+]
+
+
+def test_a_session_is_read_once_though_its_client_writes_it_twice(tmp_path: Path) -> None:
+    write(tmp_path, CONVERSATION)
+    session, messages, problems = read(tmp_path)
+    assert said(messages) == [
+        "user: Bitte den Login reparieren 🙂\nsofort",
+        "assistant: I look first.",
+        "assistant: Fixed.",
+    ]
+    assert [(one.tool, one.target, one.exit, one.status) for one in calls(messages)] == [
+        ("exec_command", "cat app.py", 0, "completed"),
+        ("apply_patch", "src/app.py, new.py", 0, "completed"),
+        ("exec_command", "ls /nowhere", 2, "completed"),
+    ]
+    assert {one.model for one in messages} == {"", "gpt-5.5"}
+    assert (session.title, session.directory, session.project) == (
+        "Bitte den Login reparieren 🙂",
+        "/home/user/shop",
+        "shop",
+    )
+    assert (session.version, session.parent, session.forked_from) == ("0.169.0", "", "")
+    assert session.updated - messages[0].created == 7000
+    assert problems == []
+    # What the client says again is counted once.
+    assert sum(one.tokens for one in messages) == (100 - 10 + 5) + (250 - 100)
+
+
+def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path) -> None:
+    write(tmp_path, CONVERSATION)
+    _, messages, _ = read(tmp_path, include=("reasoning", "output", "diffs"))
+    assert [part.text for one in messages for part in one.parts if isinstance(part, Reasoning)] == [
+        "The comparison is inverted."
+    ]
+    assert calls(messages)[0].output == "stored = 1\n"
+    assert calls(messages)[1].diff.startswith("*** Begin Patch")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<user_instructions>be brief</user_instructions>",
+        "# AGENTS.md instructions for /home/user/shop\n\n<INSTRUCTIONS>x</INSTRUCTIONS>",
+        "<turn_aborted>\nThe user interrupted</turn_aborted>",
+        "<skill>\n<name>x</name></skill>",
+        "<subagent_notification>{}</subagent_notification>",
+    ],
+)
+def test_what_the_client_says_for_the_user_is_left_out(tmp_path: Path, text: str) -> None:
+    write(
+        tmp_path,
+        [meta(), user(text), user("<xml> is mine", "and this"), user("no", "yes", kinds=["goal.context", "user.text"])],
+    )
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == ["user: <xml> is mine", "user: and this", "user: yes"]
+    assert problems == []
+
+
+def test_a_picture_is_named(tmp_path: Path) -> None:
+    content = [
+        {"type": "input_text", "text": "<image name=[Image #1]>"},
+        {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+        {"type": "input_text", "text": "</image>"},
+        {"type": "input_text", "text": "What is that?"},
+    ]
+    write(tmp_path, [meta(), item("message", role="user", content=content)])
+    session, messages, _ = read(tmp_path)
+    assert messages[0].parts == (Attachment("image"), Text("What is that?"))
+    assert session.title == "What is that?"
+
+
+def test_a_compaction_is_a_summary_and_repeats_nothing(tmp_path: Path) -> None:
+    preface = "Another language model started to solve this problem and … to assist with your own analysis:\n"
+    history = [user("First")["payload"], user(preface + "We fixed it.")["payload"]]
+    newer = {**assistant("We fixed it."), "metadata": {"compaction_output": True}}
+    lines = [meta(), user("First"), assistant("Done."), newer]
+    older = line("compacted", {"message": preface + "Older.", "replacement_history": history})
+    sealed = line(
+        "compacted", {"message": "", "replacement_history": [{"type": "compaction", "encrypted_content": "x"}]}
+    )
+    lines += [line("compacted", {"message": preface + "We fixed it.", "replacement_history": history}), older, sealed]
+    write(tmp_path, [*lines, user("Second")])
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == [
+        "user: First",
+        "assistant: Done.",
+        "summary: We fixed it.",
+        "summary: Older.",
+        "user: Second",
+    ]
+    assert problems == []
+
+
+def test_calls_at_once_are_paired_and_one_without_an_answer_was_broken_off(tmp_path: Path) -> None:
+    lines = [meta(), user("Go"), call("a", "one"), call("b", "two"), ran("b", 1), ran("a", 0), call("c", "three")]
+    write(tmp_path, [*lines, event("turn_aborted", reason="interrupted"), user("Again")])
+    _, messages, _ = read(tmp_path)
+    assert [(one.target, one.exit, one.status) for one in calls(messages)] == [
+        ("one", 0, "completed"),
+        ("two", 1, "completed"),
+        ("three", None, "running"),
+    ]
+    assert [one.error for one in messages if one.error] == ["interrupted"]
+    assert all(one.finished for one in messages)
+    assert said(messages) == ["user: Go", "user: Again"]
+
+
+def test_the_last_call_is_unfinished_while_it_runs(tmp_path: Path) -> None:
+    write(tmp_path, [meta(), user("Go"), call("a", "sleep 9")])
+    _, messages, _ = read(tmp_path)
+    assert [one.finished for one in messages] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ('{"output": "boom", "metadata": {"exit_code": 3, "duration_seconds": 0.1}}', (3, "completed", "boom")),
+        ({"content": "no such tool", "success": False}, (None, "error", "no such tool")),
+        ([{"type": "input_text", "text": "Exit code: 4\nOutput:\nx"}], (4, "completed", "x")),
+        ("aborted by user after 2.0s", (None, "interrupted", "aborted by user after 2.0s")),
+        ("Output:\nExit code: 9\n", (None, "completed", "Exit code: 9\n")),
+    ],
+)
+def test_answers_of_every_version_tell_how_it_went(
+    tmp_path: Path, told: object, known: tuple[int | None, str, str]
+) -> None:
+    write(tmp_path, [meta(), user("Go"), call("a", "x"), output("a", told)])
+    _, messages, _ = read(tmp_path, include=["output"])
+    assert [(one.exit, one.status, one.output) for one in calls(messages)] == [known]
+
+
+def test_calls_of_every_form_name_what_they_were_for(tmp_path: Path) -> None:
+    shell = item("function_call", name="shell", call_id="a", arguments='{"command": ["bash", "-lc", "make"]}')
+    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nEOF"
+    lines = [
+        meta(),
+        user("Go"),
+        shell,
+        item("local_shell_call", call_id="b", status="completed", action={"type": "exec", "command": ["ls", "-l"]}),
+        item("function_call", name="shell", call_id="c", arguments=json.dumps({"command": ["bash", "-lc", patch]})),
+        item("web_search_call", status="completed", action={"type": "search", "query": "sqlite wal"}),
+        item("function_call", name="view_image", call_id="d", arguments='{"path": "a.png"}'),
+        item("function_call", name="spawn_agent", call_id="e", arguments='{"message": "look for it"}'),
+        *(output(one, "ok") for one in "abcd"),
+        output("e", json.dumps({"agent_id": NEW})),
+        user(
+            "<user_shell_command>\n<command>\nls\n</command>\n<result>\nExit code: 1\nDuration: 0.1\nOutput:\nx\n"
+            "</result>\n</user_shell_command>"
+        ),
+    ]
+    write(tmp_path, lines)
+    _, messages, problems = read(tmp_path)
+    assert [(one.tool, one.target, one.child) for one in calls(messages)] == [
+        ("shell", "make", ""),
+        ("local_shell", "ls -l", ""),
+        ("apply_patch", "a.py", ""),
+        ("web_search", "sqlite wal", ""),
+        ("view_image", "a.png", ""),
+        ("spawn_agent", "look for it", NEW),
+        ("shell", "ls", ""),
+    ]
+    assert (messages[-1].speaker, calls(messages)[-1].exit) == ("user", 1)
+    assert problems == []
+
+
+def test_calls_that_a_script_makes_are_told_of(tmp_path: Path) -> None:
+    ran_in = {"type": "CommandExecution", "id": "x1", "command": ["/bin/bash", "-lc", "cat a"], "exit_code": 0}
+    changed = {"type": "FileChange", "id": "x2", "changes": {"/home/user/shop/a": {"unified_diff": "-a\n+b"}}}
+    asked = {"type": "McpToolCall", "id": "x3", "server": "wiki", "tool": "lookup", "arguments": {"query": "b"}}
+    known = {"type": "CommandExecution", "id": "a", "command": ["/bin/bash", "-lc", "ls"], "exit_code": 7}
+    script = "await tools.apply_patch(`*** Begin Patch\n*** Update File: a\n-a\n+b\n*** End Patch`)"
+    lines = [meta(), user("Go"), item("custom_tool_call", name="exec", call_id="s", input=script)]
+    lines += [event("item_completed", item=one) for one in (ran_in, changed, asked)]
+    lines += [item("custom_tool_call_output", call_id="s", output="ok"), call("a", "ls")]
+    lines += [event("item_completed", item=known), output("a", "no code here")]
+    write(tmp_path, [*lines, event("item_completed", item=ran_in)])
+    _, messages, _ = read(tmp_path, include=["diffs"])
+    assert [(one.tool, one.target, one.exit, one.diff) for one in calls(messages)] == [
+        ("exec", script, None, ""),
+        ("exec_command", "cat a", 0, ""),
+        ("apply_patch", "/home/user/shop/a", None, "-a\n+b"),
+        ("lookup", "b", None, ""),
+        ("exec_command", "ls", 7, ""),
+    ]
+
+
+def test_nothing_stays_of_what_we_answered(tmp_path: Path) -> None:
+    script = item("custom_tool_call", name="exec", call_id="a", input="await tools.memory_search({query: 'x'})")
+    lines = [meta(), user("Go"), script, item("custom_tool_call_output", call_id="a", output="SECRET NOTE")]
+    lines += [call("b", "vx search x"), output("b", "SECRET NOTE")]
+    write(tmp_path, lines)
+    _, messages, _ = read(tmp_path, include=["output", "diffs"])
+    assert "SECRET NOTE" not in repr(messages)
+    assert [one.target for one in calls(messages)] == ["", "vx search"]
+
+
+def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
+    turns = [user("One"), assistant("1"), user("Two"), assistant("2"), user("Three"), assistant("3")]
+    rolled = event("thread_rolled_back", num_turns=2)
+    write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
+    _, messages, _ = read(tmp_path)
+    assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
+
+
+def test_a_session_taken_back_goes_on_in_another_file(tmp_path: Path) -> None:
+    base = [meta(), user("One"), assistant("1")]
+    first = write(tmp_path, base)
+    kept = first.stat().st_size
+    write(tmp_path, [*base, user("Two"), assistant("2")])
+    going_on = meta(history_base={"thread_id": OLD, "end_ordinal_exclusive": 3, "end_byte_offset": kept})
+    second = write(tmp_path, [going_on, user("Three")], f"{OLD}_{NEW}", time="00-30-00")
+    session, messages, _ = read(tmp_path)
+    assert said(messages) == ["user: One", "assistant: 1", "user: Three"]
+    assert messages[-1].end == second.stat().st_size
+    assert Codex(tmp_path).listing().sessions[OLD].place == second
+    assert session.created == 0x01A205C98763
+    # And once more, before anything was said.
+    again = meta(history_base={"thread_id": NEW, "end_byte_offset": len(second.read_bytes().splitlines()[0]) + 1})
+    write(tmp_path, [again, user("Four")], f"{OLD}_{LATER}", time="00-40-00")
+    assert said(read(tmp_path)[1]) == ["user: One", "assistant: 1", "user: Four"]
+
+
+def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:
+    original = [meta(history_mode="legacy"), event("task_started", turn_id=OLD), user("One"), assistant("1")]
+    write(tmp_path, original)
+    fork = meta(NEW, forked_from_id=OLD, history_mode="legacy")
+    own = [event("task_started", turn_id=LATER), user("Other"), assistant("2")]
+    write(tmp_path, [fork, *original, *own], NEW, time="00-40-00")
+    session, messages, _ = read(tmp_path, NEW)
+    assert session.forked_from == OLD
+    assert said(messages) == ["user: Other", "assistant: 2"]
+    # Nobody else has the copies once the original is gone.
+    next(tmp_path.glob(f"sessions/**/*{OLD}.jsonl")).unlink()
+    _, messages, _ = read(tmp_path, NEW)
+    assert said(messages) == ["user: One", "assistant: 1", "user: Other", "assistant: 2"]
+
+
+def test_a_subagent_names_who_asked_and_agents_of_the_client_are_left_out(tmp_path: Path) -> None:
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": OLD, "depth": 1, "agent_role": "explorer"}}}
+    asked = item("agent_message", author="/root", recipient="/root/a", content=[{"type": "input_text", "text": "Find"}])
+    write(tmp_path, [meta(NEW, source=spawned), asked, assistant("Found.")], NEW)
+    write(tmp_path, [meta(LATER, source={"subagent": {"other": "guardian"}}), assistant("ok")], LATER)
+    session, messages, problems = read(tmp_path, NEW)
+    assert session.parent == OLD
+    assert said(messages) == ["user: Find", "assistant: Found."]
+    assert set(Codex(tmp_path).listing().sessions) == {NEW}
+    assert problems == []
+
+
+def test_names_given_by_the_user_are_titles(tmp_path: Path) -> None:
+    write(tmp_path, CONVERSATION)
+    client = Codex(tmp_path)
+    unnamed = client.session(OLD)
+    index = tmp_path / "session_index.jsonl"
+    rows = [{"id": OLD, "thread_name": "First name"}, {"id": OLD, "thread_name": "Login"}, {"id": 3}]
+    index.write_text("".join(json.dumps(one) + "\n" for one in rows) + "{half", "utf-8")
+    session, _, problems = read(tmp_path)
+    assert session.title == "Login"
+    assert problems == []
+    named = client.session(OLD)
+    assert unnamed is not None
+    assert named is not None
+    assert unnamed.stamp != named.stamp
+
+
+def test_a_title_keeps_no_secret(tmp_path: Path) -> None:
+    key = "ghp_" + "a1B2" * 9
+    write(tmp_path, [meta(), user(f"<private>hidden</private>\nuse {key} please {'x' * 200}")])
+    session, _, _ = read(tmp_path)
+    assert key not in session.title
+    assert "hidden" not in session.title
+    assert len(session.title) == 100
+
+
+def test_archived_sessions_are_the_same_ones(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    before = read(tmp_path)
+    archived = tmp_path / "archived_sessions" / file.name
+    archived.parent.mkdir()
+    file.rename(archived)
+    assert read(tmp_path) == before
+    client = Codex(tmp_path)
+    assert client.concerns(str(archived))
+    assert not client.concerns(str(tmp_path / "history.jsonl"))
+    assert client.present()
+    assert not Codex(tmp_path / "sessions").present()
+    assert client.resume(OLD) == ["codex", "resume", OLD]
+
+
+def test_reading_goes_on_behind_every_message(tmp_path: Path) -> None:
+    lines = [*CONVERSATION, call("a", "one"), call("b", "two"), ran("b", 1), ran("a", 0), assistant("End.")]
+    write(tmp_path, lines)
+    client = Codex(tmp_path)
+    listed = client.session(OLD)
+    assert listed is not None
+    whole = list(client.read(listed, (), [])[1])
+    for number, message in enumerate(whole, start=1):
+        problems: list[str] = []
+        session, rest = client.read(listed, (), problems, message.end)
+        assert session.title == "Bitte den Login reparieren 🙂"
+        assert [(one.id, one.parts) for one in rest] == [(one.id, one.parts) for one in whole[number:]]
+        assert problems == []
+
+
+def test_a_session_that_does_not_go_on_is_read_anew(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    client = Codex(tmp_path)
+    listed = client.session(OLD)
+    assert listed is not None
+    end = list(client.read(listed, (), [])[1])[-1].end
+    with file.open("a") as lines:
+        lines.write(json.dumps(event("thread_rolled_back", num_turns=1)) + "\n")
+    for offset in (end, end - 3, 10_000_000):
+        with pytest.raises(RewoundError):
+            client.read(listed, (), [], offset)
+
+
+def test_the_first_versions_had_no_frame(tmp_path: Path) -> None:
+    head: Line = {"id": OLD, "timestamp": "2025-06-23T00:23:43.224Z", "instructions": None, "git": {}}
+    said_then = [user("One")["payload"], {"record_type": "state"}, assistant("1")["payload"]]
+    write(tmp_path, [head, *said_then])
+    session, messages, problems = read(tmp_path)
+    assert said(messages) == ["user: One", "assistant: 1"]
+    assert session.created == messages[0].created == 1750638223224
+    assert problems == []
+
+
+def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
+    strange = [item("hologram", x=1), item("hologram", x=2), line("dream", {"a": 1}), line("dream", {"a": 2})]
+    write(tmp_path, [meta(history_mode="quantum"), user("One"), *strange])
+    client = Codex(tmp_path)
+    assert client.listing().problems == (
+        "Codex CLI: the way 'quantum' of keeping a session is not known, parts may be missing",
+    )
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == ["user: One"]
+    assert problems == [
+        "Codex CLI 0.169.0: items of the type 'hologram' are not known and left out",
+        "Codex CLI 0.169.0: lines of the type 'dream' are not known and left out",
+    ]
+
+
+def packed(file: Path) -> Path:
+    other = file.with_name(file.name + ".zst")
+    with GzipFile(other, "wb", mtime=0) as out:
+        out.write(file.read_bytes())
+    return other
+
+
+def test_packed_sessions_are_read_where_python_can_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gzip stands for Zstandard here, which comes with Python 3.14."""
+    write(tmp_path, CONVERSATION)
+    before = read(tmp_path)
+    file = next(tmp_path.glob("sessions/**/*.jsonl"))
+    other = packed(file)
+    monkeypatch.setattr(codex, "_zstd", SimpleNamespace(open=GzipFile))
+    assert Codex(tmp_path).listing().sessions[OLD].place == file
+    file.unlink()
+    assert read(tmp_path) == before
+    client = Codex(tmp_path)
+    listed = client.session(OLD)
+    assert listed is not None
+    with pytest.raises(RewoundError):
+        client.read(listed, (), [], before[1][0].end)
+    other.write_bytes(other.read_bytes()[:-400])
+    problems: list[str] = []
+    _, messages = client.read(listed, (), problems)
+    assert len(list(messages)) < len(before[1])
+    assert ["cannot be unpacked" in one for one in problems] == [True]
+
+
+def test_packed_sessions_are_told_of_once_where_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codex, "_zstd", None)
+    for id_ in (OLD, NEW):
+        file = write(tmp_path, [meta(id_), user("One")], id_)
+        packed(file)
+        file.unlink()
+    write(tmp_path, [meta(LATER), user("One")], LATER)
+    listing = Codex(tmp_path).listing()
+    assert set(listing.sessions) == {LATER}
+    assert len(listing.problems) == 1
+    assert "zstd -d" in listing.problems[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no permissions")
+def test_a_folder_that_cannot_be_read_takes_no_other_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, CONVERSATION)
+    write(tmp_path, [meta(NEW), user("One")], NEW, day="2026/11/24")
+    real = os.scandir
+
+    def scandir(path: str) -> Any:
+        if path.endswith("24"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    listing = Codex(tmp_path).listing()
+    assert set(listing.sessions) == {OLD}
+    assert [one.code for one in listing.faults] == ["sessions_unreadable"]
+
+
+def test_a_session_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    lines = file.read_bytes().split(b"\n")
+    file.write_bytes(b"\n".join([b'{"timestamp": "2026-', *lines[1:]]))
+    session, messages, problems = read(tmp_path)
+    assert (session.id, session.directory) == (OLD, "/home/user/shop")
+    assert len(said(messages)) == 3
+    assert ["the line at byte 0 cannot be read" in one for one in problems] == [True]
+
+
+def test_a_session_that_goes_while_it_is_read_is_told_of_as_such(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    client = Codex(tmp_path)
+    listed = client.session(OLD)
+    assert listed is not None
+    file.unlink()
+    with pytest.raises(VaultIndexError, match=file.name):
+        client.read(listed, (), [])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def mangled(value: Any, odd: Any, chance: random.Random) -> Any:
+    """A value, of which some parts have another type."""
+    if chance.random() < 0.08:
+        return odd
+    if isinstance(value, dict):
+        return {key: mangled(one, odd, chance) for key, one in value.items()}
+    if isinstance(value, list):
+        return [mangled(one, odd, chance) for one in value]
+    return value
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1))
+def test_nothing_that_is_written_makes_reading_fail(
+    tmp_path: Path, odd: Any, seed: int, damage: bytes, where: float
+) -> None:
+    chance = random.Random(seed)
+    extra = [tokens(1, 1), event("thread_rolled_back", num_turns=1), line("compacted", {"message": "x"})]
+    lines = [mangled(one, odd, chance) for one in (*CONVERSATION, *extra)]
+    file = write(tmp_path, lines)
+    whole = file.read_bytes()
+    cut = int(where * len(whole))
+    file.write_bytes(whole[:cut] + damage + whole[cut + 3 :])
+    client = Codex(tmp_path)
+    for listed in client.listing().sessions.values():
+        for include in ((), ("reasoning", "output", "diffs")):
+            session, messages = client.read(listed, include, [])
+            for message in messages:
+                assert message.speaker in ("user", "assistant", "summary")
+                str(message).encode("utf-8")
+            str(session).encode("utf-8")
+
+
+def test_every_line_that_is_lost_is_named_and_no_other_is(tmp_path: Path) -> None:
+    file = write(tmp_path, [meta(), *(user(f"Prompt {number}") for number in range(30))])
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3][:40] + b"\n"
+    lines[9] = lines[9].decode().replace("Prompt", "Prömpt").encode("latin-1")
+    lines[12] = b"[1, 2]\n"
+    lines[15] = b"\0" * 200 + b"\n"
+    lines[20] = b"[" * 100_000 + b"\n"
+    file.write_bytes(b"".join(lines)[:-5])  # the last one is still being written
+    _, messages, problems = read(tmp_path)
+    lost = {2, 8, 11, 14, 19, 29}
+    assert said(messages) == [f"user: Prompt {number}" for number in range(30) if number not in lost]
+    starts = [sum(map(len, lines[:number])) for number in (3, 9, 12, 20)]
+    assert [any(f"byte {start} " in one for one in problems) for start in starts] == [True] * 4
+    assert len(problems) == 4

@@ -1,0 +1,341 @@
+"""Lines as Gemini CLI 0.61 writes them, and the one object that versions before rewrote."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from tests.sources.sessions.test_codex import JSON, calls, mangled, said
+from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.gemini import Gemini
+from vault_index.sources.sessions.model import Attachment, Message, Reasoning, Session
+
+ID = "fcdca28e-c48c-4aba-ad5e-6958a9f29886"
+CHILD = "aadca28e-c48c-4aba-ad5e-6958a9f29886"
+FOLDER = "/home/user/shop"
+HASH = hashlib.sha256(FOLDER.encode()).hexdigest()
+Line = dict[str, Any]
+
+
+def head(**more: object) -> Line:
+    time = "2026-11-23T00:30:02.955Z"
+    return {"sessionId": ID, "projectHash": HASH, "startTime": time, "lastUpdated": time, "kind": "main", **more}
+
+
+def message(id_: str, kind: str, content: object, second: int = 3, **more: object) -> Line:
+    return {"id": id_, "timestamp": f"2026-11-23T00:30:{second:02}.074Z", "type": kind, "content": content, **more}
+
+
+def changed(**more: object) -> Line:
+    return {"$set": more}
+
+
+def ran(id_: str, command: str, said: str, status: str = "success") -> Line:
+    answer = [{"functionResponse": {"id": id_, "name": "run_shell_command", "response": {"output": said}}}]
+    args = {"command": command, "description": "what it is for"}
+    return {"id": id_, "name": "run_shell_command", "args": args, "result": answer, "status": status}
+
+
+CONTEXT = message("c", "user", [{"text": "<session_context>\nThis is the Gemini CLI.\n</session_context>"}])
+EDIT = {
+    "id": "t2",
+    "name": "replace",
+    "args": {"file_path": "src/app.py", "old_string": "a", "new_string": "b"},
+    "status": "success",
+    "resultDisplay": {"fileName": "app.py", "fileDiff": "-a\n+b"},
+}
+ANSWER = message(
+    "b",
+    "gemini",
+    "I look first.",
+    second=5,
+    model="gemini-2.5-flash",
+    thoughts=[{"subject": "Login", "description": "The comparison is inverted."}],
+    tokens={"input": 100, "output": 20, "cached": 40, "thoughts": 3, "tool": 0, "total": 123},
+)
+CONVERSATION = [
+    head(),
+    changed(messages=[CONTEXT]),
+    message("a", "user", [{"text": "Bitte den Login reparieren 🙂"}], second=4),
+    changed(lastUpdated="2026-11-23T00:30:04.075Z"),
+    ANSWER,
+    {**ANSWER, "toolCalls": [ran("t1", "ls /nowhere", "Output: no\nExit Code: 2"), EDIT]},
+    message("i", "info", "Update available"),
+    message("d", "gemini", [{"text": "Fixed."}, {"text": "hm", "thought": True}], second=6),
+    changed(lastUpdated="2026-11-23T00:31:00.000Z", summary="Login repaired"),
+]
+
+
+def write(
+    folder: Path, lines: Iterable[Line], name: str = "session-2026-11-23T00-30-fcdca28e.jsonl", *, project: str = "shop"
+) -> Path:
+    file = folder / "tmp" / project / "chats" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".json":
+        file.write_text(json.dumps(next(iter(lines)), indent=2), "utf-8")
+    else:
+        file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), "utf-8")
+    return file
+
+
+def read(folder: Path, id_: str = ID, include: Iterable[str] = ()) -> tuple[Session, list[Message], list[str]]:
+    client = Gemini(folder)
+    listed = client.session(id_)
+    assert listed is not None
+    problems: list[str] = []
+    session, messages = client.read(listed, set(include), problems)
+    return session, list(messages), problems
+
+
+def test_a_session_is_its_last_state(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    (file.parents[1] / ".project_root").write_text(FOLDER, "utf-8")
+    session, messages, problems = read(tmp_path)
+    assert said(messages) == [
+        "user: Bitte den Login reparieren 🙂",
+        "assistant: I look first.",
+        "assistant: Fixed.",
+    ]
+    assert [(one.tool, one.target, one.exit, one.status, one.diff, one.output) for one in calls(messages)] == [
+        ("run_shell_command", "ls /nowhere", 2, "completed", "", ""),
+        ("replace", "src/app.py", None, "completed", "", ""),
+    ]
+    assert (session.title, session.directory, session.project) == ("Login repaired", FOLDER, "shop")
+    assert session.updated - session.created == 57_045
+    assert [(one.model, one.tokens, one.end) for one in messages] == [
+        ("", 0, 0),
+        ("gemini-2.5-flash", 83, 0),
+        ("", 0, 0),
+    ]
+    assert problems == []
+
+
+def test_thoughts_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path) -> None:
+    write(tmp_path, CONVERSATION)
+    _, messages, _ = read(tmp_path, include=("reasoning", "output", "diffs"))
+    assert [part.text for one in messages for part in one.parts if isinstance(part, Reasoning)] == [
+        "Login\n\nThe comparison is inverted."
+    ]
+    assert [(one.output, one.diff) for one in calls(messages)] == [("Output: no\nExit Code: 2", ""), ("", "-a\n+b")]
+
+
+def test_the_older_form_is_read_alike(tmp_path: Path) -> None:
+    whole = head(summary="Login repaired", messages=[CONTEXT, *(CONVERSATION[number] for number in (2, 5, 6, 7))])
+    write(tmp_path, [whole], "session-2026-11-23T00-30-fcdca28e.json", project=HASH)
+    (tmp_path / "projects.json").write_text(json.dumps({"projects": {"/home/user/other": "x", FOLDER: "shop"}}))
+    session, messages, problems = read(tmp_path)
+    older = session.title, session.directory, messages, problems
+    # A newer client goes on with it in the newer form, and leaves the older file.
+    going_on = [*CONVERSATION, message("e", "user", "And now?", second=9)]
+    write(tmp_path, going_on, project=HASH)
+    session, messages, problems = read(tmp_path)
+    assert (session.title, session.directory, messages[:-1], problems) == older
+    assert said(messages)[-1] == "user: And now?"
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_project_is_found_by_its_mark_or_by_the_list(tmp_path: Path, marked: bool) -> None:
+    file = write(tmp_path, CONVERSATION, project="shop-1")
+    if marked:
+        (file.parents[1] / ".project_root").write_text(FOLDER + "\n", "utf-8")
+    else:
+        (tmp_path / "projects.json").write_text(json.dumps({"projects": {FOLDER: "shop-1", "b": 3}}))
+    assert read(tmp_path)[0].directory == FOLDER
+
+
+def test_a_project_that_nothing_tells_of_has_the_name_of_its_folder_unless_that_is_a_hash(tmp_path: Path) -> None:
+    write(tmp_path, CONVERSATION)
+    assert read(tmp_path)[0].project == "shop"
+    other = tmp_path / "other"
+    write(other, CONVERSATION, project=HASH)
+    assert read(other)[0].directory == ""
+
+
+def test_what_was_rewound_is_left_out(tmp_path: Path) -> None:
+    lines = [*CONVERSATION, message("e", "user", "Wrong"), message("f", "gemini", "No"), {"$rewindTo": "e"}]
+    write(tmp_path, [*lines, message("g", "user", "Right")])
+    _, messages, _ = read(tmp_path)
+    assert said(messages)[-2:] == ["assistant: Fixed.", "user: Right"]
+    write(tmp_path, [*lines, {"$rewindTo": "nobody knows"}, message("g", "user", "Right")])
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == ["user: Right"]
+    assert problems == []
+
+
+def test_a_compaction_is_a_summary_and_the_turns_before_it_stay(tmp_path: Path) -> None:
+    snapshot = message("s", "user", [{"text": "<state_snapshot>We fixed it.</state_snapshot>"}])
+    taken = message("k", "gemini", [{"text": "Got it. Thanks for the additional context!"}])
+    masked = message("d", "gemini", [{"text": "[masked]"}])
+    again = message("z", "gemini", [{"text": "I look first."}])
+    write(tmp_path, [*CONVERSATION, changed(messages=[snapshot, taken, masked, again]), message("e", "user", "On")])
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == [
+        "user: Bitte den Login reparieren 🙂",
+        "assistant: I look first.",
+        "assistant: Fixed.",
+        "summary: <state_snapshot>We fixed it.</state_snapshot>",
+        "user: On",
+    ]
+    assert problems == []
+
+
+def test_a_prompt_is_what_was_typed(tmp_path: Path) -> None:
+    whole = [{"text": "Look at @a.py"}, {"text": "\n--- Content from referenced files ---\nx = 1"}]
+    hooked = "<hook_context>FROM A HOOK</hook_context>\n\nNeu"
+    picture = [{"text": "What is that?"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
+    answer = [{"functionResponse": {"id": "t1", "response": {"output": "SECRET"}}}]
+    lines = [
+        message("1", "user", whole, displayContent="Look at @a.py"),
+        message("2", "user", [{"text": hooked}, {"text": "<hook_context>B</hook_context>"}], displayContent=hooked),
+        message("3", "user", picture),
+        message("4", "user", answer),
+        message("5", "user", "/help"),
+        message("6", "user", "/home/user is full, why?"),
+    ]
+    write(tmp_path, [head(), *lines])
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == [
+        "user: Look at @a.py",
+        "user: Neu",
+        "user: What is that?",
+        "user: /home/user is full, why?",
+    ]
+    assert messages[2].parts[1] == Attachment("image/png")
+    assert problems == []
+
+
+def test_a_subagent_is_a_session_of_its_own(tmp_path: Path) -> None:
+    asked = {"id": "t", "name": "invoke_agent", "args": {"query": "find it"}, "status": "success", "agentId": CHILD}
+    write(tmp_path, [head(), message("a", "user", "Go"), message("b", "gemini", "", toolCalls=[asked])])
+    lines = [head(sessionId=CHILD, kind="subagent"), message("a", "user", "find it"), message("b", "gemini", "There.")]
+    write(tmp_path, lines, f"{ID}/{CHILD}.jsonl")
+    session, messages, _ = read(tmp_path, CHILD)
+    assert (session.parent, session.project) == (ID, "shop")
+    assert said(messages) == ["user: find it", "assistant: There."]
+    assert [(one.target, one.child) for one in calls(read(tmp_path)[1])] == [("find it", CHILD)]
+    # Of older clients it had the id of the session that asked for it.
+    whole = head(kind="subagent", messages=[message("a", "user", "old")])
+    write(tmp_path, [whole], "session-2026-01-01T00-00-fcdca28e.json")
+    client = Gemini(tmp_path)
+    older = f"{ID}-session-2026-01-01T00-00-fcdca28e"
+    assert set(client.listing().sessions) == {ID, CHILD, older}
+    assert client.listing().sessions[older].session.parent == ID
+
+
+def test_the_empty_twin_of_a_resumed_session_hides_nothing(tmp_path: Path) -> None:
+    write(tmp_path, CONVERSATION)
+    twin = [head(), changed(messages=[CONTEXT]), message("x", "info", "resumed")]
+    write(tmp_path, twin, "session-2026-11-24T00-30-fcdca28e.jsonl")
+    session, messages, _ = read(tmp_path)
+    assert (session.title, len(messages)) == ("Login repaired", 3)
+
+
+def test_how_calls_went(tmp_path: Path) -> None:
+    failed = {
+        "id": "1",
+        "name": "read_file",
+        "args": {"file_path": "x"},
+        "status": "error",
+        "resultDisplay": "not there",
+    }
+    stopped = ran("2", "sleep 9", "", status="cancelled")
+    ours = {**ran("3", "x", "SECRET"), "name": "mcp_vault-index_memory_search", "args": {"query": "x"}}
+    lines = [message("a", "user", "Go"), message("b", "gemini", "", toolCalls=[failed, stopped, ours])]
+    write(tmp_path, [head(), *lines])
+    _, messages, _ = read(tmp_path, include=["output"])
+    assert [(one.target, one.status, one.error) for one in calls(messages)] == [
+        ("x", "error", "not there"),
+        ("sleep 9", "interrupted", ""),
+        ("", "completed", ""),
+    ]
+    assert "SECRET" not in repr(messages)
+
+
+def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
+    strange = [message("x", "oracle", "1"), message("y", "oracle", "2"), {"$merge": 1}, {"$merge": 2}]
+    write(tmp_path, [*CONVERSATION, *strange])
+    _, messages, problems = read(tmp_path)
+    assert len(messages) == 3
+    assert problems == [
+        "Gemini CLI: lines with $merge are not known and left out",
+        "Gemini CLI: messages of the type 'oracle' are not known and left out",
+    ]
+
+
+def test_a_session_is_always_read_as_a_whole(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    client = Gemini(tmp_path)
+    listed = client.session(ID)
+    assert listed is not None
+    with pytest.raises(RewoundError):
+        client.read(listed, (), [], 100)
+    assert client.concerns(str(file))
+    assert client.concerns(str(file.parent / ID / "a.jsonl"))
+    assert not client.concerns(str(file.parents[1] / "logs.json"))
+    assert client.present()
+    assert not Gemini(file.parent).present()
+    assert client.resume(ID) == ["gemini", "--resume", ID]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"sessionId": "../../etc", "messages": [{"type": "user", "content": "x"}]}']
+)
+def test_a_file_that_is_no_session_is_named_and_hides_no_other(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, CONVERSATION)
+    file = write(tmp_path, [{}], "session-2026-01-01T00-00-00000000.json")
+    file.write_bytes(content)
+    listing = Gemini(tmp_path).listing()
+    assert set(listing.sessions) == {ID}
+    assert [str(file) in one for one in listing.problems] == [True]
+
+
+def test_a_file_that_is_half_written_is_no_session_without_messages(tmp_path: Path) -> None:
+    file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-11-23T00-30-fcdca28e.json")
+    client = Gemini(tmp_path)
+    listed = client.session(ID)
+    assert listed is not None
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(VaultIndexError, match=file.name):
+        client.read(listed, (), [])
+
+
+def test_a_session_that_goes_while_it_is_read_is_told_of_as_such(tmp_path: Path) -> None:
+    file = write(tmp_path, CONVERSATION)
+    client = Gemini(tmp_path)
+    listed = client.session(ID)
+    assert listed is not None
+    file.unlink()
+    with pytest.raises(VaultIndexError, match=file.name):
+        client.read(listed, (), [])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1), old=st.booleans())
+def test_nothing_that_is_written_makes_reading_fail(
+    tmp_path: Path, odd: Any, seed: int, damage: bytes, where: float, old: bool
+) -> None:
+    chance = random.Random(seed)
+    for file in tmp_path.glob("tmp/*/chats/*"):
+        file.unlink()
+    whole = head(messages=[CONTEXT, *(CONVERSATION[number] for number in (2, 5, 6, 7))])
+    lines = [whole] if old else [*CONVERSATION, {"$rewindTo": "d"}, changed(messages=[ANSWER])]
+    name = "session-2026-11-23T00-30-fcdca28e.json" + "l" * (not old)
+    file = write(tmp_path, [mangled(one, odd, chance) for one in lines], name)
+    content = file.read_bytes()
+    cut = int(where * len(content))
+    file.write_bytes(content[:cut] + damage + content[cut + 3 :])
+    (tmp_path / "projects.json").write_text(json.dumps({"projects": odd}))
+    client = Gemini(tmp_path)
+    for listed in client.listing().sessions.values():
+        for include in ((), ("reasoning", "output", "diffs")):
+            session, messages = client.read(listed, include, [])
+            for one in messages:
+                assert one.speaker in ("user", "assistant", "summary")
+                str(one).encode("utf-8")
+            str(session).encode("utf-8")

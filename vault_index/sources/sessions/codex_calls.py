@@ -1,0 +1,108 @@
+"""The calls of tools in a rollout of Codex, and their answers: a tool, what it was given, and what is told of it as
+`tool_call` takes it."""
+
+import json
+import re
+from typing import Any
+
+from vault_index.markdown.recalled import is_own_tool
+from vault_index.sources.sessions.values import Json, millis_of, object_of, text_of
+
+Call = tuple[str, Json, dict[str, Any]]
+
+SHELL = re.compile(r"\s*<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*<result>\n?(.*)\n?</result>", re.DOTALL)
+"""A command that the user ran, and what it said: the client shows both to the model as if the user had said it."""
+_EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE)
+_OUTPUT = re.compile(r"(?:[^\n]*\n){0,8}?Output:\n")
+_PATCH = re.compile(r"\*\*\* Begin Patch.*", re.DOTALL)
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_TITLES = ("task_name", "message", "chars", "explanation", "target", "revised_prompt")
+
+
+def called(item: Json) -> Call:
+    """What a model asked for."""
+    kind = text_of(item, "type")
+    tool = text_of(item, "name") or kind.removesuffix("_call")
+    given = {**_arguments(item), **object_of(item, "action")}
+    whole = text_of(item, "input") or _command(given.get("command") or given.get("cmd") or given.get("input"))
+    title = next(filter(None, (text_of(one, key) for one in (given, item) for key in _TITLES)), "")
+    told = {"status": "running", "title": title}
+    if tool != "exec" and (patch := _PATCH.search(whole)):
+        paths = dict.fromkeys(_PATCHED.findall(patch[0]))
+        return "apply_patch", {"filePath": ", ".join(paths)}, {**told, "diff": patch[0]}
+    if kind == "custom_tool_call":  # a script that asks us is a question to us
+        tool = next(filter(is_own_tool, _WORD.findall(whole)), tool)
+    return tool, {**given, "command": whole} if whole else given, told
+
+
+def made(item: Json) -> Call | None:
+    """A call that another one made, as scripts do: nothing but this tells of it."""
+    kind = text_of(item, "type")
+    told: dict[str, Any] = {"status": "error" if text_of(item, "status") in ("failed", "declined") else "completed"}
+    if kind == "CommandExecution" and text_of(item, "source") != "user_shell":
+        told |= {"exit": millis_of(item, "exit_code"), "output": text_of(item, "aggregated_output")}
+        return "exec_command", {"command": _command(item.get("command"))}, told
+    if kind == "FileChange":
+        changes = object_of(item, "changes")
+        told["diff"] = "\n".join(filter(None, (text_of(changes, path, "unified_diff") for path in changes)))
+        return "apply_patch", {"filePath": ", ".join(changes)}, told
+    if kind in ("McpToolCall", "WebSearch"):
+        return text_of(item, "tool") or "web_search", _arguments(item) or {"query": text_of(item, "query")}, told
+    return None
+
+
+def told_later(item: Json) -> dict[str, Any]:
+    """What is told of a call beside its answer."""
+    threads = item.get("receiver_thread_ids")
+    first = threads[0] if isinstance(threads, list) and threads else ""
+    child = text_of(item, "agent_thread_id") or (first if isinstance(first, str) else "")
+    exit_code = millis_of(item, "exit_code")
+    return {**({"child": child} if child else {}), **({"exit": exit_code} if exit_code is not None else {})}
+
+
+def answered(output: Any) -> dict[str, Any]:
+    """How a call went, with its exit code, and what it said. Answers were texts, then JSON in texts, and are texts with
+    a head now."""
+    if isinstance(output, list):
+        output = "\n".join(text_of(one, "text") for one in output if isinstance(one, dict))
+    value = output if isinstance(output, dict) else _object(output) if isinstance(output, str) else {}
+    said = text_of(value, "content") or text_of(value, "output") or (output if isinstance(output, str) else "")
+    head = _OUTPUT.match(said)
+    exit_code = millis_of(value, "metadata", "exit_code")
+    if exit_code is None and (found := _EXIT.search(head[0] if head else "")):
+        exit_code = int(found[1])
+    failed = value.get("success") is False
+    told = {
+        "status": "error" if failed else "interrupted" if said.startswith("aborted") else "completed",
+        "output": said[head.end() :] if head else said,
+        "exit": exit_code,
+        "error": said if failed else "",
+        "child": text_of(value, "agent_id"),
+    }
+    return {key: value for key, value in told.items() if value not in (None, "")}
+
+
+def used(usage: Json) -> int:
+    """Tokens that were read anew or written."""
+    count = [millis_of(usage, key) or 0 for key in ("input_tokens", "cached_input_tokens", "output_tokens")]
+    return max(0, count[0] - count[1]) + count[2]
+
+
+def _object(text: str) -> Json:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _arguments(item: Json) -> Json:
+    return object_of(item, "arguments") or _object(text_of(item, "arguments"))
+
+
+def _command(value: Any) -> str:
+    """What a shell was given to run, without the shell."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = value[2] if len(value) == 3 and value[1] in ("-lc", "-c") else " ".join(value)
+    return text_of({"command": value}, "command")

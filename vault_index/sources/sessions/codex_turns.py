@@ -1,0 +1,247 @@
+"""What the lines of a rollout of Codex say, as messages."""
+
+import re
+from collections import deque
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from vault_index.sources.sessions.codex_calls import SHELL, Call, answered, called, made, told_later, used
+from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Session, Speaker, Text
+from vault_index.sources.sessions.values import Json, millis_of, object_of, objects_of, text_of, time_of, tool_call
+
+# What the client says in the name of the user. Newer ones tell it apart themselves (`content_item_kinds`).
+_NOT_SAID = re.compile(
+    r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|permissions|subagent_notification|hook_prompt"
+    r"|collaboration_mode|codex_internal_context|goal_context|recommended_plugins|plugins?|apps|INSTRUCTIONS|/?image)"
+    r"[\s>_]|# AGENTS\.md instructions)"
+)
+_SUMMARY = re.compile(r"Another language model started to solve this problem .*? your own analysis:\s*", re.DOTALL)
+_LINES = {
+    *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"),
+    *("security_risk_score", "realtime_item", "inter_agent_communication", "inter_agent_communication_metadata"),
+}
+_CLIENTS_OWN = {
+    *("additional_tools", "agent_message", "tool_search_call", "tool_search_output", "ghost_snapshot", "compaction"),
+    *("compaction_summary", "compaction_trigger", "context_compaction", "configuration_update", "other"),
+}
+_CALLS = {"function_call", "custom_tool_call", "local_shell_call"}
+_CALLS_AND_ANSWERS = {"web_search_call", "image_generation_call"}
+_ANSWERS = {"function_call_output", "custom_tool_call_output"}
+_ENDS = {"task_started", "task_complete", "turn_aborted", "error"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    prompts: int
+    """How many of the last ones were taken back, with all that followed them."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    message: Message
+    begin: int
+    """Where its line begins."""
+    call: Call = "", {}, {}
+    waits: bool = False
+    """Its call was not answered yet."""
+
+
+@dataclass
+class Turns:
+    """Messages in the order of their lines. One that waits for the answer to its call holds up those behind it, so that
+    reading may go on behind each."""
+
+    session: Session
+    include: Collection[str]
+    problems: list[str]
+    skips_copies: bool = False
+    """Of the session it was forked from."""
+    _copied: bool = False
+    _unknown: set[str] = field(default_factory=set)
+    _entries: deque[_Entry] = field(default_factory=deque)
+    _calls: dict[str, _Entry] = field(default_factory=dict)
+    """Of this turn, by their ids."""
+    _model: str = ""
+    _summary: str = ""
+    _total: int | None = None
+    _tokens: int = 0
+    """That belong to what is said next."""
+
+    def messages(self, lines: Iterable[tuple[int, int, Json]], end: int = 0) -> Iterator[Message | Rollback]:
+        for begin, behind, line in lines:
+            end = behind
+            kind = text_of(line, "type") if "payload" in line else "response_item"  # the first versions had no frame
+            payload = object_of(line, "payload") or line
+            if self._is_copy(kind, payload):
+                continue
+            if ends := kind == "compacted" or (kind == "event_msg" and text_of(payload, "type") in _ENDS):
+                self._end_calls()
+            if ends or kind == "response_item":  # other lines tell more of what was said before
+                yield from self._done(begin)
+            self._line(kind, payload, line, begin)
+            if kind == "event_msg" and text_of(payload, "type") == "thread_rolled_back":
+                yield from self._done(begin)
+                yield Rollback(max(0, millis_of(payload, "num_turns") or 0))
+        yield from self._done(end)
+        begin = self._entries[0].begin if self._entries else end
+        for entry in self._entries:  # still being written
+            yield replace(entry.message, finished=False, end=begin)
+
+    def _done(self, begin: int) -> Iterator[Message]:
+        while self._entries and not self._entries[0].waits:
+            entry = self._entries.popleft()
+            yield replace(entry.message, end=self._entries[0].begin if self._entries else begin)
+
+    def _is_copy(self, kind: str, payload: Json) -> bool:
+        """Those follow the description of the original, up to the first turn of the fork's own."""
+        if self.skips_copies and kind == "session_meta" and text_of(payload, "id") != self.session.id:
+            self._copied = True
+        elif self._copied and text_of(payload, "turn_id") > self.session.id:
+            self._copied = False
+        return self._copied
+
+    def _line(self, kind: str, payload: Json, line: Json, begin: int) -> None:
+        time = time_of(line, "timestamp") or time_of(payload, "timestamp") or self.session.created
+        if kind == "turn_context":
+            self._model = text_of(payload, "model") or self._model
+        elif kind == "response_item":
+            self._item(payload, line, begin, time)
+        elif kind == "compacted":
+            said = self._summary or _SUMMARY.sub("", text_of(payload, "message"))
+            self._add("summary", [Text(said)] if said.strip() else [], begin, time)
+            self._summary = ""
+        elif kind == "event_msg":
+            self._event(payload, begin, time)
+        elif kind not in _LINES:
+            self._is_unknown(f"lines of the type {kind!r}")
+
+    def _item(self, item: Json, line: Json, begin: int, time: int) -> None:
+        kind = text_of(item, "type")
+        content = objects_of(item, "content")
+        texts = [text_of(one, "text") for one in (*objects_of(item, "summary"), *content)]
+        if kind == "message" and object_of(line, "metadata").get("compaction_output") is True:
+            self._summary = "\n".join(texts)
+        elif kind == "message" and text_of(item, "role") == "assistant":
+            self._add("assistant", [Text(text) for text in texts if text], begin, time)
+        elif kind == "message" and text_of(item, "role") == "user":
+            self._add("user", self._prompt(item, content), begin, time)
+        elif kind == "reasoning" and "reasoning" in self.include:
+            self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
+        elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
+            self._add_call(text_of(item, "call_id"), called(item), begin, time, waits=kind in _CALLS)
+        elif kind in _ANSWERS:  # one alone is of a call that could not be read, or that is known
+            if (entry := self._calls.get(text_of(item, "call_id"))) is not None:
+                self._tell(entry, **answered(item.get("output")))
+                entry.waits = False
+        elif kind == "agent_message" and self.session.parent and text_of(item, "recipient") != "/root":
+            self._add("user", [Text(text) for text in texts if text], begin, time)
+        elif kind not in ("message", "reasoning", *_CLIENTS_OWN) and "type" in item:
+            self._is_unknown(f"items of the type {kind!r}")
+
+    def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
+        if run := SHELL.match(text_of(content[0], "text") if content else ""):
+            return [tool_call("shell", {"command": run[1]}, self.include, **answered(run[2]))]
+        kinds = object_of(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
+        told = kinds if isinstance(kinds, list) and len(kinds) == len(content) else ["user"] * len(content)
+        parts: list[Part] = []
+        for one, whose in zip(content, told, strict=True):
+            text = text_of(one, "text")
+            if str(whose).startswith(("user", "unknown")) and not _NOT_SAID.match(text):
+                parts += [Text(text)] if text else [Attachment("image")] if "image" in text_of(one, "type") else []
+        return parts
+
+    def _add(self, speaker: Speaker, parts: Sequence[Part], begin: int, time: int, error: str = "") -> None:
+        if not parts and not error:
+            return
+        mine = speaker == "assistant"
+        if speaker == "user":
+            self._end_calls()
+        self._entries.append(
+            _Entry(
+                Message(
+                    id=f"{self.session.id}-{begin:x}",
+                    answers=self.session.id if mine else "",  # one turn is what stands between two prompts
+                    speaker=speaker,
+                    created=time,
+                    finished=True,
+                    agent="",
+                    model=self._model if mine else "",
+                    error=error,
+                    parts=tuple(parts),
+                    tokens=self._tokens if mine else 0,
+                ),
+                begin,
+            )
+        )
+        self._tokens = 0 if mine else self._tokens
+
+    def _add_call(self, id_: str, call: Call, begin: int, time: int, *, waits: bool) -> None:
+        tool, given, told = call
+        if not waits and told["status"] == "running":
+            told["status"] = "completed"
+        self._add("assistant", [tool_call(tool, given, self.include, **told)], begin, time)
+        entry = self._entries[-1]
+        entry.call, entry.waits = call, waits
+        if id_:
+            self._calls[id_] = entry
+
+    def _tell(self, entry: _Entry, **more: object) -> None:
+        tool, given, told = entry.call
+        told |= more
+        entry.message = replace(entry.message, parts=(tool_call(tool, given, self.include, **told),))
+
+    def _end_calls(self) -> None:
+        """Nothing more is said of what a turn began: a call without an answer was broken off."""
+        for entry in self._entries:
+            entry.waits = False
+        self._calls.clear()
+
+    def _event(self, event: Json, begin: int, time: int) -> None:
+        kind = text_of(event, "type")
+        item = object_of(event, "item") if kind == "item_completed" else event
+        if kind == "token_count":
+            self._count(object_of(event, "info"))
+        elif kind in ("turn_aborted", "error"):
+            self._add("assistant", [], begin, time, text_of(event, "reason") or text_of(event, "message") or kind)
+        elif (entry := self._calls.get(text_of(item, "call_id") or text_of(item, "id"))) is not None:
+            self._tell(entry, **told_later(item))
+        elif any(one.waits for one in self._entries) and (call := made(item)) is not None:
+            self._add_call(text_of(item, "id"), call, begin, time, waits=False)
+
+    def _count(self, info: Json) -> None:
+        """The client says the same again whenever its limits change: what counts is how the total has grown."""
+        total, last = object_of(info, "total_token_usage"), object_of(info, "last_token_usage")
+        grown = max(0, used(last) if self._total is None else used(total) - self._total) if total else 0
+        self._total = used(total) if total else self._total
+        if self._entries and (message := self._entries[-1].message).speaker == "assistant":
+            self._entries[-1].message = replace(message, tokens=message.tokens + grown)
+        else:
+            self._tokens += grown
+
+    def _is_unknown(self, what: str) -> None:
+        if what not in self._unknown:
+            self._unknown.add(what)
+            self.problems.append(f"Codex CLI {self.session.version}: {what} are not known and left out")
+
+
+def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
+    """The prompts, by their number, that no rollback took away with what followed them."""
+    prompts: list[int] = []
+    count = 0
+    for one in messages:
+        if isinstance(one, Rollback):
+            del prompts[max(0, len(prompts) - one.prompts) :]
+        elif one.speaker == "user":
+            count += 1
+            prompts.append(count)
+    return {0, *prompts}
+
+
+def left_of(messages: Iterator[Message | Rollback], kept: set[int] | None) -> Generator[Message]:
+    """The messages, or those of the prompts that were kept."""
+    count = 0
+    for one in messages:
+        if isinstance(one, Message):
+            count += one.speaker == "user"
+            if kept is None or count in kept:
+                yield one

@@ -1,0 +1,250 @@
+"""Gemini CLI: a file for each session, `<folder>/tmp/<project>/chats/session-<minute>-<8 of its id>.jsonl`, and those
+of its subagents in a folder of its id beside it. Older clients rewrote one JSON object (`.json`) with each message.
+
+Lines are a head, messages, of which one with the id of an earlier one takes its place, `{"$set": …}` and
+`{"$rewindTo": id}`. So nothing of a session is known before its end, and it is always read as a whole.
+(google-gemini/gemini-cli: packages/core/src/services/chatRecordingService.ts, chatRecordingTypes.ts)
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from vault_index.disk import os_errors_as
+from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.lines import objects_in
+from vault_index.sources.sessions.model import Attachment, Listed, Message, Part, Reasoning, Session, Speaker, Text
+from vault_index.sources.sessions.values import (
+    Json,
+    millis_of,
+    object_of,
+    objects_of,
+    read_object,
+    text_of,
+    time_of,
+    title_of,
+    tool_call,
+)
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_FILE = re.compile(r"[\w-]{1,120}\.jsonl?")
+_HOOK = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_SNAPSHOT = re.compile(r"\s*<state_snapshot>")
+_NOT_SAID = re.compile(r"\s*(?:<session_context>|<system-reminder>|[/?]\w*\s*$)")
+_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
+_SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
+_TOLD = ("sessionId", "lastUpdated", "summary")
+_STATUS = {"success": "completed", "error": "error"}
+_LARGEST_BYTES = 256 << 20
+
+
+class Gemini(FileClient):
+    name = "gemini"
+    title = "Gemini CLI"
+
+    def watched(self) -> Sequence[Path]:
+        return [self.folder / "tmp"]
+
+    def concerns(self, path: str) -> bool:
+        return _FILE.fullmatch(os.path.basename(path)) is not None and "chats" in Path(path).parts[-3:-1]
+
+    def resume(self, session: str) -> Sequence[str]:
+        return ["gemini", "--resume", session]
+
+    def files(self) -> Iterator[os.DirEntry[str]]:
+        """A session that went on in the newer form stands behind what it was in the older one."""
+        faults: list[OSError] = []
+        for project in _entries(os.fspath(self.folder / "tmp"), faults):
+            if project.is_dir():
+                chats = os.path.join(project.path, "chats")
+                found = _entries(chats, faults)
+                inner = (_entries(one.path, faults) for one in found if one.is_dir())
+                for entry in chain(found, *inner):
+                    if _FILE.fullmatch(entry.name) and entry.is_file():
+                        yield entry
+        if faults:
+            raise faults[0]
+
+    def head(self, file: Path, problems: list[str]) -> Session | None:
+        """None as well for the empty twin that a client leaves where a session is resumed."""
+        told: Json = {}
+        for line in _lines(file, problems):
+            said = [*objects_of(line, "messages"), *objects_of(line, "$set", "messages"), line]
+            told |= {key: value for key, value in {**line, **object_of(line, "$set")}.items() if key not in told}
+            if any(one.get("type") in ("user", "gemini") and _said(one, ()) for one in said):
+                return self._session(file, told, problems)
+        return None
+
+    def _session(self, file: Path, told: Json, problems: list[str]) -> Session | None:
+        above = file.parent.name
+        id_ = text_of(told, "sessionId")
+        parent = above if above != "chats" else ""
+        if text_of(told, "kind") == "subagent" and not parent:  # older ones had the id of the session that asked
+            id_, parent = f"{id_}-{file.stem}", id_
+        if not _ID.fullmatch(id_):
+            problems.append(f"{file}: nothing says whose session it is, it is left out")
+            return None
+        project = file.parents[2] if above != "chats" else file.parents[1]
+        created = time_of(told, "startTime") or time_of(told, "timestamp") or 0
+        folder = self._folder_of(project, text_of(told, "projectHash"))
+        return Session(id_, "", folder, folder, parent, "", created, created)
+
+    def _folder_of(self, project: Path, hash_: str) -> str:
+        """The folder of the project: by its mark, else by the list of all, of which older ones give the hash."""
+        with suppress(OSError):
+            if root := (project / ".project_root").read_text("utf-8", "replace").strip():
+                return root
+        known: Json = {}
+        with suppress(OSError):
+            known = read_object((self.folder / "projects.json").read_bytes(), "the list of projects", []) or {}
+        for folder, short in object_of(known, "projects").items():
+            if project.name == short or hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == hash_:
+                return str(folder)
+        return "" if re.fullmatch("[0-9a-f]{64}", project.name) else project.name
+
+    def read(
+        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
+    ) -> tuple[Session, Generator[Message]]:
+        if offset:
+            raise RewoundError
+        file, unknown = Path(listed.place), set[str]()
+        with os_errors_as(f"{file} cannot be read", "check its permissions"):
+            messages, told = _state(file, problems, unknown)
+        if not (messages or told):  # what was read before is better than nothing
+            raise VaultIndexError(f"{file} holds no session now", "it is read again once its client has written it")
+        found = [one for told in messages if (one := self._message(told, listed.session, include, unknown)) is not None]
+        problems += [f"{self.title}: {one} are not known and left out" for one in sorted(unknown)]
+        said = (part.text for one in found if one.speaker == "user" for part in one.parts if isinstance(part, Text))
+        title = text_of(told, "summary") or title_of(next(said, ""))
+        updated = max([listed.session.created, time_of(told, "lastUpdated") or 0, *(one.created for one in found)])
+        return replace(listed.session, title=title, updated=updated), (one for one in found)
+
+    def _message(self, told: Json, session: Session, include: Collection[str], unknown: set[str]) -> Message | None:
+        kind = text_of(told, "type")
+        if kind not in ("user", "gemini"):
+            if kind not in ("info", "error", "warning"):  # those are the client's own
+                unknown.add(f"messages of the type {kind!r}")
+            return None
+        parts = _said(told, include)
+        if not parts:
+            return None
+        snapshot = any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts)
+        speaker: Speaker = "summary" if snapshot else "user" if kind == "user" else "assistant"
+        tokens = [millis_of(told, "tokens", key) or 0 for key in ("input", "cached", "output", "thoughts")]
+        return Message(
+            id=text_of(told, "id"),
+            answers=session.id if speaker == "assistant" else "",
+            speaker=speaker,
+            created=time_of(told, "timestamp") or session.created,
+            finished=True,
+            agent="",
+            model=text_of(told, "model"),
+            error="",
+            parts=tuple(parts),
+            tokens=max(0, tokens[0] - tokens[1]) + tokens[2] + tokens[3],
+        )
+
+
+def _entries(folder: str, faults: list[OSError]) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        faults.append(error)
+        return []
+
+
+def _lines(file: Path, problems: list[str]) -> Iterable[Json]:
+    if file.suffix == ".json":
+        if file.stat().st_size > _LARGEST_BYTES:
+            problems.append(f"{file} has more than {_LARGEST_BYTES >> 20} MiB and is left out")
+        elif (whole := read_object(file.read_bytes(), str(file), problems)) is not None:
+            yield whole
+        return
+    for _, _, line in objects_in(file, problems):
+        yield line
+
+
+def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Json], Json]:
+    """The messages that are left, and what is told of the session."""
+    messages: dict[str, Json] = {}
+    told: Json = {}
+    for line in _lines(file, problems):
+        changed = object_of(line, "$set")
+        whole = objects_of(line, "messages") or objects_of(changed, "messages")
+        if "$rewindTo" in line:
+            ids, back = list(messages), text_of(line, "$rewindTo")
+            for id_ in ids[ids.index(back) if back in messages else 0 :]:
+                del messages[id_]
+        elif ("id" in line or "type" in line) and "sessionId" not in line:
+            messages[text_of(line, "id") or str(len(messages))] = line
+        elif not (changed or "sessionId" in line):
+            unknown.add(f"lines with {', '.join(sorted(line))[:80] or 'nothing'}")
+        # What a compaction left out stays, and so does what it masked.
+        known = {_words(one) for one in messages.values()} if whole else set()
+        for one in whole:
+            id_ = text_of(one, "id") or str(len(messages))
+            if id_ not in messages and _words(one) not in known:
+                messages[id_] = one
+        told |= {key: value for key, value in {**line, **changed}.items() if key in _TOLD}
+    return [*messages.values()], told
+
+
+def _texts(content: Any) -> list[str]:
+    """Of what the API calls parts: a text, one object, or a list of both."""
+    texts = []
+    for one in content if isinstance(content, list) else [content]:
+        if isinstance(one, dict) and one.get("thought") is not True:
+            texts.append(text_of(one, "text"))
+        elif isinstance(one, str):
+            texts.append(text_of({"text": one}, "text"))
+    return [text for text in texts if text]
+
+
+def _words(told: Json) -> str:
+    """Equal where the same is said again by another id."""
+    return f"{text_of(told, 'type')} {''.join(''.join(_texts(told.get('content'))).split()) or text_of(told, 'id')}"
+
+
+def _said(told: Json, include: Collection[str]) -> list[Part]:
+    """The prompt as it was typed, without the files that it names; or the answer, its thoughts and calls of tools."""
+    if told.get("type") == "user":
+        texts = [_HOOK.sub("", text) for text in _texts(told.get("displayContent") or told.get("content"))]
+        data = [object_of(one, "inlineData") for one in objects_of(told, "content")]
+        files = [Attachment(text_of(one, "mimeType")) for one in data if one]
+        return [*(Text(text) for text in texts if text.strip() and not _NOT_SAID.match(text)), *files]
+    thoughts = objects_of(told, "thoughts") if "reasoning" in include else []
+    thought = ["\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description")))) for one in thoughts]
+    said = [text for text in _texts(told.get("content")) if text != _SNAPSHOT_TAKEN]
+    calls = [_call(one, include) for one in objects_of(told, "toolCalls")]
+    return [*(Reasoning(one) for one in thought if one), *map(Text, said), *calls]
+
+
+def _call(told: Json, include: Collection[str]) -> Part:
+    results = objects_of(told, "result") or [object_of(told, "result")]
+    answers = [object_of(one, "functionResponse", "response") for one in results]
+    output = "\n".join(filter(None, (text_of(one, "output") for one in answers)))
+    exit_code = _EXIT.search(output)
+    error = next(filter(None, (text_of(one, "error") for one in answers)), "")
+    return tool_call(
+        text_of(told, "name"),
+        object_of(told, "args"),
+        include,
+        status=_STATUS.get(text_of(told, "status"), "interrupted"),
+        title=text_of(told, "description"),
+        exit=int(exit_code[1]) if exit_code else None,
+        error=error or text_of(told, "resultDisplay") if told.get("status") == "error" else "",
+        child=child if _ID.fullmatch(child := text_of(told, "agentId")) else "",
+        output=output,
+        diff=text_of(told, "resultDisplay", "fileDiff"),
+    )
