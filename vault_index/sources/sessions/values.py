@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from vault_index.markdown.recalled import is_own_tool, own_run
@@ -39,6 +40,15 @@ def millis_of(value: Json, *path: str) -> int | None:
     found = _at(value, path)
     number = isinstance(found, int | float) and not isinstance(found, bool)
     return int(found) if number and abs(found) < _BEYOND_TIME else None
+
+
+def instant_of(value: Json, *path: str) -> int | None:
+    """Milliseconds since the epoch, of a time in the form of ISO 8601."""
+    try:
+        found = datetime.fromisoformat(text_of(value, *path))
+        return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
 
 
 def object_of(value: Json, *path: str) -> Json:
