@@ -63,6 +63,16 @@ def test_a_turn_is_the_prompt_its_answer_and_the_calls_with_what_came_of_them(tm
     assert failed.error == "String not found"
 
 
+@pytest.mark.parametrize("how", ["interrupted", "backgroundTaskId"])
+def test_a_command_that_did_not_come_to_its_end_has_no_exit(tmp_path: Path, how: str) -> None:
+    writer = Writer(tmp_path)
+    writer.prompt("Run it")
+    writer.call("a", command="make")
+    writer.result("a", "", toolUseResult={"stdout": "", how: True})
+    writer.write()
+    assert told(read(tmp_path, SESSION)[0])[1] == "assistant: Bash `make` completed"
+
+
 def test_reasoning_output_and_diffs_are_there_where_they_are_asked_for(tmp_path: Path) -> None:
     writer = Writer(tmp_path)
     writer.prompt("Change it")
@@ -311,6 +321,15 @@ def test_the_head_of_a_session(tmp_path: Path) -> None:
     assert (session.version, session.created, session.parent, session.forked_from) == ("2.1.330", BEGAN + 1000, "", "")
 
 
+def test_a_secret_in_the_first_prompt_is_not_cut_in_two(tmp_path: Path) -> None:
+    writer = Writer(tmp_path)
+    writer.prompt("x" * 80 + " AKIAIOSFODNN7EXAMPLE and ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    writer.write()
+    history(tmp_path, {"display": "y" * 85 + " AKIAIOSFODNN7EXAMPLE", "timestamp": BEGAN, "sessionId": "gone"})
+    titles = [one.session.title for one in ClaudeCode(tmp_path).listing().sessions.values()]
+    assert [title for title in titles if "AKIA" in title or "ghp" in title] == []
+
+
 @pytest.mark.parametrize(
     ("lines", "title"),
     [
@@ -380,6 +399,7 @@ def test_subagents_of_older_versions_lie_beside_their_session_or_in_it(tmp_path:
     writer.prompt("Look", isSidechain=True, parentUuid=None)
     writer.answer("Seen.", isSidechain=True)
     writer.result("a", parentUuid=kept)
+    writer.prompt("Look again", isSidechain=True)
     writer.write()
     sessions = ClaudeCode(tmp_path).listing().sessions
     assert {id_: one.session.parent for id_, one in sessions.items()} == {"agent-b7": SESSION, SESSION: ""}
@@ -433,12 +453,13 @@ def test_worktrees_that_the_client_makes_belong_to_the_project(tmp_path: Path) -
 
 
 def test_of_a_session_in_two_folders_the_one_that_was_written_last_counts(tmp_path: Path) -> None:
-    for project, text, time in (("-old", "Old", 1), ("-new", "New", 2)):
-        writer = Writer(tmp_path, project=project)
-        writer.prompt(text)
-        writer.write()
-        os.utime(writer.file, (time, time))
-    assert told(read(tmp_path, SESSION)[0]) == ["user: New"]
+    for newer in ("-a", "-b"):
+        for project in ("-a", "-b"):
+            writer = Writer(tmp_path, project=project)
+            writer.prompt(f"In {project}")
+            writer.write()
+            os.utime(writer.file, (1, 2 if project == newer else 1))
+        assert told(read(tmp_path, SESSION)[0]) == [f"user: In {newer}"]
 
 
 def test_what_can_be_listed_is_listed_where_something_else_cannot(
@@ -723,6 +744,8 @@ def test_what_does_not_go_on_from_there_is_told(tmp_path: Path, how: str) -> Non
     offset = known[-1].end
     if how == "taken back":
         writer.prompt("Third", parentUuid=kept)
+    elif how == "begun anew":
+        writer.prompt("Third", parentUuid=None)
     elif how == "cut":
         writer.lines = writer.lines[:2]
     elif how == "written anew":

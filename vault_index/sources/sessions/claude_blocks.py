@@ -2,7 +2,7 @@
 the client tells the model in the user's name, and the results of calls."""
 
 import re
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Sequence
 
 from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Speaker, Text, ToolCall
 from vault_index.sources.sessions.values import Json, millis_of, object_of, objects_of, text_of, tool_call
@@ -17,7 +17,6 @@ _KINDS = {
 """Blocks that are known, and where their text stands."""
 SYNTHETIC = "<synthetic>"
 """The model of what the client says itself: that a request failed."""
-_LONGEST_TITLE = 100
 _LONGEST_TYPE = 40
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _TAG = re.compile(r"<(command-name|command-args|bash-input)>(.*?)</\1>", re.DOTALL)
@@ -55,11 +54,6 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
         else:
             parts += _attached(block)
     return speaker, tuple(parts)
-
-
-def title_of(parts: Iterable[Part]) -> str:
-    said = next((part.text.strip() for part in parts if isinstance(part, Text)), "")
-    return said.split("\n")[0][:_LONGEST_TITLE]
 
 
 def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) -> tuple[tuple[Part, ...], str]:

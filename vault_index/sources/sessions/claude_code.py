@@ -6,7 +6,7 @@ projects/<folder's name>/<session>/subagents/agent-<id>.jsonl          sessions 
 
 import os
 import re
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +14,13 @@ from pathlib import Path
 from vault_index.disk import os_errors_as
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.claude_blocks import said_in, title_of
+from vault_index.sources.sessions.claude_blocks import said_in
 from vault_index.sources.sessions.claude_lines import PASSED_OVER, Transcript, is_chained
 from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in
-from vault_index.sources.sessions.model import Listed, Message, Session, Text
-from vault_index.sources.sessions.values import Json, instant_of, millis_of, read_object, text_of
+from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
+from vault_index.sources.sessions.values import Json, millis_of, read_object, text_of, time_of, title_of
 
 _MAJORS = ("", "0", "1", "2")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
@@ -90,7 +90,7 @@ class ClaudeCode(FileClient):
                 continue
             first = first or value
             speaker, parts = said_in(value)
-            title = title or (title_of(parts) if speaker == "user" else "")
+            title = title or (_title(parts) if speaker == "user" else "")
             forked = text_of(value, "forkedFrom", "sessionId") or text_of(value, "requestSessionId")
             if value.get("type") == "assistant":
                 title = title or "Untitled"
@@ -101,7 +101,7 @@ class ClaudeCode(FileClient):
         with suppress(OSError):
             meta = read_object(file.with_suffix(".meta.json").read_bytes(), "", []) if side else {}
         above = file.relative_to(self.folder).parts[2:-2]  # the session and `subagents`, in newer versions
-        folder, created = text_of(first, "cwd"), instant_of(first, "timestamp") or 0
+        folder, created = text_of(first, "cwd"), time_of(first, "timestamp") or 0
         return Session(
             id=file.stem,
             title=text_of(meta or {}, "description") or title,
@@ -142,7 +142,7 @@ class ClaudeCode(FileClient):
                 if id_ not in found:
                     time = millis_of(value, "timestamp") or 0
                     folder = text_of(value, "project")
-                    session = Session(id_, title_of([Text(title)]), folder, "", "", "", time, time)
+                    session = Session(id_, title_of(title), folder, "", "", "", time, time)
                     found[id_] = Listed(session, stamp, 0, time, [], partial=True)
                 found[id_].place.append((begin, end))
         except FileNotFoundError:
@@ -157,7 +157,8 @@ class ClaudeCode(FileClient):
         return found
 
     def _prompted(self, listed: Listed, offset: int, problems: list[str]) -> Generator[Message]:
-        with (self.folder / "history.jsonl").open("rb") as file:
+        history = self.folder / "history.jsonl"
+        with os_errors_as(f"{history} cannot be read", "check its permissions"), history.open("rb") as file:
             for begin, end in listed.place:
                 file.seek(begin)
                 value = (
@@ -166,6 +167,10 @@ class ClaudeCode(FileClient):
                 if begin >= offset and text_of(value, "sessionId") == listed.session.id:
                     time, said = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
                     yield Message(str(begin), "", "user", time, True, "", "", "", (said,), end=end)
+
+
+def _title(parts: Iterable[Part]) -> str:
+    return next(filter(None, (title_of(part.text) for part in parts if isinstance(part, Text))), "")
 
 
 def _written(entry: os.DirEntry[str]) -> int:

@@ -9,11 +9,12 @@ from collections.abc import Collection, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault_index.disk import os_errors_as
 from vault_index.sources.sessions.claude_blocks import SYNTHETIC, answered_in, ids_in, said_in, tokens_in, unknown_in
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.lines import objects_before, objects_in
 from vault_index.sources.sessions.model import Message, Speaker
-from vault_index.sources.sessions.values import Json, instant_of, read_object, text_of
+from vault_index.sources.sessions.values import Json, read_object, text_of, time_of
 
 _LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
@@ -76,7 +77,7 @@ class Transcript:
         self.updated = 0
         if offset:
             self._go_on(offset)
-        for begin, end, value in objects_in(file, problems, offset, PASSED_OVER):
+        for begin, end, value in objects_in(file, problems, offset, passed_over=PASSED_OVER):
             kind = text_of(value, "type")
             if kind in _CHAINED:
                 if is_chained(value, self._side):
@@ -96,7 +97,7 @@ class Transcript:
         told = [line for line in self._lines if line.active and line.end > line.begin and (line.said or line.answer)]
         ends = [max([line.end, *(result.end for result in line.results)]) for line in told]
         begins = [*(line.begin for line in told[1:]), *ends[-1:]]
-        with self._file.open("rb") as file:
+        with os_errors_as(f"{self._file} cannot be read", "check its permissions"), self._file.open("rb") as file:
 
             def value_of(line: _Line) -> Json:
                 file.seek(line.begin)
@@ -130,7 +131,7 @@ class Transcript:
             if number == 0:
                 if not is_chained(value, self._side) or not (id_ := text_of(value, "uuid")):
                     raise RewoundError
-                self._last = instant_of(value, "timestamp") or 0
+                self._last = time_of(value, "timestamp") or 0
                 self._lines.append(_Line(offset, offset, id_, -1, "", 0, answer=text_of(value, "message", "id")))
                 self._places[id_] = self._leaf = 0
             if not is_chained(value, self._side):
@@ -155,7 +156,7 @@ class Transcript:
         parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)
         if offset and above and above not in self._places:
             raise RewoundError
-        self._last = instant_of(value, "timestamp") or self._last
+        self._last = time_of(value, "timestamp") or self._last
         self.updated = max(self.updated, self._last)
         line = _Line(begin, end, id_ or f"line-{begin}", parent, self._prompt, self._last)
         self._places[line.id] = len(lines)

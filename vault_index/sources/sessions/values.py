@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from vault_index.markdown.recalled import is_own_tool, own_run
+from vault_index.markdown.recalled import drop_recalled, is_own_tool, own_run
+from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.model import ToolCall
 from vault_index.surrogates import mended
 
@@ -13,6 +14,7 @@ Json = dict[str, Any]
 
 _BEYOND_TIME = 1 << 53
 """JSON may say `1e999`, or a number of hundreds of digits."""
+_LONGEST_TITLE = 100
 # What a call was for, the most telling first: `grep` has a pattern and a path, `bash` a command and a description.
 _TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
 
@@ -42,11 +44,11 @@ def millis_of(value: Json, *path: str) -> int | None:
     return int(found) if number and abs(found) < _BEYOND_TIME else None
 
 
-def instant_of(value: Json, *path: str) -> int | None:
-    """Milliseconds since the epoch, of a time in the form of ISO 8601."""
+def time_of(value: Json, *path: str) -> int | None:
+    """Of an ISO 8601 text, in UTC where it says no zone."""
     try:
         found = datetime.fromisoformat(text_of(value, *path))
-        return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
+        return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
 
@@ -60,6 +62,14 @@ def objects_of(value: Json, *path: str) -> list[Json]:
     """The objects of a list."""
     found = _at(value, path)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def title_of(prompt: str) -> str:
+    """The first line of what was asked, of a session that has no title. Cleaned before it is cut, so that no half of a
+    secret is left."""
+    clean, _ = redact(drop_private(drop_recalled(prompt)))
+    line = next(filter(str.strip, clean.splitlines()), "").strip()
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
 
 def tool_call(
