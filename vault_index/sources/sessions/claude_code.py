@@ -108,11 +108,11 @@ class ClaudeCode(FileClient):
             directory=folder,
             # The worktrees that it makes lie in the project.
             worktree=folder[: max(0, folder.replace("\\", "/").find("/.claude/worktrees/"))],
-            parent=(above[0] if above else text_of(first, "sessionId")) if side else "",
+            parent=_id(above[0] if above else text_of(first, "sessionId")) if side else "",
             version=text_of(first, "version"),
             created=created,
             updated=created,
-            forked_from=forked if forked != file.stem and not side and _ID.fullmatch(forked) else "",
+            forked_from=_id(forked) if forked != file.stem and not side else "",
         )
 
     def read(
@@ -167,6 +167,10 @@ class ClaudeCode(FileClient):
                 if begin >= offset and text_of(value, "sessionId") == listed.session.id:
                     time, said = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
                     yield Message(str(begin), "", "user", time, True, "", "", "", (said,), end=end)
+
+
+def _id(text: str) -> str:
+    return text if _ID.fullmatch(text) else ""
 
 
 def _title(parts: Iterable[Part]) -> str:
