@@ -50,6 +50,8 @@ class Listed:
     """When its first message was written; that of a fork is older than the fork itself."""
     place: Any = None
     """Where its client finds it again."""
+    partial: bool = False
+    """The session itself is gone, and its client still has a part of it: what was kept of it before is more."""
 
 
 def moment_of(millis: int) -> datetime:

@@ -1,0 +1,166 @@
+"""What a line of a session of Claude Code says: each block of an answer is a line of its own, and so are prompts, what
+the client tells the model in the user's name, and the results of calls."""
+
+import re
+from collections.abc import Collection, Generator, Sequence
+
+from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Speaker, Text, ToolCall
+from vault_index.sources.sessions.values import Json, millis_of, object_of, objects_of, text_of, tool_call
+from vault_index.surrogates import mended
+
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_KINDS = {
+    "text": "text",
+    "thinking": "thinking",
+    **dict.fromkeys((*_CALLS, "redacted_thinking", "image", "document"), ""),
+}
+"""Blocks that are known, and where their text stands."""
+SYNTHETIC = "<synthetic>"
+"""The model of what the client says itself: that a request failed."""
+_LONGEST_TYPE = 40
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_TAG = re.compile(r"<(command-name|command-args|bash-input)>(.*?)</\1>", re.DOTALL)
+_OF_THE_CLIENT = re.compile(
+    r"<(?:local-command-|command-name>|task-notification>|bash-std)|\[Request interrupted by user"
+    r"|Caveat: The messages below"
+)
+_REFUSED = "To tell you how to proceed, the user said:\n"
+_SUMMARY = re.compile(
+    r"(?:This session is being continued.*?\nSummary:\s)?(.*?)(?:\n\nIf you need specific.*)?", re.DOTALL
+)
+_EXIT = re.compile(r"Exit code (\d{1,9})\b")
+_AGENT = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
+    """What a user said in a line, typed or chose; or what was summarised. Nothing in any other."""
+    speaker: Speaker = "summary" if value.get("isCompactSummary") is True else "user"
+    content: object = object_of(value, "message").get("content")
+    if value.get("type") == "attachment" and text_of(value, "attachment", "commandMode") in ("", "prompt"):
+        held = object_of(value, "attachment")  # typed while an answer was being written
+        content = held.get("prompt") if held.get("type") == "queued_command" and held.get("isMeta") is not True else ""
+    elif value.get("type") != "user" or value.get("isMeta") is True:
+        return speaker, ()
+    if speaker == "summary":
+        found = (_SUMMARY.fullmatch(_REMINDER.sub("", text).strip()) for text in _texts(content))
+        return speaker, tuple(Text(match[1].strip()) for match in found if match and match[1].strip())
+    parts: list[Part] = []
+    for block in _blocks(content):
+        if block.get("type") == "tool_result":
+            _, refused, why = "\n".join(_texts(block.get("content"))).partition(_REFUSED)
+            parts += [Text(why)] if refused and block.get("is_error") is True else _chosen(value)
+        elif block.get("type") == "text":
+            parts += _typed(text_of(block, "text"))
+        else:
+            parts += _attached(block)
+    return speaker, tuple(parts)
+
+
+def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) -> tuple[tuple[Part, ...], str]:
+    """What the model said and called in a line, with what its calls gave; or the error that kept it from that."""
+    content = object_of(value, "message").get("content")
+    if text_of(value, "message", "model") == SYNTHETIC:
+        return (), " ".join(_texts(content)) if value.get("isApiErrorMessage") is True else ""
+    given = {
+        text_of(block, "tool_use_id"): (block, object_of(result, "toolUseResult"))
+        for result in results
+        for block in objects_of(result, "message", "content")
+    }
+    blocks = ((block, *given.get(text_of(block, "id"), ({}, {}))) for block in _blocks(content))
+    return tuple(part for block, result, told in blocks for part in _answered(block, result, told, include)), ""
+
+
+def ids_in(value: Json, kind: str, key: str) -> tuple[str, ...]:
+    """Of the calls that a line makes, or has the results of."""
+    return tuple(text_of(block, key) for block in objects_of(value, "message", "content") if block.get("type") == kind)
+
+
+def unknown_in(value: Json) -> Generator[str]:
+    """What in a line of a user or a model cannot be read."""
+    content = object_of(value, "message").get("content")
+    if not isinstance(content, str | list):
+        yield f"lines of the type {value.get('type')!r} without content"
+    elif isinstance(content, list) and not all(isinstance(block, dict) for block in content):
+        yield "blocks that are no objects"
+    for block in _blocks(content):
+        kind = text_of(block, "type")[:_LONGEST_TYPE]
+        if kind not in _KINDS and not kind.endswith("tool_result"):
+            yield f"blocks of the type {kind!r}"
+        elif (key := _KINDS.get(kind)) and not isinstance(block.get(key), str):
+            yield f"blocks of the type {kind!r} without {key!r}"
+
+
+def tokens_in(value: Json) -> int:
+    told = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return sum(max(0, millis_of(value, "message", "usage", name) or 0) for name in told)
+
+
+def _answered(block: Json, result: Json, told: Json, include: Collection[str]) -> Generator[Part]:
+    kind = block.get("type")
+    if kind == "text":
+        yield Text(text_of(block, "text"))
+    elif kind == "thinking" and "reasoning" in include:
+        yield Reasoning(text_of(block, "thinking"))
+    elif kind in _CALLS:
+        if plan := text_of(block, "input", "plan"):
+            yield Text(plan)
+        yield _call(block, result, told, include)
+    else:
+        yield from _attached(block)
+
+
+def _call(block: Json, result: Json, told: Json, include: Collection[str]) -> ToolCall:
+    tool, output = text_of(block, "name"), "\n".join(_texts(result.get("content")))
+    failed, agent = result.get("is_error") is True, text_of(told, "agentId")
+    code = _EXIT.match(output) if failed else None
+    ended = result and not failed and not told.get("backgroundTaskId") and not told.get("interrupted")
+    return tool_call(
+        tool,
+        object_of(block, "input"),
+        include,
+        status="error" if failed else "completed" if result or block.get("type") != "tool_use" else "",
+        exit=int(code[1]) if code else 0 if ended and tool == "Bash" else None,
+        error=output.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>") if failed else "",
+        child=f"agent-{agent}" if _AGENT.fullmatch(agent) else "",
+        output=output,
+        diff="\n".join(_hunks(told)),
+    )
+
+
+def _hunks(told: Json) -> Generator[str]:
+    for hunk in objects_of(told, "structuredPatch"):
+        old, new = ([millis_of(hunk, f"{side}{what}") for what in ("Start", "Lines")] for side in ("old", "new"))
+        yield f"@@ -{old[0]},{old[1]} +{new[0]},{new[1]} @@"
+        lines = hunk.get("lines")
+        yield from (line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()
+
+
+def _blocks(content: object) -> list[Json]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects_of({"": content}, "")
+
+
+def _texts(content: object) -> list[str]:
+    return [text_of(block, "text") for block in _blocks(content) if block.get("type") == "text"]
+
+
+def _typed(text: str) -> list[Part]:
+    text = _REMINDER.sub("", text).strip()
+    if text.startswith(("<bash-input>", "<command-message>")):
+        tags = dict(_TAG.findall(text))
+        if command := tags.get("bash-input"):  # the user ran it, in the client
+            return [tool_call("Bash", {"command": command}, (), status="completed")]
+        # A prompt that is called by a name.
+        text = f"/{tags.get('command-name', '').strip().lstrip('/')} {tags.get('command-args', '')}".strip()
+    return [Text(text)] if text and not _OF_THE_CLIENT.match(text) else []
+
+
+def _chosen(value: Json) -> Generator[Part]:
+    """What the user answered to questions of the model."""
+    for question, answer in object_of(value, "toolUseResult", "answers").items():
+        if isinstance(answer, str):
+            yield Text(f"{mended(question)}: {mended(answer)}")
+
+
+def _attached(block: Json) -> list[Part]:
+    name = text_of(block, "title") or text_of(block, "source", "media_type")
+    return [Attachment(name)] if block.get("type") in ("image", "document") else []

@@ -1,0 +1,183 @@
+"""Claude Code: a file a session, of lines that only grow, each of which names the line it goes on from.
+
+projects/<folder's name>/<session>.jsonl                               history.jsonl: the prompts, which stay when
+projects/<folder's name>/<session>/subagents/agent-<id>.jsonl          sessions are swept
+"""
+
+import os
+import re
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from vault_index.disk import os_errors_as
+from vault_index.models import FileStamp
+from vault_index.sources.reading import stamp_of
+from vault_index.sources.sessions.claude_blocks import said_in
+from vault_index.sources.sessions.claude_lines import PASSED_OVER, Transcript, is_chained
+from vault_index.sources.sessions.client import Listing
+from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.lines import objects_in
+from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
+from vault_index.sources.sessions.values import Json, millis_of, read_object, text_of, time_of, title_of
+
+_MAJORS = ("", "0", "1", "2")
+_ID = re.compile(r"[A-Za-z0-9_-]+")
+_OWN = r"(?!agent-a(?:compact|prompt_suggestion)-)"  # what sums up a session, or guesses at its next prompt, repeats it
+_SESSION, _SUBAGENT = re.compile(rf"{_OWN}[A-Za-z0-9_-]+\.jsonl"), re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl")
+_FILES = (re.compile(r"(?!)"), _SESSION, _SUBAGENT, _SUBAGENT, _SUBAGENT)
+"""What is a session in `projects`, a project, `subagents`, and the folders of runs in it."""
+_COMMAND = re.compile(r"/[\w:-]+\s*")  # alone, it says nothing
+_WARMUP = "Warmup"  # what the client asks subagents before anybody does
+
+
+class ClaudeCode(FileClient):
+    name = "claude-code"
+    title = "Claude Code"
+    _history: tuple[FileStamp | None, dict[str, Listed]] = (None, {})
+
+    def files(self) -> Iterator[os.DirEntry[str]]:
+        """Of a session that stands in two projects the file that was written last counts."""
+        found: list[os.DirEntry[str]] = []
+        failed: list[OSError] = []
+        folders = [os.fspath(folder) for folder in self.watched()]
+        for depth, name in enumerate(_FILES):
+            inner = []
+            for folder in folders:
+                try:
+                    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+                        for entry in entries:
+                            if name.fullmatch(entry.name):
+                                found.append(entry)
+                            elif "." not in entry.name and entry.is_dir():
+                                inner.append(f"{entry.path}/subagents" if depth == 1 else entry.path)
+                except OSError as error:  # the others are listed first
+                    failed.append(error)
+            folders = inner
+        yield from sorted(found, key=_written)
+        if failed:
+            raise failed[0]
+
+    def watched(self) -> Sequence[Path]:
+        return [self.folder / "projects"]
+
+    def concerns(self, path: str) -> bool:
+        return path.endswith(".jsonl")
+
+    def resume(self, session: str) -> Sequence[str]:
+        """A subagent goes on with the session that asked for it."""
+        listed = self.session(session)
+        return ["claude", "--resume", (listed.session.parent if listed else "") or session]
+
+    def listing(self) -> Listing:
+        listing, problems = super().listing(), list[str]()
+        for id_, prompts in self._prompts(problems).items():
+            listing.sessions.setdefault(id_, prompts)
+        versions = {one.session.version for one in listing.sessions.values()}
+        problems += [
+            f"Claude Code {version} is not known: what it wrote may be read wrongly"
+            for version in sorted(versions)
+            if version.partition(".")[0] not in _MAJORS
+        ]
+        return replace(listing, problems=(*listing.problems, *problems))
+
+    def head(self, file: Path, problems: list[str]) -> Session | None:
+        """Read on to the first answer, which says whether it is a copy."""
+        side, first, title, forked = file.stem.startswith("agent-"), Json(), "", ""
+        for _, _, value in objects_in(file, [], passed_over=PASSED_OVER):
+            if not is_chained(value, side):
+                continue
+            first = first or value
+            speaker, parts = said_in(value)
+            title = title or (_title(parts) if speaker == "user" else "")
+            forked = text_of(value, "forkedFrom", "sessionId") or text_of(value, "requestSessionId")
+            if value.get("type") == "assistant":
+                title = title or "Untitled"
+                break
+        if not title or (side and title == _WARMUP):
+            return None
+        meta: Json | None = {}
+        with suppress(OSError):
+            meta = read_object(file.with_suffix(".meta.json").read_bytes(), "", []) if side else {}
+        above = file.relative_to(self.folder).parts[2:-2]  # the session and `subagents`, in newer versions
+        folder, created = text_of(first, "cwd"), time_of(first, "timestamp") or 0
+        return Session(
+            id=file.stem,
+            title=text_of(meta or {}, "description") or title,
+            directory=folder,
+            # The worktrees that it makes lie in the project.
+            worktree=folder[: max(0, folder.replace("\\", "/").find("/.claude/worktrees/"))],
+            parent=_id(above[0] if above else text_of(first, "sessionId")) if side else "",
+            version=text_of(first, "version"),
+            created=created,
+            updated=created,
+            forked_from=_id(forked) if forked != file.stem and not side else "",
+        )
+
+    def read(
+        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
+    ) -> tuple[Session, Generator[Message]]:
+        if not isinstance(listed.place, Path):
+            return listed.session, self._prompted(listed, offset, problems)
+        with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):
+            transcript = Transcript(listed.place, problems, offset)
+        title = transcript.title or listed.session.title
+        session = replace(listed.session, title=title, updated=max(listed.session.updated, transcript.updated))
+        return session, transcript.messages(include)
+
+    # --- prompts whose session is gone ------------------------------------------------------------------------------
+
+    def _prompts(self, problems: list[str]) -> dict[str, Listed]:
+        """Older ones do not say whose they are, and are left out."""
+        file, found = self.folder / "history.jsonl", dict[str, Listed]()
+        try:
+            stamp = stamp_of(file.stat())
+            if stamp == self._history[0]:
+                return self._history[1]
+            for begin, end, value in objects_in(file, problems):
+                id_, title = text_of(value, "sessionId"), text_of(value, "display").strip()
+                if not _ID.fullmatch(id_) or not title or _COMMAND.fullmatch(title):
+                    continue
+                if id_ not in found:
+                    time = millis_of(value, "timestamp") or 0
+                    folder = text_of(value, "project")
+                    session = Session(id_, title_of(title), folder, "", "", "", time, time)
+                    found[id_] = Listed(session, stamp, 0, time, [], partial=True)
+                found[id_].place.append((begin, end))
+        except FileNotFoundError:
+            return found
+        except OSError as error:
+            problems.append(f"{file} cannot be read ({error.strerror})")
+            return found
+        for id_, one in found.items():
+            count = len(one.place)
+            found[id_] = replace(one, stamp=FileStamp(count, one.first * 1_000_000, 1), messages=count)
+        self._history = stamp, found
+        return found
+
+    def _prompted(self, listed: Listed, offset: int, problems: list[str]) -> Generator[Message]:
+        history = self.folder / "history.jsonl"
+        with os_errors_as(f"{history} cannot be read", "check its permissions"), history.open("rb") as file:
+            for begin, end in listed.place:
+                file.seek(begin)
+                value = (
+                    read_object(file.read(end - begin), f"the prompt at byte {begin} of history.jsonl", problems) or {}
+                )
+                if begin >= offset and text_of(value, "sessionId") == listed.session.id:
+                    time, said = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
+                    yield Message(str(begin), "", "user", time, True, "", "", "", (said,), end=end)
+
+
+def _id(text: str) -> str:
+    return text if _ID.fullmatch(text) else ""
+
+
+def _title(parts: Iterable[Part]) -> str:
+    return next(filter(None, (title_of(part.text) for part in parts if isinstance(part, Text))), "")
+
+
+def _written(entry: os.DirEntry[str]) -> int:
+    with suppress(OSError):
+        return entry.stat().st_mtime_ns
+    return 0

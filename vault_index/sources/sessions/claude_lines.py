@@ -1,0 +1,207 @@
+"""The lines of a session of Claude Code, and which of them still count.
+
+They are a tree: a user who goes back begins another branch, and the branch of the last line is the session. Several
+calls at once, and their results, are branches of one answer.
+"""
+
+import re
+from collections.abc import Collection, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault_index.disk import os_errors_as
+from vault_index.sources.sessions.claude_blocks import SYNTHETIC, answered_in, ids_in, said_in, tokens_in, unknown_in
+from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.lines import objects_before, objects_in
+from vault_index.sources.sessions.model import Message, Speaker
+from vault_index.sources.sessions.values import Json, read_object, text_of, time_of
+
+_LONGEST_TYPE = 40
+PASSED_OVER = b'{"type":"api-request'
+"""What was sent to the model, whole: nine tenths of a short session."""
+_CHAINED = frozenset(("user", "assistant", "system", "attachment", "progress"))
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+"""The first that there is counts."""
+_NOTES = re.compile(
+    "agent-(color|name|setting)|api-request[a-z-]*|artifact-[a-z-]+|atis-latch|attribution-snapshot|bridge-session"
+    "|content-replacement|continued-in|cost-state|data-flow-(incomplete|records)|derived-from|dev-mods|ended-by-model"
+    "|file-history-(delta|snapshot)|fork-context-ref|frame-link|history-suppression|host-row|hybrid-organization"
+    "|isolation-latch|last-prompt|memory-mode|mode|observer-ref|permission-mode|pr-link|queue-operation|relocated"
+    "|repl-mode|resume-head-vouch|session-owner|tag|tools-used|worktree-state"
+)
+"""What the client (2.1.330) notes for itself. Any other type is named: somebody may have said something in it."""
+
+
+def is_chained(value: Json, side: bool) -> bool:
+    """Whether a line stands in the tree. In the files of old versions stand subagents, too, which name nobody."""
+    return text_of(value, "type") in _CHAINED and (side or value.get("isSidechain") is not True)
+
+
+@dataclass(slots=True)
+class _Line:
+    begin: int
+    end: int
+    id: str
+    parent: int
+    """Where the line stands that it goes on from; -1 for the first."""
+    prompt: str
+    """The last thing that was said by the user before."""
+    created: int
+    said: bool = False
+    answer: str = ""
+    """The id of the answer that it is a block of."""
+    tokens: int = 0
+    calls: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    """The calls whose results it has."""
+    results: list["_Line"] = field(default_factory=list)
+    active: bool = False
+
+
+_ASSISTANT: Speaker = "assistant"
+
+
+class Transcript:
+    """Read twice from the offset on: first what goes on from what, and then, line by line, what was said."""
+
+    def __init__(self, file: Path, problems: list[str], offset: int) -> None:
+        self._file, self._problems = file, problems
+        self._unknown: set[str] = set()
+        self._lines: list[_Line] = []
+        self._places: dict[str, int] = {}
+        self._prompt = self._answer = ""
+        self._counted = self._last = 0
+        self._titles: dict[str, str] = {}
+        self._leaf = -1
+        self._side = file.stem.startswith("agent-")
+        self.updated = 0
+        if offset:
+            self._go_on(offset)
+        for begin, end, value in objects_in(file, problems, offset, passed_over=PASSED_OVER):
+            kind = text_of(value, "type")
+            if kind in _CHAINED:
+                if is_chained(value, self._side):
+                    self._add(begin, end, value, offset)
+            elif kind in _TITLES:
+                if kind != "summary" or text_of(value, "leafUuid") in self._places:  # some are other sessions'
+                    self._titles[kind] = text_of(value, _TITLES[kind])
+            elif not _NOTES.fullmatch(kind):
+                self._name(f"lines of the type {kind[:_LONGEST_TYPE]!r}", begin)
+        self._choose(offset)
+
+    @property
+    def title(self) -> str:
+        return next(filter(None, map(self._titles.get, _TITLES)), "")
+
+    def messages(self, include: Collection[str]) -> Generator[Message]:
+        told = [line for line in self._lines if line.active and line.end > line.begin and (line.said or line.answer)]
+        ends = [max([line.end, *(result.end for result in line.results)]) for line in told]
+        begins = [*(line.begin for line in told[1:]), *ends[-1:]]
+        with os_errors_as(f"{self._file} cannot be read", "check its permissions"), self._file.open("rb") as file:
+
+            def value_of(line: _Line) -> Json:
+                file.seek(line.begin)
+                what = f"{self._file}: the line at byte {line.begin}"
+                return read_object(file.read(line.end - line.begin), what, self._problems) or {}
+
+            for line, end, following in zip(told, ends, begins, strict=True):
+                value, speaker, error = value_of(line), _ASSISTANT, ""
+                if line.said:
+                    speaker, parts = said_in(value)
+                else:
+                    parts, error = answered_in(value, [value_of(result) for result in line.results], include)
+                yield Message(
+                    id=line.id,
+                    answers="" if line.said else line.prompt,
+                    speaker=speaker,
+                    created=line.created,
+                    finished={*line.calls} <= {call for result in line.results for call in result.gives},
+                    agent=text_of(value, "attributionAgent"),
+                    model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
+                    error=error,
+                    parts=parts,
+                    tokens=line.tokens,
+                    # From before a result that stands behind the next line nobody can go on.
+                    end=end if end <= following else 0,
+                )
+
+    def _go_on(self, offset: int) -> None:
+        """What is known of the lines before: where the last one is, whose turn it is, and what was counted."""
+        for number, value in enumerate(objects_before(self._file, offset, PASSED_OVER)):
+            if number == 0:
+                if not is_chained(value, self._side) or not (id_ := text_of(value, "uuid")):
+                    raise RewoundError
+                self._last = time_of(value, "timestamp") or 0
+                self._lines.append(_Line(offset, offset, id_, -1, "", 0, answer=text_of(value, "message", "id")))
+                self._places[id_] = self._leaf = 0
+            if not is_chained(value, self._side):
+                continue
+            if not self._answer and value.get("type") == "assistant":
+                self._answer, self._counted = text_of(value, "message", "id"), tokens_in(value)
+            speaker, parts = said_in(value)
+            if parts and speaker == "user":
+                self._prompt = text_of(value, "uuid")
+                return
+
+    def _add(self, begin: int, end: int, value: Json, offset: int) -> None:
+        lines, kind, id_ = self._lines, value["type"], text_of(value, "uuid")
+        if id_ in self._places:
+            known = lines[self._places[id_]]
+            if known.end > known.begin and known.end - known.begin != end - begin:
+                self._name("different lines of one id", begin)
+            return
+        above = text_of(value, "parentUuid")
+        if not above and (value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True):
+            above = text_of(value, "logicalParentUuid") or "unknown"  # what stands before it stays
+        parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)
+        if offset and above and above not in self._places:
+            raise RewoundError
+        self._last = time_of(value, "timestamp") or self._last
+        self.updated = max(self.updated, self._last)
+        line = _Line(begin, end, id_ or f"line-{begin}", parent, self._prompt, self._last)
+        self._places[line.id] = len(lines)
+        lines.append(line)
+        speaker, parts = said_in(value)
+        line.said = bool(parts)
+        if parts and speaker == "user":
+            self._prompt = line.id
+        if parts or kind in ("user", "assistant"):
+            self._leaf = len(lines) - 1
+        if kind in ("user", "assistant"):
+            for what in unknown_in(value):
+                self._name(what, begin)
+            line.gives = ids_in(value, "tool_result", "tool_use_id")
+        if kind == "assistant":
+            line.answer, line.calls, counted = (
+                text_of(value, "message", "id") or line.id,
+                ids_in(value, "tool_use", "id"),
+                tokens_in(value),
+            )
+            before = self._counted if line.answer == self._answer else 0  # each block tells what the whole answer took
+            line.tokens = max(0, counted - before)
+            self._answer, self._counted = line.answer, max(counted, before)
+
+    def _choose(self, offset: int) -> None:
+        """The branch of the last line; all blocks of an answer on it, and all that their calls gave."""
+        lines, place = self._lines, self._leaf
+        while place >= 0:
+            lines[place].active = True
+            place = lines[place].parent
+        if offset and not lines[0].active:
+            raise RewoundError
+        owners: dict[str, _Line] = {}
+        for line in lines:
+            above = lines[line.parent] if line.parent >= 0 else line
+            line.active = line.active or (above.active and bool(line.answer) and above.answer == line.answer)
+            owners |= dict.fromkeys(line.calls, line)
+            for call in line.gives:
+                if (owner := owners.get(call)) is not None and owner.active:
+                    owner.results.append(line)
+                    line.active = True
+                elif offset and owner is None:  # of a call that is known: it changes
+                    raise RewoundError
+
+    def _name(self, what: str, begin: int) -> None:
+        if what not in self._unknown:
+            self._unknown.add(what)
+            self._problems.append(f"{self._file}: {what} are not known, the first at byte {begin}, and are left out")
