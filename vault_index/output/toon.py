@@ -39,7 +39,10 @@ Shape = dict[str, Any]
 
 
 def render_toon(method: str, result: Record) -> str:
-    """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both."""
+    """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both. A diff is one
+    already, for `patch` and pagers."""
+    if method == "diff":
+        return str(_printable(result["text"]))
     return toon_format.encode(_printable(_VIEWS.get(method, _plain)(result)))
 
 

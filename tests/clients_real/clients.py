@@ -1,0 +1,158 @@
+"""The clients, each in a home of its own, with nothing to talk to but the scripted model."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.clients_real.model import Model
+from tests.clients_real.terminal import Terminal
+
+SECONDS = 90
+APP = """stored = "correct horse"
+
+
+def check(password):
+    return password != stored
+
+
+print("login ok" if check("correct horse") else "login failed")
+"""
+_KEY = "sk-ant-none-of-anybodys-key"
+
+
+@dataclass
+class Client:
+    """One client in one home."""
+
+    program: Path
+    home: Path
+    project: Path
+    env: dict[str, str]
+
+    def run(self, *words: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            [self.program, *words],
+            env=self.env,
+            cwd=self.project,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        assert done.returncode == 0, (
+            f"{words}: exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        )
+        return done.stdout
+
+    @contextmanager
+    def terminal(self, *words: str) -> Iterator[Terminal]:
+        terminal = Terminal([str(self.program), *words], self.env, self.project)
+        try:
+            yield terminal
+        finally:
+            terminal.close()
+
+    def reset(self) -> None:
+        """The project as it was."""
+        (self.project / "app.py").write_text(APP, encoding="utf-8")
+
+
+def programs() -> Path:
+    """Where npm has put them."""
+    return Path(os.environ["CLIENTS_DIR"]) / "node_modules"
+
+
+def installed(name: str) -> Path:
+    return programs() / ".bin" / name
+
+
+def claude_code(folder: Path, model: Model, program: Path) -> Client:
+    client = _client(folder, program, {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": _KEY, **_QUIET})
+    config = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [_KEY[-20:]], "rejected": []},
+        "projects": {str(client.project): {"hasTrustDialogAccepted": True}},
+    }
+    (client.home / ".claude.json").write_text(json.dumps(config), encoding="utf-8")
+    return client
+
+
+_QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+}
+
+
+def codex(folder: Path, model: Model, program: Path, name: str = "gpt-5.5") -> Client:
+    """`name` is a model that its version knows: what tools it gives depends on that."""
+    client = _client(folder, program, {"FAKE_KEY": "none"})
+    config = f"""
+model = "{name}"
+model_provider = "fake"
+check_for_update_on_startup = false
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+
+[model_providers.fake]
+name = "Fake"
+base_url = "{model.url}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+
+[analytics]
+enabled = false
+
+[projects."{client.project}"]
+trust_level = "trusted"
+
+[notice.model_migrations]
+"{name}" = "gpt-6-sol"
+"""
+    (client.home / ".codex").mkdir()
+    (client.home / ".codex/config.toml").write_text(config, encoding="utf-8")
+    return client
+
+
+def gemini(folder: Path, model: Model, program: Path) -> Client:
+    client = _client(folder, program, {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "none"})
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "model": {"name": "gemini-2.5-flash"},
+    }
+    (client.home / ".gemini").mkdir()
+    (client.home / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    return client
+
+
+def _client(folder: Path, program: Path, env: Mapping[str, str]) -> Client:
+    home, project = folder / "home", folder / "shop"
+    home.mkdir(parents=True)
+    project.mkdir()
+    kept = {key: os.environ[key] for key in ("PATH", "TMPDIR") if key in os.environ}
+    client = Client(
+        program, home, project, kept | {"HOME": str(home), "LANG": "C.UTF-8", "TERM": "xterm-256color"} | dict(env)
+    )
+    client.reset()
+    _git(client, "init", "--quiet", "--initial-branch=main")
+    _git(client, "add", ".")
+    _git(client, "-c", "user.name=user", "-c", "user.email=user@example.org", "commit", "--quiet", "-m", "The shop")
+    return client
+
+
+def _git(client: Client, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=client.project, env=client.env, check=True)
+
+
+def lines(path: Path) -> Sequence[dict[str, object]]:
+    """Of a JSONL file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,115 @@
+"""Makes fixtures/sessions with the real clients.
+
+    CLIENTS_DIR=.venv/clients OLD_CLIENTS_DIR=FOLDER python -m tests.clients_real.make
+
+`make test-clients` has npm put the clients into CLIENTS_DIR; OLD_CLIENTS_DIR holds @openai/codex@0.104.0 and
+@google/gemini-cli@0.30.0, which write older forms.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.clients_real import clients, sessions
+from tests.clients_real.clean import HOME, Cleaner
+from tests.clients_real.clients import Client
+from tests.clients_real.model import Model
+from tests.clients_real.scenes import ours, scenes
+
+FIXTURES = Path(__file__).parents[2] / "fixtures/sessions"
+
+
+def main() -> None:
+    shutil.rmtree(FIXTURES, ignore_errors=True)
+    new, old = (Path(os.environ[name]).resolve() / "node_modules/.bin" for name in ("CLIENTS_DIR", "OLD_CLIENTS_DIR"))
+    with tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True) as folder:
+        place = Path(folder)
+        _keep("claude-code", place / "a", _claude_code(place / "a", new / "claude"))
+        _keep("codex", place / "b", _codex(place / "b", new / "codex"))
+        _set_offsets(FIXTURES / "codex")
+        _keep("gemini", place / "c", _gemini(place / "c", new / "gemini"))
+        model = Model(scenes(place / "d/shop")["codex"])
+        client = clients.codex(place / "d", model, old / "codex", "gpt-5.2-codex")
+        sessions.codex_mended(client)
+        _keep("codex-0.104", place / "d", client)
+        client = clients.gemini(place / "e", Model(scenes(place / "e/shop")["gemini"]), old / "gemini")
+        sessions.gemini_mended(client)
+        _keep("gemini-0.30", place / "e", client)
+
+
+def _claude_code(folder: Path, program: Path) -> Client:
+    client = clients.claude_code(folder, Model(scenes(folder / "shop")["claude-code"]), program)
+    session = sessions.claude_mended(client)
+    sessions.claude_forked(client, session)
+    sessions.claude_compacted(client, session)
+    client.reset()
+    sessions.claude_delegated(client)
+    sessions.claude_rewound(client)
+    return client
+
+
+def _codex(folder: Path, program: Path) -> Client:
+    model = Model(scenes(folder / "shop")["codex"])
+    client = clients.codex(folder, model, program)
+    session = sessions.codex_mended(client)
+    sessions.codex_forked(client, session)
+    sessions.codex_archived(client)
+    sessions.codex_on_a_terminal(client, model)
+    return client
+
+
+def _gemini(folder: Path, program: Path) -> Client:
+    client = clients.gemini(folder, Model(scenes(folder / "shop")["gemini"]), program)
+    sessions.gemini_rewound(client)
+    sessions.gemini_mended(client, resumed=False)
+    sessions.next_minute()
+    sessions.gemini_resumed(client)
+    return client
+
+
+def _keep(name: str, folder: Path, client: Client) -> None:
+    cleaner = Cleaner(ours(client.project), folder)
+    for path in _written(client.home):
+        kept = FIXTURES / name / cleaner.path(path).relative_to(Path(HOME)).relative_to(_own(path, client.home))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        text = path.read_text(encoding="utf-8")
+        kept.write_text(cleaner.file(text) if path.suffix in {".json", ".jsonl"} else str(cleaner.path(Path(text))))
+
+
+def _set_offsets(folder: Path) -> None:
+    """Codex says at which byte of another file a session goes on, and lines have become shorter."""
+    paths = {path.stem[-36:]: path for path in folder.rglob("rollout-*.jsonl")}
+    for path in paths.values():
+        first, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        head = json.loads(first)
+        if base := head["payload"].get("history_base"):
+            before = paths[base["thread_id"]].read_bytes().splitlines(keepends=True)[: base["end_ordinal_exclusive"]]
+            base["end_byte_offset"] = sum(map(len, before))
+            first = json.dumps(head, ensure_ascii=False, separators=(",", ":")) + "\n"
+            path.write_text("".join([first, *rest]), encoding="utf-8")
+
+
+def _own(path: Path, home: Path) -> str:
+    """`.claude`, `.codex`, `.gemini`."""
+    return path.relative_to(home).parts[0]
+
+
+def _written(home: Path) -> Iterator[Path]:
+    """Transcripts, and what stands beside them of the same sessions."""
+    for pattern in (
+        ".claude/projects/**/*.json*",
+        ".claude/history.jsonl",
+        ".codex/**/rollout-*.jsonl",
+        ".codex/history.jsonl",
+        ".gemini/projects.json",
+        ".gemini/tmp/**/*.json*",
+        ".gemini/tmp/*/.project_root",
+    ):
+        yield from sorted(home.glob(pattern))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""A client on a terminal of its own: keys are sent, what it shows is waited for.
+
+Clients draw with the cursor, so words stand where they belong without the spaces between them: what is shown is
+compared without white space.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.opencode_real.client import wait_for
+
+ESCAPE, ENTER, UP = "\x1b", "\r", "\x1b[A"
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()*+][ -~]|[0-~])|\s+")
+
+
+class Terminal:
+    def __init__(self, words: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 140, 0, 0))
+        self._process = subprocess.Popen(
+            words, env=env, cwd=folder, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        )
+        os.close(slave)
+        self._raw = ""
+        self._seen = 0
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def press(self, *keys: str) -> None:
+        """One by one; what is shown from now on is new."""
+        for key in keys:
+            self._seen = len(self._raw)
+            os.write(self._master, key.encode())
+            time.sleep(0.4)  # two keys at once are another key
+
+    def say(self, text: str, answer: str = "") -> None:
+        """A line, sent once it stands where one types; until it is answered."""
+        self.settle()
+        self.press(text)
+        self.wait(text)
+        self.press(ENTER)
+        if answer:
+            self.wait(answer)
+
+    def wait(self, text: str) -> None:
+        """Until this is shown since a key was pressed."""
+        wanted = re.sub(r"\s+", "", text)
+        wait_for(lambda: wanted in self.shown, f"{text!r} to be shown; there is {self.shown[-600:]!r}", 40)
+
+    def settle(self) -> None:
+        """Until nothing has changed for a moment: clients throw away what is typed while they draw."""
+        until = time.monotonic() + 6
+        size = -1
+        while size != len(self._raw) and time.monotonic() < until:
+            size = len(self._raw)
+            time.sleep(0.8)
+
+    @property
+    def shown(self) -> str:
+        return _SEQUENCE.sub("", self._raw[self._seen :])
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+        self._reader.join(5)
+        os.close(self._master)
+
+    def _read(self) -> None:
+        while True:
+            try:
+                read = os.read(self._master, 65536)
+            except OSError:
+                return
+            if not read:
+                return
+            self._raw += read.decode("utf-8", "replace")
+            self._answer(read)
+
+    def _answer(self, read: bytes) -> None:
+        """What a terminal says when it is asked: where the cursor is, and what it can do."""
+        for asked, answer in ((b"\x1b[6n", b"\x1b[1;1R"), (b"\x1b[c", b"\x1b[?62c"), (b"\x1b[?u", b"\x1b[?0u")):
+            if asked in read:
+                os.write(self._master, answer)

@@ -1,0 +1,96 @@
+"""What readers of Codex's rollouts stand on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients_real import clients, sessions
+from tests.clients_real.clients import Client, lines
+from tests.clients_real.model import Model
+from tests.clients_real.scenes import ARCHIVED, DONE, FIRST, FORK, LONG, MEND, OTHER, SECOND, SECRET, TALK, scenes
+
+
+@pytest.fixture(scope="module")
+def mended(codex: Client) -> Path:
+    return sessions.codex_mended(codex)
+
+
+def _payloads(path: Path, kind: str) -> list[Any]:
+    return [line["payload"] for line in lines(path) if line["type"] == kind]
+
+
+def _typed(path: Path) -> list[str]:
+    """What the user typed, by the mark that tells it from what the client puts in."""
+    return [
+        sessions.plain(part["text"])
+        for item in _payloads(path, "response_item")
+        if item["type"] == "message" and item["role"] == "user"
+        for part, kind in zip(
+            item["content"], item["internal_chat_message_metadata_passthrough"]["content_item_kinds"], strict=True
+        )
+        if kind == "user.text"
+    ]
+
+
+def _events(path: Path, kind: str) -> list[str]:
+    """The items of this kind that the client says are complete."""
+    items = [event["item"] for event in _payloads(path, "event_msg") if event["type"] == "item_completed"]
+    return [sessions.plain(item["content"][0]["text"]) for item in items if item["type"] == kind]
+
+
+def test_a_prompt_stands_twice(mended: Path) -> None:
+    assert _typed(mended) == _events(mended, "UserMessage") == [MEND, SECRET]
+    assert _events(mended, "AgentMessage")[-2:] == [DONE, TALK["secret"]]
+
+
+def test_the_model_is_named_by_the_turn(mended: Path) -> None:
+    assert "model" not in _payloads(mended, "session_meta")[0]
+    assert {turn["model"] for turn in _payloads(mended, "turn_context")} == {"gpt-5.5"}
+
+
+def test_a_patch_is_a_call_of_its_own_kind(mended: Path) -> None:
+    calls = [item for item in _payloads(mended, "response_item") if item["type"] == "custom_tool_call"]
+    assert [call["name"] for call in calls] == ["apply_patch"]
+    assert "*** Update File: app.py" in calls[0]["input"]
+
+
+def test_a_fork_holds_what_came_after(codex: Client, mended: Path) -> None:
+    before = lines(mended)[-1]["ordinal"]
+    forked = sessions.codex_forked(codex, mended)
+    meta = _payloads(forked, "session_meta")[0]
+    assert meta["forked_from_id"] == sessions.codex_id(mended)
+    assert isinstance(before, int)
+    assert meta["forked_from_ordinal_exclusive"] == lines(forked)[0]["ordinal"] == before + 1
+    assert _typed(forked) == [FORK]
+
+
+def test_what_is_archived_is_moved_and_what_is_deleted_is_gone(codex: Client) -> None:
+    archived = sessions.codex_archived(codex)
+    assert _typed(archived) == [ARCHIVED]
+    assert not list((codex.home / ".codex/sessions").rglob(archived.name))
+    codex.run("delete", "--force", sessions.codex_id(archived))
+    assert not archived.exists()
+
+
+def test_on_a_terminal(place: Path) -> None:
+    """Compacted, interrupted, and taken back: the thread goes on in a second file, which says from where."""
+    model = Model(scenes(place / "terminal/shop")["codex"])
+    codex = clients.codex(place / "terminal", model, clients.installed("codex"))
+    first, second = sessions.codex_on_a_terminal(codex, model)
+    model.shutdown()
+    model.server_close()
+    assert _typed(first) == [FIRST, SECOND, LONG]
+    assert len(_payloads(first, "compacted")) == 1
+    assert [event["reason"] for event in _payloads(first, "event_msg") if event["type"] == "turn_aborted"] == [
+        "interrupted"
+    ]
+    base = _payloads(second, "session_meta")[0]["history_base"]
+    assert sessions.codex_id(second) == sessions.codex_id(first) == base["thread_id"]
+    assert f"{base['thread_id']}_" in second.stem
+    kept = first.read_bytes()[: base["end_byte_offset"]]
+    assert len(kept.splitlines()) == base["end_ordinal_exclusive"] == lines(second)[0]["ordinal"]
+    assert LONG not in kept.decode()
+    assert _typed(second) == [OTHER]
+    codex.run("delete", "--force", sessions.codex_id(first))
+    assert not list(codex.home.rglob("rollout-*"))
