@@ -11,8 +11,8 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 24_513
-MODULES = 228
+STATEMENTS = 25_479
+MODULES = 240
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""
