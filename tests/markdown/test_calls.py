@@ -49,6 +49,7 @@ def test_calls_know_their_lines() -> None:
         ("edit", "a.py", ["a.py"]), ("MultiEdit", "a.py", ["a.py"]), ("write_file", "a.py", ["a.py"]),
         ("replace", "a.py", ["a.py"]), ("read", "a.py", []), ("Grep", "a.py", []), ("edit", "", []),
         ("apply_patch", "*** Begin Patch *** Update File: src/a.py @@ *** Add File: b.py", ["src/a.py", "b.py"]),
+        ("apply_patch", "src/a.py, b.py", ["src/a.py", "b.py"]), ("apply_patch", "", []),
         ("shell", "apply_patch <<E *** Begin Patch *** Delete File: c.py", ["c.py"]),
     ],
 )  # fmt: skip

@@ -151,6 +151,18 @@ def test_pages_of_those_that_touched_a_file_go_on_and_count_when_all_are_known(i
     assert (first.total, last.total) == (None, 3)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["LoginPage.tsx", "файл.py", "文件管理.py", "日.md", "my file.py", "Übersicht.md", "a.b-c_d.test.ts", ".env",
+     "don't.md", "C:\\proj\\win.cs", "src/[id]/page.tsx", "x", "foo+bar.py", "__init__.py"],
+)  # fmt: skip
+def test_a_file_is_found_however_it_is_called(tmp_path: Path, name: str) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", f"- edit: `{name}` (ok)")])
+    other = transcript("ses_b", [("2026-11-20 09:00", "Assistant", "- edit: `other.py` (ok)")])
+    with held(tmp_path, {"ses_a": text, "ses_b": other}) as opened:
+        assert [(one.session, one.edits) for one in opened.sessions(file=name).results] == [("ses_a", 1)]
+
+
 def test_a_call_that_two_chunks_repeat_is_counted_once(tmp_path: Path) -> None:
     calls = "\n".join(f"- edit: `src/{'app' if number % 2 else 'other'}.py` (ok)" for number in range(40))
     text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", calls)])
@@ -244,6 +256,12 @@ def test_every_client_has_its_command_in_the_folder_of_the_session(
 def test_a_session_is_named_by_its_id_its_path_or_its_title(index: VaultIndex, ref: str) -> None:
     assert index.resume(ref).session == "ses_login"
     assert index.resume(index.resume(ref).id[:10]).session == "ses_login"
+
+
+def test_a_note_does_not_hide_a_session_of_its_name(tmp_path: Path) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], title="Empty the cart")
+    with held(tmp_path, {"ses_a": text}) as opened:
+        assert opened.resume("empty").session == "ses_a"
 
 
 def test_without_its_folder_the_command_stands_alone(index: VaultIndex) -> None:

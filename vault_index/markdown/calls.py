@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
@@ -57,6 +58,8 @@ class Call(NamedTuple):
         """The files that it wrote, as they are named."""
         if patched := _PATCHED.findall(self.target):
             return patched
+        if _bare(self.tool) == "applypatch":
+            return self.target.split(", ") if self.target else []
         return [self.target] if self.target and _bare(self.tool) in _EDITING else []
 
     def named(self) -> list[str]:
@@ -102,5 +105,6 @@ def _read(line: str, number: int) -> Call | None:
     return Call(number, tool, target, outcome[1:-1].replace("`", "")) if outcome.startswith("(") else None
 
 
+@lru_cache(maxsize=256)
 def _bare(tool: str) -> str:
     return _NOT_LETTERS.sub("", tool.lower())

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError
@@ -69,13 +70,17 @@ def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resum
 
 
 def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
+    other = None
+    with suppress(NotFoundError):
+        other = find(ref).document
+    if other is not None and other.kind == "session":
+        return other
     try:
-        document = find(ref).document
+        return _by_id_or_title(reader, ref)  # a note may be called as a session is
     except NotFoundError:
-        return _by_id_or_title(reader, ref)
-    if document.kind != "session":
-        raise UsageError(f"{document.path} is no session", "list them: vault-index sessions")
-    return document
+        if other is None:
+            raise
+        raise UsageError(f"{other.path} is no session", "list them: vault-index sessions") from None
 
 
 def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:

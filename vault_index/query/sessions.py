@@ -118,8 +118,11 @@ def _with_file(reader: IndexReader, wanted: Wanted, file: str) -> Iterator[tuple
     from vault_index.terms import query_phrase  # a list asks for no words
 
     file = os.path.normpath(file.replace("\\", "/"))
-    name = query_phrase(os.path.basename(file)).replace('"', '""')
-    found = list(sessions_with(reader, f'body : "{name}"', wanted._replace(subagents=True)).items())
+    name = os.path.basename(file)
+    # What is written without spaces is no phrase: the index has its pieces, and others beside them.
+    words = [name] if name.isascii() else query_phrase(name).split()
+    match = " AND ".join('body : "{}"'.format(word.replace('"', '""')) for word in words)
+    found = list(sessions_with(reader, match, wanted._replace(subagents=True)).items())
     for start in range(0, len(found), _AT_ONCE):
         several = dict(found[start : start + _AT_ONCE])
         documents = documents_by_key(reader, several)
