@@ -198,6 +198,7 @@ def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
         (["--since", "2026-11-19", "--until", "2026-11-20"], "Since 2026-11-19 until 2026-11-20: "),
         (["--since", "2026-11-20", "--until", "2026-11-20T14:05"], "Since 2026-11-20 until 2026-11-20 14:05: "),
         (["--since", "2026-11-20"], "Since 2026-11-20: "),
+        (["--since", "2026-11-22", "--until", "2026-11-22"], "On 2026-11-22: no sessions\n"),
     ],
 )
 def test_a_summary_names_its_days(told: Any, days: list[str], said: str) -> None:

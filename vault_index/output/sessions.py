@@ -37,6 +37,8 @@ def summary_head(result: Record) -> str:
     if until and ":" not in until:
         until = str(date.fromisoformat(until) - timedelta(1))
     time = f"On {since}" if since == until else f"Since {since}{f' until {until}' if until else ''}"
+    if not result["results"]:
+        return f"{time}: no sessions"
     return f"{time}: {_joined(counted(result['sessions'], 'session'), result)}"
 
 
