@@ -269,6 +269,12 @@ def test_without_its_folder_the_command_stands_alone(index: VaultIndex) -> None:
     assert (told.shell, told.there, told.directory) == ("opencode -s ses_login", False, "/home/user/api")
 
 
+def test_a_folder_that_is_no_whole_path_is_not_entered(tmp_path: Path) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], directory=".")
+    with held(tmp_path, {"ses_a": text}) as opened:
+        assert (opened.resume("ses_a").there, opened.resume("ses_a").shell) == (False, "opencode -s ses_a")
+
+
 def test_of_a_subagent_the_session_is_gone_on_with_that_asked_for_it(index: VaultIndex) -> None:
     told = index.resume("agent-77")
     assert (told.session, told.instead_of) == ("b111-bills", "Work agent-77")

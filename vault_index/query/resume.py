@@ -54,7 +54,7 @@ def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resum
         message = f"how {client_of(document, front)} goes on with this session is not known"
         raise UsageError(message, f"read it: vault-index get {document.uid[:13]}")
     directory = str(front.get("directory") or "") or None
-    there = directory is not None and os.path.isdir(directory)
+    there = directory is not None and os.path.isabs(directory) and os.path.isdir(directory)
     run = shlex.join(command)
     return Resume(
         id=document.uid,

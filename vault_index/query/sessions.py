@@ -97,7 +97,7 @@ def summarize(reader: IndexReader, wanted: Wanted, file: str | None, limit: int,
             if work.times:
                 projects.setdefault(document.project or "", []).append((document, work))
     results = [_project(name or None, held, since) for name, held in projects.items()]
-    everything = _together(work for held in projects.values() for _, work in held)
+    everything = _Work([time for held in projects.values() for _, work in held for time in work.times])
     results.sort(key=lambda one: (-one.duration, one.project or ""))
     return SessionSummary(
         since=iso_time(since),
@@ -199,13 +199,6 @@ def _time_of(turn: TurnText) -> float:
         return -1.0
 
 
-def _together(several: Iterable[_Work]) -> _Work:
-    whole = _Work()
-    for one in several:
-        whole.add(one)
-    return whole
-
-
 def _record(
     reader: IndexReader, document: StoredDocument, edits: int | None = None, reads: int | None = None
 ) -> SessionRecord:
@@ -232,7 +225,9 @@ def _record(
 
 
 def _project(name: str | None, held: Sequence[tuple[StoredDocument, _Work]], since: float) -> ProjectWork:
-    work = _together(one for _, one in held)
+    work = _Work()
+    for _, one in held:
+        work.add(one)
     own = [(document, one) for document, one in held if not document.frontmatter.get("parent")]
     runs = [call for call in work.calls if call.command]
     ran = Counter(program_of(call.command) for call in runs)
