@@ -1,4 +1,5 @@
-"""What sessions cost: a first sync of many, one that finds nothing changed, and a new turn until search finds it.
+"""What sessions cost: a first sync of many, one that finds nothing changed, lists of them, and a new turn until search
+finds it.
 
     python benchmarks/sessions.py [--sessions 2000] [--runs 9]
 
@@ -43,7 +44,7 @@ class Store:
         self._random = random.Random(7)
         notes = " ".join(note.read_text("utf-8", "replace") for note in sorted((_FIXTURES / "vault").rglob("*.md")))
         self._words = re.findall(r"\w+", notes)
-        self._clock = _START
+        self.clock = _START
         self._number = 0
         self.parts = self.text = 0
 
@@ -61,11 +62,11 @@ class Store:
         self.connection.pragma("wal_checkpoint(TRUNCATE)")
 
     def session(self, id_: str, project: str) -> None:
-        self._clock += 60_000
+        self.clock += 60_000
         self.connection.execute(
             "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated)"
             " VALUES (?, ?, ?, ?, ?, '1.18.33', ?, ?)",
-            (id_, project, id_, f"/home/user/{project}", self._prose(50).strip(), self._clock, self._clock),
+            (id_, project, id_, f"/home/user/{project}", self._prose(50).strip(), self.clock, self.clock),
         )
 
     def turn(self, session: str, said: str = "") -> None:
@@ -85,29 +86,31 @@ class Store:
             {"type": "step-finish"},
         ]
         self._message(session, {"role": "assistant", "parentID": prompt}, answer)
-        self.connection.execute("UPDATE session SET time_updated = ? WHERE id = ?", (self._clock, session))
+        self.connection.execute("UPDATE session SET time_updated = ? WHERE id = ?", (self.clock, session))
 
     def _message(self, session: str, data: dict[str, object], parts: list[dict[str, object]]) -> str:
         id_ = self._id("msg")
-        started = self._clock
+        started = self.clock
         done = {"time": {"created": started, "completed": started + 900}, "agent": "build", "modelID": "model"}
-        rows = [(self._id("prt"), id_, session, self._clock, self._clock, json.dumps(part)) for part in parts]
+        rows = [(self._id("prt"), id_, session, self.clock, self.clock, json.dumps(part)) for part in parts]
         self.connection.execute(
-            "INSERT INTO message VALUES (?, ?, ?, ?, ?)", (id_, session, started, self._clock, json.dumps(data | done))
+            "INSERT INTO message VALUES (?, ?, ?, ?, ?)", (id_, session, started, self.clock, json.dumps(data | done))
         )
         self.connection.executemany("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", rows)
         self.parts += len(rows)
         return id_
 
     def _id(self, kind: str) -> str:
-        self._clock += 1000
+        self.clock += 1000
         self._number += 1
         return f"{kind}_{self._number:012x}"
 
     def _tool_call(self) -> dict[str, object]:
-        given, output = {"command": self._prose(60)}, self._prose(2800)
-        state = {"status": "completed", "input": given, "output": output, "metadata": {"exit": 0}}
-        return {"type": "tool", "tool": "bash", "state": state}
+        edits, output = self._random.random() < 0.3, self._prose(2800)
+        given = {"filePath": f"src/f{self._random.randrange(400)}.py"} if edits else {"command": self._prose(60)}
+        metadata = {} if edits else {"exit": 0}
+        state = {"status": "completed", "input": given, "output": output, "metadata": metadata}
+        return {"type": "tool", "tool": "edit" if edits else "bash", "state": state}
 
     def _said(self, size: int) -> str:
         """Paragraphs of a few sentences."""
@@ -167,6 +170,14 @@ def main() -> None:
             f" {report['chunks']} chunks, peak memory of the larger process {used.ru_maxrss / 1024:.0f} MB"
         )
         print(f"nothing changed         {summary([bench.run('sync')[1] for _ in range(options.runs)])}")
+        day = time.strftime("%Y-%m-%d", time.localtime(store.clock / 1000))
+        for told, arguments in (
+            ("the newest", ()),
+            ("of a file", ("--file", "src/f7.py")),
+            ("summary of a day", ("--summary", "--since", day)),
+        ):
+            took = summary([bench.run("sessions", *arguments)[1] for _ in range(options.runs)])
+            print(f"sessions, {told:<18} {took}")
         with store.connection:
             store.turn("ses_000100")
         report, seconds = bench.run("sync", "--no-embed")

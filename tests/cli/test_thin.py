@@ -68,7 +68,13 @@ def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None
 
 @pytest.mark.parametrize(
     ("command", "answer"),
-    [(["list"], "documents"), (["tags"], "counts"), (["stats"], "counts"), (["get", "note.md"], "texts")],
+    [
+        (["list"], "documents"),
+        (["tags"], "counts"),
+        (["stats"], "counts"),
+        (["sessions"], "sessions"),
+        (["get", "note.md"], "texts"),
+    ],
 )
 def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, command: list[str], answer: str) -> None:
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.results.counts import AgentList, Stats, TagList
     from vault_index.results.documents import DocumentList, RelatedList, Timeline
     from vault_index.results.search import SearchResult, Why
+    from vault_index.results.sessions import Resume, SessionList, SessionSummary
     from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
     from vault_index.results.texts import Recall, Texts
 
@@ -153,6 +154,44 @@ class VaultIndex(Memories):
                 connections.reader, connections.state, self._runtime.records(connections), filters,
                 sort=options.one_of("sort", sort, "created", SORTS), order=order, limit=limit, offset=offset,
             )  # fmt: skip
+
+    def sessions(
+        self, *, project: Names = None, client: Names = None, file: str | None = None, since: str | None = None,
+        until: str | None = None, before: str | None = None, subagents: bool = False, limit: int = 20, offset: int = 0,
+        source: Names = None,
+    ) -> SessionList:  # fmt: skip
+        """Sessions with agents, those first that were held last. `file`: those that wrote or read it, by the end of its
+        path, or by an absolute one. `project` is a name, or a folder. `since`, `until` and `before` are days
+        (`yesterday`) or times: the day of `until` counts, that of `before` does not. Those of `subagents` are left out,
+        unless a file is asked for. Raises UsageError."""
+        from vault_index.query.sessions import list_sessions
+
+        wanted = options.sessions_wanted(self._runtime, locals())._replace(subagents=subagents)
+        limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
+        with self._runtime.pool.lend() as connections:
+            return list_sessions(connections.reader, wanted, file or None, limit, offset)
+
+    def session_summary(
+        self, *, project: Names = None, client: Names = None, file: str | None = None, since: str | None = None,
+        until: str | None = None, before: str | None = None, limit: int = 20, offset: int = 0, source: Names = None,
+    ) -> SessionSummary:  # fmt: skip
+        """What was worked on in these sessions, by project: those first that took longest. `since` is a week ago by
+        default. No model is asked. Raises as `sessions`."""
+        from vault_index.query.sessions import summarize
+
+        wanted = options.sessions_wanted(self._runtime, {**locals(), "since": since or "1 week ago"})
+        limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
+        with self._runtime.pool.lend() as connections:
+            return summarize(connections.reader, wanted, file or None, limit, offset)
+
+    def resume(self, ref: str, *, source: Names = None) -> Resume:
+        """The client's own command to go on with a session. `ref` is as in `get`; the beginning of the id in its client
+        and words of its title will do. Raises NotFoundError, and UsageError where several are meant."""
+        from vault_index.query.resume import resume
+
+        find = partial(self._runtime.resolve, sources=self._sources(source))
+        with self._runtime.pool.lend() as connections:
+            return resume(connections.reader, ref, partial(find, connections))
 
     def related(
         self, ref: str, *, limit: int = 10, offset: int = 0,

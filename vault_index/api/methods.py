@@ -37,6 +37,8 @@ METHODS = {
         Method("why"),
         Method("get"),
         Method("list"),
+        Method("sessions", instead=(("summary", "session_summary"),)),
+        Method("resume"),
         Method("related"),
         Method("timeline"),
         Method("recall"),

@@ -18,11 +18,13 @@ if TYPE_CHECKING:  # `list` is not to import what searches
     from vault_index.query.recall import RecallOptions
     from vault_index.query.search import SearchOptions
     from vault_index.runtime import Runtime
+    from vault_index.store.sessions import Wanted
 
 Names = str | Sequence[str] | None
 """One value, several, or several in one string with commas."""
 
 _ALL = 1 << 53
+_DAY = 24 * 60 * 60
 _LONGEST_QUERY = 20_000
 
 
@@ -112,6 +114,28 @@ def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:
             for value in names(values) if declared.splits else whole(values):
                 filters = add_filter(filters, declared.name, value)
     return filters
+
+
+def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
+    """Which sessions the arguments of `sessions` mean. A day ends at its end. Raises UsageError."""
+    from vault_index.query.language.filters import parse_day, parse_time
+    from vault_index.query.projects import is_folder, project_of
+    from vault_index.store.sessions import Wanted
+
+    projects, since, until, before = whole(given["project"]), given["since"], given["until"], given["before"]
+    end = parse_time(until or before) if until or before else None
+    if until and end == parse_day(until):
+        end += _DAY
+    return Wanted(
+        filters=Filters(
+            sources=runtime.source_names(names(given["source"])),
+            projects=tuple(one for one in projects if not is_folder(one)),
+        ),
+        clients=names(given["client"]),
+        folders=tuple(folder for one in projects if is_folder(one) for folder in project_of(one).folders),
+        since=parse_time(since) if since else None,
+        until=end,
+    )
 
 
 def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:

@@ -35,6 +35,8 @@ SECTIONS = {
         Command("get", "search", "print documents or parts of them"),
         Command("recall", "search", "print what matters for a task and a project, as one block for an agent"),
         Command("list", "listing", "list documents"),
+        Command("sessions", "sessions", "list sessions with agents, or say what was worked on"),
+        Command("resume", "sessions", "print how a session is gone on with, or do it"),
         Command("related", "search", "find documents that are linked with one or near it in meaning"),
         Command("timeline", "search", "list what was created before and after a document"),
         Command("tags", "listing", "list tags and how often they occur"),

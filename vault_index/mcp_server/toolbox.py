@@ -26,6 +26,12 @@ _WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
 _ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
 _HINT = "name it by its id, or by its path inside the vault as memory_search gives it"
 
+_OF_SESSIONS = {
+    "touched": "file", "summary": "summary", "kind": "", "after": "since", "before": "before",
+    **{name: name for name in ("project", "client", "source", "limit", "offset", "max_tokens", "cursor")},
+}  # fmt: skip
+"""What `memory_list` calls the parameters of `sessions`."""
+
 _OBSERVATION = ("narrative", "files")
 """Who names these knows OpenCodeKit's tool, whose facts are one text with commas."""
 
@@ -83,7 +89,7 @@ class Toolbox:
         if tool.method in ("update", "delete", "review"):
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
-            "search": self._records, "list": self._records, "review": self._review, "timeline": self._timeline,
+            "search": self._records, "list": self._list, "review": self._review, "timeline": self._timeline,
             "get": self._get,
         }  # fmt: skip
         return answers.get(tool.method, self._whole)(tool.method, args)
@@ -96,6 +102,17 @@ class Toolbox:
             raise UsageError("a decision needs an action and a ref", "give both, or neither for the list")
         of_list = ("reason", "project", "limit", "offset", "max_tokens", "cursor")
         return self._whole("decide", {name: value for name, value in args.items() if name not in of_list})
+
+    def _list(self, method: str, args: dict[str, Any]) -> Page:
+        """Of documents; with `touched` or `summary` of sessions, or of what was worked on in them."""
+        if not (args.get("touched") or args.get("summary")):
+            wanted = {name: value for name, value in args.items() if name not in ("touched", "summary", "client")}
+            return self._records(method, wanted)
+        if strange := next((name for name in args if name not in _OF_SESSIONS), None):
+            raise UsageError(f"{strange} does not go with touched and summary", "leave it out")
+        if args.get("kind", "session") != "session":
+            raise UsageError(f"a {args['kind']} is no session", "leave kind out")
+        return self._records("sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args})
 
     def _whole(self, method: str, args: dict[str, Any]) -> Page:
         return page(method, self._ask(method, args))

@@ -313,9 +313,11 @@ TOOLS = (
             "limit": Argument("whole", "how many (what max_tokens holds)", other_names=_LIMIT),
             "offset": _WHOLE,
             **_FILTERS,
+            "touched": Argument("text", "sessions that wrote or read this file"),
+            "summary": Argument("flag", "what sessions worked on"),
             **_BUDGET,
         },
-        unlisted={**_ALL_FILTERS, "order": Argument("text", choices=("asc", "desc"))},
+        unlisted={**_ALL_FILTERS, "client": _NAMES, "order": Argument("text", choices=("asc", "desc"))},
     ),
     Tool(
         "memory_review",

@@ -8,6 +8,7 @@ from shlex import quote
 from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
 from vault_index.output.reports import REPORTS, any_report
 from vault_index.output.review import review_list
+from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
 from vault_index.output.short import Spans, counted, duration, lines, more_of, passage, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
@@ -185,6 +186,29 @@ def _timeline(result: Record, width: int) -> Blocks:
     ]
 
 
+def _sessions(result: Record, width: int) -> Blocks:
+    if "since" in result:
+        return _worked(result)
+    records = session_rows(result)
+    if not records:
+        hint = "Drop a filter, or bring the index up to date: vault-index sync"
+        return [line(("No more sessions." if result["total"] else "No sessions.", "bold")), line((hint, "dim"))]
+    names = f"id updated_at client project plain_title touched?{' turns edited' if width >= _WIDE else ''} spent"
+    return [Table(columns(names, records), records), GAP, line((count_of(result), "dim"))]
+
+
+def _worked(result: Record) -> Blocks:
+    blocks: list[Block] = [line((summary_head(result), "bold"))]
+    for work in result["results"]:
+        blocks += [GAP, line((work["project"] or "no project", "bold green"), (f"  {work_head(work)}", "dim"))]
+        blocks += [
+            line((f"{at}  " if at else "", "dim"), title, (f"  {rest}", "dim"), indent=2, hang=2)
+            for at, title, rest in held(work)
+        ]
+        blocks += [Pairs(done(work), indent=2)]
+    return blocks
+
+
 def _path(width: int) -> str:
     return "wide_path" if width >= _WIDE else "path"
 
@@ -311,8 +335,8 @@ def _diff(result: Record, width: int) -> Blocks:
 
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
-    "timeline": _timeline, "add": _stored, "update": _stored, "import": _import, "export": _export,
-    "review": review_list, "decide": _outcomes,
+    "sessions": _sessions, "timeline": _timeline, "add": _stored, "update": _stored, "import": _import,
+    "export": _export, "review": review_list, "decide": _outcomes,
     "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff,
     "revert": _stored, "prune": partial(_outcomes, nothing="Nothing has expired."),
     "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),

@@ -6,6 +6,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
+from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
 from vault_index.output.short import lines, moment, more_of, one_line, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
@@ -104,6 +105,20 @@ def _list(result: Record) -> str:
     sessions = any(record["kind"] == "session" for record in records)
     names = f"id title path type_or_kind state? tags created{' updated turns' if sessions else ''}"
     return f"{_table(columns(names, records), records, 'No documents.')}\n\n{len(records)} of {result['total']}"
+
+
+def _sessions(result: Record) -> str:
+    if "since" in result:
+        return "\n\n".join([_text(summary_head(result)), *map(_work, result["results"])])
+    records = session_rows(result)
+    table = _table(columns("id title client project touched? updated_at turns spent", records), records, "No sessions.")
+    return f"{table}\n\n{count_of(result)}"
+
+
+def _work(work: Record) -> str:
+    sessions = [f"- {at} **{_text(title)}** {_text(rest)}" for at, title, rest in held(work)]
+    rows = [f"- {name}: {_text(text)}" for name, text in done(work)]
+    return "\n".join([f"**{_text(work['project'] or 'no project')}** {_text(work_head(work))}", "", *sessions, *rows])
 
 
 def _related(result: Record) -> str:
@@ -212,6 +227,7 @@ def _comment(text: str) -> str:
 _WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
+    "sessions": _sessions,
     "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
     "capture": _outcomes, "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
     "review": _review, "decide": _outcomes,

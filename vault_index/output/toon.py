@@ -7,6 +7,7 @@ from typing import Any
 
 import toon_format
 
+from vault_index.output.sessions import done, held, session_rows, spent, summary_head
 from vault_index.output.short import cost, lines, moment, more_of, passage, place, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
@@ -139,6 +140,30 @@ def _list(result: Record) -> Shape:
     names = "id source kind path title type state tags project created updated turns expires valid_until tokens"
     head, table = _head(_rows(names, records), "source kind type state tags project created expires valid_until")
     return {"total": result["total"], **head, "results": table}
+
+
+def _sessions(result: Record) -> Shape:
+    if "since" in result:
+        return _worked(result)
+    shown = "id client project title parent updated turns spent touched files commands tokens"
+    rows = ({**one, "updated": moment(one["updated"])} for one in session_rows(result))
+    head, table = _head(({key: row[key] for key in shown.split()} for row in rows), "client project")
+    return {"total": "more" if result["total"] is None else result["total"], **head, "results": table}
+
+
+def _worked(result: Record) -> Shape:
+    """A line for each project."""
+    rows = (
+        {
+            "project": work["project"],
+            "time": spent(work["duration"]),
+            "tokens": work["tokens"],
+            "sessions": "; ".join(f"{title} ({rest})" if rest else title for _, title, rest in held(work)),
+            **dict(done(work)),
+        }
+        for work in result["results"]
+    )
+    return {"worked": summary_head(result), "total": result["total"], "results": _table(rows)}
 
 
 def _related(result: Record) -> Shape:
@@ -307,8 +332,8 @@ _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
     "score": partial(round, ndigits=2),
 }  # fmt: skip
 _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
-    "search": _search, "why": _why, "list": _list, "related": _related, "timeline": _timeline, "get": _get,
-    "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
-    "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import, "recall": _recall,
-    "review": _review, "decide": _outcomes,
+    "search": _search, "why": _why, "list": _list, "sessions": _sessions, "related": _related,
+    "timeline": _timeline, "get": _get, "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes,
+    "prune": _outcomes, "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import,
+    "recall": _recall, "review": _review, "decide": _outcomes,
 }  # fmt: skip

@@ -124,19 +124,17 @@ def read_place(
 
 def full_metadata(connections: Connections, document: StoredDocument, source: Source) -> dict[str, object]:
     """Everything that is known of a document besides its text."""
-    from vault_index.query.documents import Records  # late: few ask for it
+    import shlex  # late: few ask for it
+
+    from vault_index.query.documents import Records
+    from vault_index.query.resume import resume_command
 
     reader = connections.reader
     [record] = Records(reader, connections.state, {document.source: source.link}).of([document])
-    resume = ""
-    if document.kind == "session":
-        from vault_index.sources.sessions.clients import resume_command
-
-        named = (str(document.frontmatter.get(key) or "") for key in ("client", "session"))
-        resume = resume_command(*named)
+    command = resume_command(document) if document.kind == "session" else None
     return {
         **{key: value for key, value in asdict(record).items() if value or key not in ("archived", "unreviewed")},
-        **({"resume": resume} if resume else {}),
+        **({"resume": shlex.join(command)} if command else {}),
         "aliases": aliases_of(reader, document.id),
         "links": [link._asdict() for link in links_of(reader, document.id)],
         "frontmatter": dict(document.frontmatter),

@@ -280,7 +280,7 @@ def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> i
 
 def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
     """Sessions of a project, newest first, without those that another session began for a part of its work."""
-    of_project, places = _held_in(project.folders)
+    of_project, places = held_in(project.folders)
     of_project = of_project or f"document.project COLLATE NOCASE IN ({marks(project.names)})"
     where, values = _within(sources)
     rows = db.execute(
@@ -294,7 +294,7 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
 
 def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> list[StoredDocument]:
     """The sessions held in these folders that were written to since then."""
-    inside, places = _held_in(folders)
+    inside, places = held_in(folders)
     since_ns = int(since * 1e9)
     return _documents(db, f"kind = 'session' AND mtime_ns >= ? AND ({inside or 'false'})", (since_ns, *places))
 
@@ -324,7 +324,7 @@ def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
     return tree
 
 
-def _held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
+def held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
     """The condition that a session was held in one of these folders, with its values; empty without folders."""
     held_in = "json_extract(document.frontmatter, '$.directory')"
     inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(folders))

@@ -2,7 +2,7 @@
 asked. The next one is a line here and in the settings' list of clients."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,10 +54,6 @@ def open_client(name: str, config: Config) -> "Client":
     return opened
 
 
-def resume_command(name: str, session: str) -> str:
+def resume_command(name: str, session: str) -> Sequence[str]:
     """What goes on with a session, to be run in the folder it was held in; empty for a client that is not known."""
-    if name not in KNOWN:
-        return ""
-    import shlex
-
-    return shlex.join(open_client(name, Config()).resume(session))
+    return open_client(name, Config()).resume(session) if name in KNOWN else ()

@@ -126,6 +126,8 @@ export const TOOLS: Record<string, Declared> = {
       tags: { type: "array", items: { type: "string" }, description: "all of these" },
       after: { type: "string", description: "created on this day (2026-11-01) or later" },
       before: { type: "string" },
+      touched: { type: "string", description: "sessions that wrote or read this file" },
+      summary: { type: "boolean", description: "what sessions worked on" },
       max_tokens: { type: "integer", description: "bounds the answer (5000)" },
       cursor: { type: "string", description: "goes on with a cut answer" },
     },

@@ -1,0 +1,216 @@
+"""`sessions` and `resume` as commands, in every format, and what agents are told of sessions by `memory_list`."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.process import vx
+from tests.query.test_sessions import ALL
+from tests.query.transcripts import held, transcript
+from vault_index import VaultIndex
+from vault_index.api import dispatch
+from vault_index.cli import main
+from vault_index.errors import UsageError
+from vault_index.mcp_server.toolbox import answer_tool
+
+DAY = ("--since", "2026-11-20", "--until", "2026-11-20")
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with held(tmp_path_factory.mktemp("held"), ALL) as opened:
+        yield opened
+
+
+@pytest.fixture
+def told(index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> Any:
+    def tell(*argv: str) -> str:
+        assert main([*argv, "--home", str(index.home.data_dir)]) == 0
+        return capsys.readouterr().out
+
+    return tell
+
+
+def test_the_list_is_for_people_and_for_agents(told: Any) -> None:
+    head, first, *_, count = told("sessions", "--human").strip().split("\n")
+    assert head.split() == ["id", "updated", "client", "project", "title", "time"]
+    assert first.split()[1:4] == ["2026-11-21", "10:01", "codex"]
+    assert count == "3 of 3 sessions"
+    rows = told("sessions", "--toon").split("\n")
+    assert rows[:2] == ["total: 3", "results[3]{id,client,project,title,updated,turns,spent,files,commands,tokens}:"]
+    assert "claude-code,shop,Work b111-bills," in rows[-2]
+    assert "| Fix the login | opencode | api | 2026-11-20 14:10 | 4 | 30 min |" in told("sessions", "--markdown")
+    assert told("sessions", "--project", "nowhere", "--human").startswith("No sessions.\n")
+
+
+def test_the_list_of_a_file_says_what_became_of_it(told: Any) -> None:
+    wrote = told("sessions", "--file", "src/app.py", "--limit", "2", "--human")
+    assert "wrote ×2" in wrote
+    assert "2 of more" in wrote
+    assert "total: more\n" in told("sessions", "--file", "src/app.py", "--limit", "2", "--toon")
+    assert [one["reads"] for one in json.loads(told("sessions", "--file", "src/app.py", "--json"))["results"]] == [
+        1,
+        1,
+        1,
+    ]
+    assert "edits" not in json.loads(told("sessions", "--json"))["results"][0]
+
+
+SUMMARY = """\
+On 2026-11-20: 2 sessions · 36 min · 1,200 tokens
+
+api  1 session · 30 min · 1,200 tokens
+  11-20 09:00–14:10  Fix the login  opencode · 30 min
+  wrote            src/app.py ×2
+  ran              pytest 2 (1 failed)
+  failed, then ok  pytest -q (1 of 2)
+
+shop  1 session and 1 subagent · 6 min
+  11-20 00:10–00:15  Work b111-bills  claude-code · 5 min
+  wrote    bills.py, cart.py
+  ran      make all 1 (1 failed)
+  failing  make all (error: Exit)
+"""
+
+
+def test_the_summary_is_read_in_the_morning(told: Any, index: VaultIndex) -> None:
+    found = told("sessions", "--summary", *DAY, "--human")
+    for one in index.sessions().results:
+        found = found.replace(f" · {one.id[:8]}", "")
+    assert found == SUMMARY
+
+
+def test_the_summary_is_told_in_every_format(told: Any) -> None:
+    toon = told("sessions", "--summary", *DAY, "--toon")
+    assert toon.startswith('worked: "On 2026-11-20: 2 sessions')
+    assert "shop,6 min" in toon
+    markdown = told("sessions", "--summary", *DAY, "--markdown")
+    assert (
+        "\n\n**shop** 1 session and 1 subagent · 6 min\n\n- 11-20 00:10–00:15 **Work b111-bills** claude-code"
+        in markdown
+    )
+    assert "- failing: make all (error: Exit)" in markdown
+    answer = json.loads(told("sessions", "--summary", *DAY, "--json"))
+    assert [one["project"] for one in answer["results"]] == ["api", "shop"]
+
+
+def test_of_many_sessions_and_files_the_rest_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = "\n".join(f"- edit: `f{number}.py` (ok)\n- bash: `do{number}` (exit 2)" for number in range(14))
+    said = [("2026-11-20 09:00", "Assistant", calls)]
+    with held(tmp_path, {f"ses_{number}": transcript(f"ses_{number}", said) for number in range(10)}) as opened:
+        assert main(["sessions", "--summary", *DAY, "--human", "--home", str(opened.home.data_dir)]) == 0
+    shown = capsys.readouterr().out
+    assert "10 sessions" in shown
+    assert "\n  2 before\n" in shown
+    assert "and 6 more" in " ".join(shown.split())
+
+
+def test_paths_of_the_shell_are_made_absolute(
+    told: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", "- edit: `app.py` (ok)")], directory=str(folder))
+    with held(tmp_path, {**ALL, "ses_a": text}) as opened:
+        for arguments in (["--project", "."], ["--project", str(folder)], ["--file", "./app.py"], ["--file", "app.py"]):
+            assert main(["sessions", *arguments, "--json", "--home", str(opened.home.data_dir)]) == 0
+            found = [one["session"] for one in json.loads(capsys.readouterr().out)["results"]]
+            assert ("ses_a" in found, len(found) == 1) == (True, arguments != ["--file", "app.py"])
+
+
+def test_a_date_that_is_none_is_an_error(capsys: pytest.CaptureFixture[str], index: VaultIndex) -> None:
+    assert main(["sessions", "--since", "someday", "--home", str(index.home.data_dir)]) == UsageError.exit_code
+    assert "not a date: 'someday'" in capsys.readouterr().err
+
+
+# --- resume ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_is_printed_for_a_shell(told: Any, index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told("resume", "fix", "login") == "opencode -s ses_login\n"
+    assert json.loads(told("resume", "ses_login", "--json"))["command"] == ["opencode", "-s", "ses_login"]
+    assert main(["resume", "agent-77", "--home", str(index.home.data_dir)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "claude --resume b111-bills\n"
+    assert "“Work agent-77” is a subagent's" in printed.err
+    assert "gone: /home/user/shop" in printed.err
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Mapping[str, str]:
+    """PATH with an `opencode` that says where and how it was run."""
+    (tmp_path / "bin").mkdir()
+    file = tmp_path / "bin/opencode"
+    file.write_text('#!/bin/sh\necho "$PWD" "$@"\nexit 7\n')
+    file.chmod(0o755)
+    return {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_exec_becomes_the_client_in_the_folder_of_the_session(tmp_path: Path, program: Mapping[str, str]) -> None:
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], directory=str(folder))
+    with held(tmp_path, {"ses_a": text}) as opened:
+        ended = vx("resume", "ses_a", "--exec", "--home", str(opened.home.data_dir), environ=program)
+    assert (ended.returncode, ended.stdout) == (7, f"{folder} -s ses_a\n")
+
+
+def test_exec_says_what_is_not_there(tmp_path: Path, program: Mapping[str, str], index: VaultIndex) -> None:
+    home = ("--home", str(index.home.data_dir))
+    gone = vx("resume", "ses_login", "--exec", *home, environ=program)
+    assert gone.returncode != 0
+    assert "gone: /home/user/api" in gone.stderr
+    assert "opencode -s ses_login" in gone.stderr
+    missing = vx("resume", "0199-codex", "--exec", *home, environ={"PATH": str(tmp_path)})
+    assert "there is no program 'codex'" in missing.stderr
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+def asked(index: VaultIndex, **arguments: Any) -> str:
+    return answer_tool(partial(dispatch, index), {"name": "memory_list", "arguments": arguments})
+
+
+def test_agents_list_the_sessions_that_touched_a_file(index: VaultIndex) -> None:
+    assert "wrote ×2" in asked(index, touched="/home/user/api/src/app.py")
+    assert "total: 3" in asked(index, touched="src/app.py", kind="session")
+    assert "cursor: 1" in asked(index, touched="src/app.py", limit=1)
+    assert asked(index, touched="", summary=False, kind="note").startswith("total: 1\n")
+
+
+def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
+    shown = asked(index, summary=True, after="2026-11-20", before="2026-11-21")
+    assert shown.startswith('worked: "On 2026-11-20: 2 sessions')
+    assert "shop" not in asked(index, summary=True, after="2026-11-20", before="2026-11-21", project="api")
+    assert "pytest" not in asked(index, summary=True, after="2026-11-20", client="codex")
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (["--since", "2026-11-19", "--until", "2026-11-20"], "Since 2026-11-19 until 2026-11-20: "),
+        (["--since", "2026-11-20", "--until", "2026-11-20T14:05"], "Since 2026-11-20 until 2026-11-20 14:05: "),
+        (["--since", "2026-11-20"], "Since 2026-11-20: "),
+        (["--since", "2026-11-22", "--until", "2026-11-22"], "On 2026-11-22: no sessions\n"),
+    ],
+)
+def test_a_summary_names_its_days(told: Any, days: list[str], said: str) -> None:
+    assert told("sessions", "--summary", *days, "--human").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [({"tags": ["x"]}, "tags does not go with"), ({"kind": "note"}, "a note is no session")],
+)
+def test_agents_are_told_what_does_not_concern_sessions(
+    index: VaultIndex, arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        asked(index, summary=True, **arguments)

@@ -1,0 +1,82 @@
+"""Lines of tool calls, as sessions are rendered, read again."""
+
+import pytest
+
+from vault_index.markdown.calls import Call, calls_in, program_of
+from vault_index.sources.opencode.model import Message, Session, ToolCall
+from vault_index.sources.opencode.render import render
+
+
+def rendered(call: ToolCall) -> Call:
+    session = Session("ses_a", "A", "/p", "/p", "", "1", 0, 0)
+    message = Message("m", "", "assistant", 0, True, "", "", "", (call,))
+    [read] = calls_in(render(session, [message]).text, 1)
+    return read
+
+
+@pytest.mark.parametrize(
+    ("call", "tool", "target", "outcome"),
+    [
+        (ToolCall("read", "completed", "src/app.py"), "read", "src/app.py", "ok"),
+        (ToolCall("bash", "completed", "echo `date` (now)", exit=2), "bash", "echo `date` (now)", "exit 2"),
+        (ToolCall("bash", "completed", "`x`", exit=0), "bash", "`x`", "exit 0"),
+        (ToolCall("edit", "error", "a.py", error="no (such) text"), "edit", "a.py", "error: no (such) text"),
+        (ToolCall("task", "completed", "Find", child="ses_b"), "task", "Find", "ok"),
+        (ToolCall("mcp.tool_x", "running", ""), "mcp.tool_x", "", "broken off"),
+    ],
+)
+def test_a_call_is_read_as_it_was_rendered(call: ToolCall, tool: str, target: str, outcome: str) -> None:
+    read = rendered(call)
+    assert (read.tool, read.target, read.outcome) == (tool, target, outcome)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["- a list item", "- note: see above", "- so: `x`", "- `x` (ok)", "- : `x` (ok)", "-", "- two words: `x` (ok)"],
+)
+def test_what_is_said_is_no_call(line: str) -> None:
+    assert list(calls_in(line, 1)) == []
+
+
+def test_calls_know_their_lines() -> None:
+    found = calls_in("Well.\n\n- read: `a` (ok)\n- edit: `b` (ok)", 10)
+    assert [(call.line, call.target) for call in found] == [(12, "a"), (13, "b")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "target", "edited"),
+    [
+        ("edit", "a.py", ["a.py"]), ("MultiEdit", "a.py", ["a.py"]), ("write_file", "a.py", ["a.py"]),
+        ("replace", "a.py", ["a.py"]), ("read", "a.py", []), ("Grep", "a.py", []), ("edit", "", []),
+        ("apply_patch", "*** Begin Patch *** Update File: src/a.py @@ *** Add File: b.py", ["src/a.py", "b.py"]),
+        ("apply_patch", "src/a.py, b.py", ["src/a.py", "b.py"]), ("apply_patch", "", []),
+        ("shell", "apply_patch <<E *** Begin Patch *** Delete File: c.py", ["c.py"]),
+    ],
+)  # fmt: skip
+def test_the_tools_that_write_are_known_in_every_client(tool: str, target: str, edited: list[str]) -> None:
+    assert Call(1, tool, target, "ok").edited() == edited
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("pytest -q tests", "pytest"), ("cd src && A=1 ./run.sh x", "run.sh"), ("git -C x status", "git"),
+        ("git commit -m x", "git commit"), ("npm test", "npm test"), ("sudo -E make", "make"), ("", ""),
+        ('bash -lc "cargo test --all"', "cargo test"), ("python3 -m http.server", "python3 -m http.server"),
+        ("/usr/bin/env python3 x.py", "env"), ("A=1", ""),
+    ],
+)  # fmt: skip
+def test_a_command_is_named_by_its_program(command: str, program: str) -> None:
+    assert program_of(command) == program
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome", "failed"),
+    [
+        ("pytest", "exit 1", True), ("pytest", "exit 0", False), ("grep -r x .", "exit 1", False),
+        ("grep -r x .", "exit 2", True), ("pytest", "error: Exit code 1", True), ("pytest", "broken off", False),
+        ("pytest", "ok", False),
+    ],
+)  # fmt: skip
+def test_what_failed_is_told_from_what_said_no(command: str, outcome: str, failed: bool) -> None:
+    assert Call(1, "Bash", command, outcome).failed is failed

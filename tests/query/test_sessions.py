@@ -1,0 +1,303 @@
+"""Sessions across clients: listed, found by a file, summed up, and gone on with."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from tests.indexer.test_sessions import open_index
+from tests.query.sessions import make_home, say
+from tests.query.transcripts import held, transcript
+from tests.sources.opencode.stores import FIXTURES, tool
+from vault_index import VaultIndex
+from vault_index.errors import NotFoundError, UsageError
+
+LOGIN = transcript(
+    "ses_login",
+    [
+        ("2026-11-20 09:00", "User", "The login is inverted."),
+        (
+            "2026-11-20 09:01",
+            "Assistant",
+            "- read: `src/app.py` (ok)\n- edit: `/home/user/api/src/app.py` (ok)\n- bash: `pytest -q` (exit 1)",
+        ),
+        ("2026-11-20 09:20", "User", "Again."),
+        ("2026-11-20 14:00", "Assistant", "- edit: `src/app.py` (ok)\n- bash: `pytest -q` (exit 0)\n\nDone."),
+    ],
+    ended="2026-11-20 14:10",
+    title="Fix the login",
+    tokens=1200,
+)
+BILLS = transcript(
+    "b111-bills",
+    [
+        ("2026-11-19 23:50", "User", "Number the bills."),
+        (
+            "2026-11-20 00:10",
+            "Assistant",
+            "- Read: `/home/user/shop/src/app.py` (ok)\n- Bash: `make all` (error: `Exit`)",
+        ),
+        (
+            "2026-11-20 00:15",
+            "Assistant",
+            "- Write: `/home/user/shop/bills.py` (ok)\n- Agent: `Look` → [[agent-77]] (ok)",
+        ),
+    ],
+    client="claude-code",
+    project="shop",
+    directory="/home/user/shop",
+    tokens=500,
+)
+AGENT = transcript(
+    "agent-77",
+    [("2026-11-20 00:16", "Assistant", "- Edit: `/home/user/shop/cart.py` (ok)\n- Edit: `src/x.py` (error: `none`)")],
+    client="claude-code",
+    project="shop",
+    directory="/home/user/shop",
+    parent="[[b111-bills]]",
+)
+PATCH = transcript(
+    "0199-codex",
+    [
+        ("2026-11-21 10:00", "User", "Patch."),
+        (
+            "2026-11-21 10:01",
+            "Assistant",
+            "- exec_command: `sed -n 1,200p src/app.py` (exit 0)\n"
+            "- apply_patch: `*** Begin Patch *** Update File: web/index.ts` (ok)",
+        ),
+    ],
+    client="codex",
+    model="gpt-x",
+)
+ALL = {"ses_login": LOGIN, "b111-bills": BILLS, "agent-77": AGENT, "0199-codex": PATCH}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with held(tmp_path_factory.mktemp("held"), ALL) as opened:
+        yield opened
+
+
+def names(index: VaultIndex, **options: object) -> list[str]:
+    return [one.session for one in index.sessions(**options).results]  # type: ignore[arg-type]
+
+
+def test_sessions_of_all_clients_are_listed_newest_first(index: VaultIndex) -> None:
+    found = index.sessions()
+    assert [one.session for one in found.results] == ["0199-codex", "ses_login", "b111-bills"]
+    assert found.total == 3
+    one = found.results[1]
+    assert (one.client, one.title, one.project, one.directory) == ("opencode", "Fix the login", "api", "/home/user/api")
+    assert (one.turns, one.tokens, one.files, one.commands) == (4, 1200, 1, 2)
+    assert one.duration == 30 * 60  # 9:00 to 9:20 and 14:00 to 14:10
+    assert found.results[0].tokens is None
+    assert "edits" not in asdict(one) or one.edits is None
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"client": "codex"}, ["0199-codex"]),
+        ({"client": "codex,claude-code"}, ["0199-codex", "b111-bills"]),
+        ({"client": "CODEX"}, ["0199-codex"]),
+        ({"project": "shop"}, ["b111-bills"]),
+        ({"project": "/home/user/shop"}, ["b111-bills"]),
+        ({"project": "/home/user/sho"}, []),
+        ({"since": "2026-11-21"}, ["0199-codex"]),
+        ({"until": "2026-11-20"}, ["ses_login", "b111-bills"]),
+        ({"before": "2026-11-20"}, ["b111-bills"]),
+        ({"until": "2026-11-20T08:59"}, ["b111-bills"]),
+        ({"since": "2026-11-20", "until": "2026-11-20"}, ["ses_login", "b111-bills"]),
+        ({"limit": 1, "offset": 1}, ["ses_login"]),
+        ({"subagents": True, "project": "shop"}, ["agent-77", "b111-bills"]),
+    ],
+)
+def test_sessions_are_chosen_by_client_project_and_time(
+    index: VaultIndex, options: dict[str, object], expected: list[str]
+) -> None:
+    assert names(index, **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("src/app.py", {"0199-codex": (0, 1), "ses_login": (2, 1), "b111-bills": (0, 1)}),
+        ("app.py", {"0199-codex": (0, 1), "ses_login": (2, 1), "b111-bills": (0, 1)}),
+        ("/home/user/api/src/app.py", {"0199-codex": (0, 1), "ses_login": (2, 1)}),
+        ("api/src/app.py", {"0199-codex": (0, 1), "ses_login": (2, 1)}),
+        ("web/index.ts", {"0199-codex": (1, 0)}),
+        ("src/x.py", {"agent-77": (0, 1)}),
+        ("cart.py", {"agent-77": (1, 0)}),
+        ("pp.py", {}),
+        ("py", {}),
+        ("…", {}),
+        ('app".py', {}),
+    ],
+)
+def test_the_sessions_that_touched_a_file_say_whether_they_wrote_it(
+    index: VaultIndex, file: str, expected: dict[str, tuple[int, int]]
+) -> None:
+    found = index.sessions(file=file)
+    assert {one.session: (one.edits, one.reads) for one in found.results} == expected
+    assert found.total == len(expected)
+
+
+def test_pages_of_those_that_touched_a_file_go_on_and_count_when_all_are_known(index: VaultIndex) -> None:
+    first, last = index.sessions(file="app.py", limit=2), index.sessions(file="app.py", limit=2, offset=2)
+    assert [one.session for one in (*first.results, *last.results)] == ["0199-codex", "ses_login", "b111-bills"]
+    assert (first.total, last.total) == (None, 3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["LoginPage.tsx", "файл.py", "文件管理.py", "日.md", "my file.py", "Übersicht.md", "a.b-c_d.test.ts", ".env",
+     "don't.md", "C:\\proj\\win.cs", "src/[id]/page.tsx", "x", "foo+bar.py", "__init__.py"],
+)  # fmt: skip
+def test_a_file_is_found_however_it_is_called(tmp_path: Path, name: str) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", f"- edit: `{name}` (ok)")])
+    other = transcript("ses_b", [("2026-11-20 09:00", "Assistant", "- edit: `other.py` (ok)")])
+    with held(tmp_path, {"ses_a": text, "ses_b": other}) as opened:
+        assert [(one.session, one.edits) for one in opened.sessions(file=name).results] == [("ses_a", 1)]
+
+
+def test_a_call_that_two_chunks_repeat_is_counted_once(tmp_path: Path) -> None:
+    calls = "\n".join(f"- edit: `src/{'app' if number % 2 else 'other'}.py` (ok)" for number in range(40))
+    text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", calls)])
+    with held(tmp_path, {"ses_a": text}, tokens=40) as opened:
+        assert opened.sessions(file="app.py").results[0].edits == 20
+
+
+def test_a_summary_says_what_was_worked_on_by_project(index: VaultIndex) -> None:
+    told = index.session_summary(since="2026-11-20", until="2026-11-20")
+    assert (told.sessions, told.total, told.tokens) == (2, 2, 1200)  # what was begun the day before is not of this day
+    api, shop = told.results
+    assert (api.project, api.duration, api.commands, api.failed) == ("api", 30 * 60, 2, 1)
+    assert [(one.title, one.client, one.began[11:16], one.ended[11:16]) for one in api.sessions] == [
+        ("Fix the login", "opencode", "09:00", "14:10")
+    ]
+    assert [(one.path, one.edits) for one in api.written] == [("src/app.py", 2)]
+    assert [(one.program, one.runs, one.failed) for one in api.programs] == [("pytest", 2, 1)]
+    assert [(one.command, one.failed, one.runs, one.outcome) for one in api.failing] == [("pytest -q", 1, 2, "ok")]
+    assert (shop.project, shop.tokens, shop.subagents, len(shop.sessions)) == ("shop", None, 1, 1)
+    assert shop.sessions[0].began[11:16] == "00:10"  # the evening before is not of this day
+    assert {one.path for one in shop.written} == {"bills.py", "cart.py"}
+    assert [(one.command, one.outcome) for one in shop.failing] == [("make all", "error: Exit")]
+
+
+def test_a_summary_is_of_the_last_week_and_of_what_is_asked_for(index: VaultIndex, tmp_path: Path) -> None:
+    old = transcript("ses_old", [("2001-01-01 09:00", "User", "Long ago.")])
+    with held(tmp_path, {"ses_old": old}) as opened:
+        assert opened.session_summary().results == ()
+        assert opened.session_summary(since="2000").sessions == 1
+    since = "2026-11-01"
+    assert [one.project for one in index.session_summary(since=since, client="codex").results] == ["api"]
+    assert index.session_summary(since=since, file="web/index.ts").sessions == 1
+    assert [one.project for one in index.session_summary(since=since, limit=1, offset=1).results] == ["shop"]
+
+
+def test_what_went_on_side_by_side_counts_once(tmp_path: Path) -> None:
+    turns = [("2026-11-20 09:00", "User", "One."), ("2026-11-20 09:20", "Assistant", "Two.")]
+    with held(tmp_path, {one: transcript(one, turns) for one in ("ses_a", "ses_b")}) as opened:
+        told = opened.session_summary(since="2026-11-20")
+        assert [one.duration for one in opened.sessions().results] == [20 * 60, 20 * 60]
+        assert (told.duration, told.results[0].duration) == (20 * 60, 20 * 60)
+
+
+def test_real_sessions_of_opencode_are_listed_and_found_by_their_files(tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
+    with open_index(tmp_path) as opened:
+        opened.sync()
+        assert {one.client for one in opened.sessions().results} == {"opencode"}
+        assert opened.sessions(subagents=True).total == 4
+        [one] = opened.sessions(file="app.py").results
+        assert (one.session, one.edits, one.reads) == ("ses_e02fa71d5ffeihEmyQeshcxlu5", 1, 3)
+
+
+def test_a_session_held_now_is_listed_with_its_files(tmp_path: Path) -> None:
+    home, client = make_home(tmp_path)
+    call = tool("edit", {"filePath": "/home/user/api/cart.py"}, "completed")
+    say(client, "ses_a", ["Mend it.", [call]], title="Cart")
+    client.close()
+    with VaultIndex.open(home) as opened:
+        opened.sync()
+        [one] = opened.sessions(file="cart.py").results
+        assert (one.session, one.edits) == ("ses_a", 1)
+
+
+# --- going on --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("client", "command"),
+    [
+        ("opencode", ("opencode", "-s", "one-1")),
+        ("claude-code", ("claude", "--resume", "one-1")),
+        ("codex", ("codex", "resume", "one-1")),
+        ("gemini", ("gemini", "--resume", "one-1")),
+    ],
+)
+def test_every_client_has_its_command_in_the_folder_of_the_session(
+    tmp_path: Path, client: str, command: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    text = transcript("one-1", [("2026-11-20 09:00", "User", "Hi.")], client=client, directory=str(folder))
+    with held(tmp_path, {"one-1": text}) as opened:
+        told = opened.resume("one-1")
+        assert (told.command, told.there, told.client) == (command, True, client)
+        assert told.shell == f"""cd '{tmp_path}/it'"'"'s here' && {" ".join(command)}"""
+
+
+@pytest.mark.parametrize("ref", ["ses_login", "ses_lo", "fix login", "LOGIN", "api/ses_login.md"])
+def test_a_session_is_named_by_its_id_its_path_or_its_title(index: VaultIndex, ref: str) -> None:
+    assert index.resume(ref).session == "ses_login"
+    assert index.resume(index.resume(ref).id[:10]).session == "ses_login"
+
+
+def test_a_note_does_not_hide_a_session_of_its_name(tmp_path: Path) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], title="Empty the cart")
+    with held(tmp_path, {"ses_a": text}) as opened:
+        assert opened.resume("empty").session == "ses_a"
+
+
+def test_without_its_folder_the_command_stands_alone(index: VaultIndex) -> None:
+    told = index.resume("ses_login")
+    assert (told.shell, told.there, told.directory) == ("opencode -s ses_login", False, "/home/user/api")
+
+
+def test_a_folder_that_is_no_whole_path_is_not_entered(tmp_path: Path) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], directory=".")
+    with held(tmp_path, {"ses_a": text}) as opened:
+        assert (opened.resume("ses_a").there, opened.resume("ses_a").shell) == (False, "opencode -s ses_a")
+
+
+def test_of_a_subagent_the_session_is_gone_on_with_that_asked_for_it(index: VaultIndex) -> None:
+    told = index.resume("agent-77")
+    assert (told.session, told.instead_of) == ("b111-bills", "Work agent-77")
+
+
+def test_what_names_no_session_or_several_is_said(index: VaultIndex) -> None:
+    with pytest.raises(NotFoundError, match="no session is called 'nowhere'"):
+        index.resume("nowhere")
+    with pytest.raises(UsageError, match="names 3 sessions"):
+        index.resume("Work")
+    with pytest.raises(UsageError, match=r"empty\.md is no session"):
+        index.resume("empty.md")
+
+
+@pytest.mark.parametrize(
+    ("session", "client", "said"),
+    [
+        ("--dangerously-skip", "codex", "how codex goes on with this session is not known"),
+        ("a; rm -rf .", "codex", "how codex goes on"),
+        ("ses_a", "another", "how another goes on"),
+    ],
+)
+def test_what_a_program_could_take_for_an_option_is_no_id(tmp_path: Path, session: str, client: str, said: str) -> None:
+    text = transcript(session, [("2026-11-20 09:00", "User", "Hi.")], client=client)
+    with held(tmp_path, {"ses_a": text}) as opened, pytest.raises(UsageError, match=said):
+        opened.resume("api/ses_a.md")

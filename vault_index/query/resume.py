@@ -1,0 +1,101 @@
+"""How a session is gone on with, in the client it was held with."""
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.models import Filters
+from vault_index.query.references import Place
+from vault_index.results.sessions import Resume
+from vault_index.store.documents import Order, documents_by_name, documents_page
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import StoredDocument
+
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+"""An id that no program takes for an option."""
+_SHOWN = 5
+
+
+def client_of(document: StoredDocument, front: Mapping[str, Any]) -> str:
+    """The name of the client that a session was held with. One that was written into a vault says it itself; before
+    there were other clients, it named OpenCode's version alone."""
+    return str(front.get("client") or ("opencode" if "opencode" in front else document.source))
+
+
+def resume_command(document: StoredDocument) -> tuple[str, ...] | None:
+    """The client's own command; None where that is not known."""
+    from vault_index.sources.sessions.clients import resume_command as command_of
+
+    front = document.frontmatter
+    session = str(front.get("session") or "")
+    return tuple(command_of(client_of(document, front), session)) or None if _ID.fullmatch(session) else None
+
+
+def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resume:
+    """How the session that `ref` names is gone on with. `find` knows references as `get` does; beside these, the
+    beginning of its id in its client and words of its title name one. Raises NotFoundError, and UsageError where
+    several are meant, or what is meant is no session."""
+    named = _named(reader, ref, find)
+    document = _asked_for(reader, named)
+    command = resume_command(document)
+    front = document.frontmatter
+    if command is None:
+        message = f"how {client_of(document, front)} goes on with this session is not known"
+        raise UsageError(message, f"read it: vault-index get {document.uid[:13]}")
+    directory = str(front.get("directory") or "") or None
+    there = directory is not None and os.path.isabs(directory) and os.path.isdir(directory)
+    run = shlex.join(command)
+    return Resume(
+        id=document.uid,
+        session=command[-1],
+        client=client_of(document, front),
+        title=document.title,
+        directory=directory,
+        there=there,
+        command=command,
+        shell=f"cd {shlex.quote(directory)} && {run}" if directory and there else run,
+        instead_of=None if document is named else named.title,
+    )
+
+
+def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
+    other = None
+    with suppress(NotFoundError):
+        other = find(ref).document
+    if other is not None and other.kind == "session":
+        return other
+    try:
+        return _by_id_or_title(reader, ref)  # a note may be called as a session is
+    except NotFoundError:
+        if other is None:
+            raise
+        raise UsageError(f"{other.path} is no session", "list them: vault-index sessions") from None
+
+
+def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
+    words = f"*{'*'.join(ref.split())}*"
+    for filters in (Filters(kinds=("session",), sessions=(ref,)), Filters(kinds=("session",), titles=(words,))):
+        found, total = documents_page(reader, filters, Order("updated"), _SHOWN)
+        if total == 1:
+            return found[0]
+        if found:
+            told = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
+            more = f" and {total - len(found)} more" if total > len(found) else ""
+            raise UsageError(f"{ref!r} names {total} sessions", f"name one by its id: {told}{more}")
+    raise NotFoundError(f"no session is called {ref!r}", "list them: vault-index sessions")
+
+
+def _asked_for(reader: IndexReader, document: StoredDocument) -> StoredDocument:
+    """The session that somebody held: that of a subagent is gone on with by the one that asked for it."""
+    seen: set[int] = set()
+    while document.id not in seen:
+        seen.add(document.id)
+        parent = str(document.frontmatter.get("parent") or "").strip("[]")
+        above = [one for one in documents_by_name(reader, parent) if one.kind == "session"] if parent else []
+        if above:
+            document = above[0]
+    return document

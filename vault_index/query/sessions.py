@@ -1,0 +1,287 @@
+"""Sessions with agents: which there were, which touched a file, and what was worked on. No model is asked."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from vault_index.markdown.calls import Call, calls_in, program_of
+from vault_index.query.resume import client_of
+from vault_index.results.sessions import (
+    FailedCommand,
+    HeldSession,
+    ProjectWork,
+    RunProgram,
+    SessionList,
+    SessionRecord,
+    SessionSummary,
+    WrittenFile,
+)
+from vault_index.store.documents import documents_by_key
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import StoredDocument
+from vault_index.store.sessions import TurnText, Wanted, sessions_page, sessions_with, turns_of
+from vault_index.times import iso_time, iso_time_or_none
+
+_IDLE = 30 * 60
+"""Seconds. After a longer pause nobody worked."""
+_TURN = re.compile(r"(?:User|Assistant|Compaction summary) · (\d{4}-\d\d-\d\d \d\d:\d\d)")
+_LOOKING = frozenset(
+    {
+        "ls", "cat", "head", "tail", "sed", "awk", "grep", "egrep", "rg", "find", "fd", "echo", "printf", "pwd", "cd",
+        "wc", "nl", "tree", "which", "stat", "file", "true", "sleep", "jq", "sort", "vault-index", "vx",
+        "git status", "git diff", "git log", "git show", "git branch",
+    }
+)  # fmt: skip
+"""Programs that say nothing of what was worked on."""
+_NAMED = 12
+"""Files, programs and failed commands of a project that a summary names."""
+_AT_ONCE = 64
+
+
+class Touched(NamedTuple):
+    """How often a session wrote a file, and how often it read it."""
+
+    edits: int
+    reads: int
+
+
+@dataclass(slots=True)
+class _Work:
+    """What was done, by sessions of one project."""
+
+    times: list[float] = field(default_factory=list)
+    """When somebody spoke, or something ended."""
+    written: Counter[str] = field(default_factory=Counter)
+    calls: list[Call] = field(default_factory=list)
+
+    def add(self, other: "_Work") -> None:
+        self.times += other.times
+        self.written += other.written
+        self.calls += other.calls
+
+    @property
+    def duration(self) -> int:
+        gaps = (after - before for before, after in pairwise(sorted(self.times)))
+        return int(sum(gap for gap in gaps if gap <= _IDLE))
+
+
+def list_sessions(reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int) -> SessionList:
+    """One page of the sessions, those first that were held last; with a `file` those that touched it."""
+    with reader.snapshot():
+        if file is None:
+            documents, total = sessions_page(reader, wanted, limit, offset)
+            return SessionList(tuple(_record(reader, document) for document in documents), total)
+        found = list(islice(_with_file(reader, wanted, file), offset + limit + 1))
+        shown = found[offset : offset + limit]
+        records = tuple(_record(reader, document, *touched) for document, touched in shown)
+        return SessionList(records, len(found) if len(found) <= offset + limit else None)
+
+
+def summarize(reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int) -> SessionSummary:
+    """What was worked on since then, and one page of the projects; with a `file` in the sessions that touched it."""
+    since = wanted.since or 0.0
+    projects: dict[str, list[tuple[StoredDocument, _Work]]] = {}
+    with reader.snapshot():
+        wanted = wanted._replace(subagents=True)
+        chosen: Iterable[StoredDocument] = (
+            sessions_page(reader, wanted)[0] if file is None else (one for one, _ in _with_file(reader, wanted, file))
+        )
+        for document in chosen:
+            work = _work_in(document, turns_of(reader, document.id), since, wanted.until)
+            if work.times:
+                projects.setdefault(document.project or "", []).append((document, work))
+    results = [_project(name or None, held, since) for name, held in projects.items()]
+    everything = _Work([time for held in projects.values() for _, work in held for time in work.times])
+    results.sort(key=lambda one: (-one.duration, one.project or ""))
+    return SessionSummary(
+        since=iso_time(since),
+        until=iso_time_or_none(wanted.until),
+        sessions=sum(len(one.sessions) for one in results),
+        duration=everything.duration,
+        tokens=_sum(one.tokens for one in results),
+        results=tuple(results[offset : offset + limit]),
+        total=len(results),
+    )
+
+
+# --- which touched a file --------------------------------------------------------------------------------------------
+
+
+def _with_file(reader: IndexReader, wanted: Wanted, file: str) -> Iterator[tuple[StoredDocument, Touched]]:
+    """The words of the file's name find the texts that may name it; these alone are read, newest session first."""
+    from vault_index.terms import query_phrase  # a list asks for no words
+
+    file = os.path.normpath(file.replace("\\", "/"))
+    name = os.path.basename(file)
+    # What is written without spaces is no phrase: the index has its pieces, and others beside them.
+    words = [name] if name.isascii() else query_phrase(name).split()
+    match = " AND ".join('body : "{}"'.format(word.replace('"', '""')) for word in words)
+    found = list(sessions_with(reader, match, wanted._replace(subagents=True)).items())
+    for start in range(0, len(found), _AT_ONCE):
+        several = dict(found[start : start + _AT_ONCE])
+        documents = documents_by_key(reader, several)
+        for document_id, chunk_ids in several.items():
+            document = documents[document_id]
+            turns = turns_of(reader, document_id, chunk_ids)
+            touched = _touched(_calls(turns), file, _directory(document.frontmatter))
+            if any(touched):
+                yield document, touched
+
+
+def _touched(calls: Iterable[Call], file: str, directory: str) -> Touched:
+    edits = reads = 0
+    name = os.path.basename(file)
+    for call in calls:
+        if name in call.target:
+            wrote = call.done and any(_is_file(one, file, directory) for one in call.edited())
+            edits += wrote
+            reads += not wrote and any(_is_file(one, file, directory) for one in call.named())
+    return Touched(edits, reads)
+
+
+def _is_file(named: str, wanted: str, directory: str) -> bool:
+    """Whether a call named the file that is wanted, or what lies in it. A relative one may lie anywhere."""
+    place = f"{_place(named, directory)}/"
+    return place.startswith(f"{wanted}/") if wanted.startswith("/") else f"/{wanted}/" in f"/{place}"
+
+
+def _place(named: str, directory: str) -> str:
+    return os.path.normpath(os.path.join(directory, named.replace("\\", "/")))
+
+
+def _shown(place: str, directory: str) -> str:
+    return place.removeprefix(f"{directory.rstrip('/')}/") if directory else place
+
+
+def _directory(front: Mapping[str, Any]) -> str:
+    return str(front.get("directory") or "").replace("\\", "/")
+
+
+# --- what was done ---------------------------------------------------------------------------------------------------
+
+
+def _calls(turns: Iterable[TurnText]) -> Iterator[Call]:
+    last = 0
+    for turn in turns:
+        for call in calls_in(turn.text, turn.start_line):
+            if call.line > last:  # a text may begin with the end of the one before
+                last = call.line
+                yield call
+
+
+def _work_in(
+    document: StoredDocument, turns: Iterable[TurnText], since: float = 0.0, until: float | None = None
+) -> _Work:
+    """What was done in a session within this time."""
+    end, directory = float("inf") if until is None else until, _directory(document.frontmatter)
+    within = [(turn, time) for turn in turns if since <= (time := _time_of(turn)) < end]
+    work = _Work(sorted({time for _, time in within}), calls=list(_calls(turn for turn, _ in within)))
+    if within and since <= document.updated < end:
+        work.times.append(document.updated)
+    for call in work.calls:
+        if call.done:
+            work.written.update(_shown(_place(name, directory), directory) for name in call.edited())
+    return work
+
+
+def _time_of(turn: TurnText) -> float:
+    """When it was said; -1 for what stands under no turn."""
+    found = _TURN.match(turn.headings[0]) if turn.headings else None
+    try:
+        return datetime.fromisoformat(found[1]).timestamp() if found else -1.0
+    except (ValueError, OverflowError):
+        return -1.0
+
+
+def _record(
+    reader: IndexReader, document: StoredDocument, edits: int | None = None, reads: int | None = None
+) -> SessionRecord:
+    front, work = document.frontmatter, _work_in(document, turns_of(reader, document.id))
+    return SessionRecord(
+        id=document.uid,
+        session=str(front.get("session") or ""),
+        client=client_of(document, front),
+        title=document.title,
+        project=document.project,
+        directory=_text(front, "directory"),
+        model=_text(front, "model"),
+        parent=str(front.get("parent") or "").strip("[]") or None,
+        created=iso_time(document.created),
+        updated=iso_time(document.updated),
+        turns=_number(front, "turns"),
+        tokens=_number(front, "tokens"),
+        duration=work.duration,
+        files=len(work.written),
+        commands=sum(bool(call.command) for call in work.calls),
+        edits=edits,
+        reads=reads,
+    )
+
+
+def _project(name: str | None, held: Sequence[tuple[StoredDocument, _Work]], since: float) -> ProjectWork:
+    work = _Work()
+    for _, one in held:
+        work.add(one)
+    own = [(document, one) for document, one in held if not document.frontmatter.get("parent")]
+    runs = [call for call in work.calls if call.command]
+    ran = Counter(program_of(call.command) for call in runs)
+    failed = Counter(program_of(call.command) for call in runs if call.failed)
+    programs = (RunProgram(program, count, failed[program]) for program, count in ran.most_common())
+    written = sorted((-edits, path) for path, edits in work.written.items())
+    failing = _failing(call for _, one in reversed(held) for call in one.calls if call.command)
+    return ProjectWork(
+        project=name,
+        duration=work.duration,
+        tokens=_sum(_number(one.frontmatter, "tokens") for one, _ in held if one.created >= since),
+        subagents=len(held) - len(own),
+        files=len(work.written),
+        commands=len(runs),
+        failed=len(failing),
+        sessions=tuple(sorted((_held(*one) for one in own), key=attrgetter("began"))),
+        written=tuple(WrittenFile(path, -edits) for edits, path in written[:_NAMED]),
+        programs=tuple(islice((one for one in programs if not _looks(one.program)), _NAMED)),
+        failing=tuple(failing[:_NAMED]),
+    )
+
+
+def _looks(program: str) -> bool:
+    return program in _LOOKING or program.partition(" ")[0] in _LOOKING
+
+
+def _failing(runs: Iterable[Call]) -> list[FailedCommand]:
+    """The commands that failed, from runs in their order: those first that still do, then those that did most often."""
+    by_command: dict[str, list[Call]] = {}
+    for call in runs:
+        by_command.setdefault(call.command, []).append(call)
+    found = [
+        FailedCommand(command, len(calls), failed, calls[-1].outcome if calls[-1].failed else "ok")
+        for command, calls in by_command.items()
+        if (failed := sum(call.failed for call in calls)) and not _looks(program_of(command))
+    ]
+    return sorted(found, key=lambda one: (one.outcome == "ok", -one.failed))
+
+
+def _held(document: StoredDocument, work: _Work) -> HeldSession:
+    client = client_of(document, document.frontmatter)
+    began, ended = iso_time(work.times[0]), iso_time(max(work.times))
+    return HeldSession(document.uid, client, document.title, began, ended, work.duration)
+
+
+def _text(front: Mapping[str, Any], key: str) -> str | None:
+    return str(front[key]) if front.get(key) else None
+
+
+def _number(front: Mapping[str, Any], key: str) -> int | None:
+    found = front.get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None

@@ -1,0 +1,102 @@
+"""Sessions as a whole: listed by when they were held, by what they touched, and the turns that are asked for."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from vault_index.models import Filters
+from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.documents import documents_by_key, held_in
+from vault_index.store.filters import document_condition, marks
+from vault_index.store.records import StoredDocument
+from vault_index.store.text_blocks import headings_and_text
+
+_CLIENT = (
+    "coalesce(json_extract(document.frontmatter, '$.client'),"
+    " iif(json_type(document.frontmatter, '$.opencode') IS NULL, document.source, 'opencode'))"
+)
+"""As `query.resume.client_of`."""
+_NEWEST_FIRST = "ORDER BY document.updated DESC, document.source, document.path"
+
+
+class Wanted(NamedTuple):
+    """Which sessions."""
+
+    filters: Filters
+    """Of which the project and the source count."""
+    clients: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    """They were held in one of these folders, or below it."""
+    since: float | None = None
+    until: float | None = None
+    """Somebody may have spoken in this time: they ended after its beginning, and began before its end."""
+    subagents: bool = False
+    """With those that another session began for a part of its work."""
+
+
+class TurnText(NamedTuple):
+    """A part of a session, with the headings it stands under: the first says who spoke, and when."""
+
+    start_line: int
+    headings: tuple[str, ...]
+    text: str
+
+
+def sessions_page(db: Database, wanted: Wanted, limit: int = -1, offset: int = 0) -> tuple[list[StoredDocument], int]:
+    """One page of these sessions, those first that were held last, and their number in all; `limit` -1 is no limit."""
+    condition, values = _condition(wanted)
+    ids = [id_ for (id_,) in db.execute(f"SELECT document.id FROM document WHERE {condition} {_NEWEST_FIRST}", values)]
+    shown = ids[offset:] if limit < 0 else ids[offset : offset + limit]
+    found = documents_by_key(db, shown)
+    return [found[id_] for id_ in shown], len(ids)
+
+
+def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[int]]:
+    """The chunks of these sessions that an FTS5 expression matches, by session, in the same order."""
+    condition, values = _condition(wanted)
+    found: dict[int, list[int]] = {}
+    for document_id, chunk_id in db.execute(
+        "SELECT document.id, chunk.id FROM chunk_fts CROSS JOIN chunk ON chunk.id = chunk_fts.rowid"
+        f" CROSS JOIN document ON document.id = chunk.document_id WHERE chunk_fts MATCH ? AND {condition}"
+        f" {_NEWEST_FIRST}, chunk.ordinal",
+        (match, *values),
+    ):
+        found.setdefault(document_id, []).append(chunk_id)
+    return found
+
+
+def turns_of(db: Database, document_id: int, chunk_ids: Collection[int] | None = None) -> Iterator[TurnText]:
+    """The parts of a session in their order, all or these."""
+    among, values = ("", []) if chunk_ids is None else (f" AND id {ANY_OF}", [any_of(chunk_ids)])
+    where = f"document_id = ? AND ordinal >= 0{among}"
+    # A block holds a dozen of them: it is read once.
+    blocks = dict(
+        db.execute(
+            f"SELECT id, body FROM text_block WHERE id IN (SELECT block_id FROM chunk WHERE {where})",
+            (document_id, *values),
+        )
+    )
+    for start_line, block_id, place in db.execute(
+        f"SELECT start_line, block_id, place FROM chunk WHERE {where} ORDER BY ordinal", (document_id, *values)
+    ):
+        yield TurnText(start_line, *headings_and_text(blocks[block_id], place))
+
+
+def _condition(wanted: Wanted) -> tuple[str, list[object]]:
+    of_filters, values = document_condition(wanted.filters)
+    conditions = ["document.kind = 'session'", *([of_filters] if of_filters else [])]
+    if wanted.clients:
+        conditions.append(f"{_CLIENT} COLLATE NOCASE IN ({marks(wanted.clients)})")
+        values += wanted.clients
+    if wanted.folders:
+        inside, places = held_in(wanted.folders)
+        conditions.append(f"({inside})")
+        values += places
+    if wanted.since is not None:
+        conditions.append("document.updated >= ?")
+        values.append(wanted.since)
+    if wanted.until is not None:
+        conditions.append("document.created < ?")
+        values.append(wanted.until)
+    if not wanted.subagents:
+        conditions.append("json_extract(document.frontmatter, '$.parent') IS NULL")
+    return " AND ".join(conditions), values
