@@ -3,14 +3,14 @@
 import pytest
 
 from vault_index.markdown.calls import Call, calls_in, program_of
-from vault_index.sources.opencode.model import Message, Session, ToolCall
-from vault_index.sources.opencode.render import render
+from vault_index.sources.sessions.model import Message, Session, ToolCall
+from vault_index.sources.sessions.render import render
 
 
 def rendered(call: ToolCall) -> Call:
     session = Session("ses_a", "A", "/p", "/p", "", "1", 0, 0)
     message = Message("m", "", "assistant", 0, True, "", "", "", (call,))
-    [read] = calls_in(render(session, [message]).text, 1)
+    [read] = calls_in(render(session, [message], "opencode").text, 1)
     return read
 
 

@@ -84,7 +84,7 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
     wanted = [one for one in shown if one.key in told or one.key not in ("since", "failed")][: None if known else 2]
-    return Table(wanted, [{**source, "coverage": _coverage(source)} for source in sources])
+    return Table(wanted, [{"since": None, **source, "coverage": _coverage(source)} for source in sources])
 
 
 def _coverage(source: Record) -> str:

@@ -12,7 +12,6 @@ from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import Message, Session
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
-pytestmark = pytest.mark.skipif(not RECORDED.is_dir(), reason="the recorded sessions are not here")
 MEND = "Bitte den Login reparieren — check() lets everybody in 🙂"
 SECOND = "user: Say how many boxes fit on a shelf."
 MENDED = [
