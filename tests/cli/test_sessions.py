@@ -185,6 +185,10 @@ def test_agents_list_the_sessions_that_touched_a_file(index: VaultIndex) -> None
     assert asked(index, touched="", summary=False, kind="note").startswith("total: 1\n")
 
 
+def test_agents_filter_a_list_by_client(index: VaultIndex) -> None:
+    assert asked(index, client="codex").startswith("total: 1\n")
+
+
 def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
     shown = asked(index, summary=True, after="2026-11-20", before="2026-11-21")
     assert shown.startswith('worked: "On 2026-11-20: 2 sessions')

@@ -12,6 +12,7 @@ from tests.query.sessions import make_home, say
 from tests.query.transcripts import held, transcript
 from tests.sources.opencode.stores import FIXTURES, tool
 from vault_index import VaultIndex
+from vault_index.config.edit import set_value
 from vault_index.errors import NotFoundError, UsageError
 
 LOGIN = transcript(
@@ -215,6 +216,24 @@ def test_real_sessions_of_opencode_are_listed_and_found_by_their_files(tmp_path:
         assert opened.sessions(subagents=True).total == 4
         [one] = opened.sessions(file="app.py").results
         assert (one.session, one.edits, one.reads) == ("ses_e02fa71d5ffeihEmyQeshcxlu5", 1, 3)
+
+
+def test_real_sessions_of_all_clients_tell_who_wrote_a_file(tmp_path: Path) -> None:
+    home, client = make_home(tmp_path)
+    client.close()
+    for name in ("claude-code", "codex", "gemini"):
+        set_value(home, f"sessions.{name}.enabled", "true")
+        set_value(home, f"sessions.{name}.data", str(FIXTURES.parent / "sessions" / name))
+    with VaultIndex.open(home) as opened:
+        opened.sync()
+        touched = opened.sessions(file="/home/user/demo/shop/app.py").results
+        assert {one.client for one in touched if one.edits} == {"claude-code", "codex", "gemini"}
+        [agent] = [one for one in touched if one.parent]
+        assert (agent.edits, agent.reads) == (0, 1)
+        assert opened.resume(agent.session).command == ("claude", "--resume", agent.parent)
+        [shop] = opened.session_summary(since="2026-11-01").results
+        assert [(one.path, one.edits) for one in shop.written] == [("app.py", 3)]
+        assert [one.outcome for one in shop.failing] == ["exit 2"]
 
 
 def test_a_session_held_now_is_listed_with_its_files(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from vault_index.cli.arguments import Options, absolute, argument, flag, names, natural, positive, takes
+from vault_index.cli.arguments import FILTER, Options, absolute, argument, flag, natural, positive, takes
 from vault_index.cli.client import ask, call, with_source
 from vault_index.cli.present import remark, show_value
 from vault_index.errors import NotFoundError
@@ -14,9 +14,7 @@ _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
 
 @takes(
     argument("--project", metavar="NAME", help="of this project, or held in this folder: --project ."),
-    argument(
-        "--client", metavar="A,B", type=names, action="extend", help="of these clients: opencode, claude-code, codex, …"
-    ),
+    FILTER["client"],
     argument("--file", metavar="PATH", help="that wrote or read this file or folder: src/app.py"),
     argument("--since", metavar="DATE", help="on this day or later: 2026-11-21, yesterday, 3 days ago, 2 hours ago"),
     argument("--until", metavar="DATE", help="on this day or earlier"),

@@ -106,7 +106,7 @@ class Toolbox:
     def _list(self, method: str, args: dict[str, Any]) -> Page:
         """Of documents; with `touched` or `summary` of sessions, or of what was worked on in them."""
         if not (args.get("touched") or args.get("summary")):
-            wanted = {name: value for name, value in args.items() if name not in ("touched", "summary", "client")}
+            wanted = {name: value for name, value in args.items() if name not in ("touched", "summary")}
             return self._records(method, wanted)
         if strange := next((name for name in args if name not in _OF_SESSIONS), None):
             raise UsageError(f"{strange} does not go with touched and summary", "leave it out")

@@ -317,7 +317,7 @@ TOOLS = (
             "summary": Argument("flag", "what sessions worked on"),
             **_BUDGET,
         },
-        unlisted={**_ALL_FILTERS, "client": _NAMES, "order": Argument("text", choices=("asc", "desc"))},
+        unlisted={**_ALL_FILTERS, "order": Argument("text", choices=("asc", "desc"))},
     ),
     Tool(
         "memory_review",
