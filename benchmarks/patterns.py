@@ -28,7 +28,7 @@ NOT_OURS = frozenset({"vault_index.tokens"})
 """Its pattern is for tiktoken's own engine."""
 CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
 ANCHORED = frozenset({"match", "fullmatch"})
-IN_A_LOOP = {"STATEMENTS": {"match"}}
+IN_A_LOOP = {"STATEMENTS": {"match"}, "_FILES": {"fullmatch"}}
 """How the patterns of a tuple are asked, one after the other."""
 
 parser: Any = importlib.import_module("re._parser")

@@ -5,7 +5,16 @@ import re
 from collections.abc import Collection, Generator, Sequence
 
 from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Speaker, Text, ToolCall
-from vault_index.sources.sessions.values import Json, millis_of, object_of, objects_of, text_of, tool_call
+from vault_index.sources.sessions.values import (
+    Json,
+    between,
+    millis_of,
+    object_of,
+    objects_of,
+    text_of,
+    tool_call,
+    without,
+)
 from vault_index.surrogates import mended
 
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -18,8 +27,7 @@ _KINDS = {
 SYNTHETIC = "<synthetic>"
 """The model of what the client says itself: that a request failed."""
 _LONGEST_TYPE = 40
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
-_TAG = re.compile(r"<(command-name|command-args|bash-input)>(.*?)</\1>", re.DOTALL)
+_REMINDER = "<system-reminder>", "</system-reminder>"
 _OF_THE_CLIENT = re.compile(
     r"<(?:local-command-|command-name>|task-notification>|bash-std)|\[Request interrupted by user"
     r"|Caveat: The messages below"
@@ -42,7 +50,7 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     elif value.get("type") != "user" or value.get("isMeta") is True:
         return speaker, ()
     if speaker == "summary":
-        found = (_SUMMARY.fullmatch(_REMINDER.sub("", text).strip()) for text in _texts(content))
+        found = (_SUMMARY.fullmatch(without(text, *_REMINDER).strip()) for text in _texts(content))
         return speaker, tuple(Text(match[1].strip()) for match in found if match and match[1].strip())
     parts: list[Part] = []
     for block in _blocks(content):
@@ -144,13 +152,15 @@ def _texts(content: object) -> list[str]:
 
 
 def _typed(text: str) -> list[Part]:
-    text = _REMINDER.sub("", text).strip()
+    text = without(text, *_REMINDER).strip()
     if text.startswith(("<bash-input>", "<command-message>")):
-        tags = dict(_TAG.findall(text))
-        if command := tags.get("bash-input"):  # the user ran it, in the client
+        command, name, given = (
+            between(text, f"<{tag}>", f"</{tag}>") for tag in ("bash-input", "command-name", "command-args")
+        )
+        if command:  # the user ran it, in the client
             return [tool_call("Bash", {"command": command}, (), status="completed")]
         # A prompt that is called by a name.
-        text = f"/{tags.get('command-name', '').strip().lstrip('/')} {tags.get('command-args', '')}".strip()
+        text = f"/{name.strip().lstrip('/')} {given}".strip()
     return [Text(text)] if text and not _OF_THE_CLIENT.match(text) else []
 
 

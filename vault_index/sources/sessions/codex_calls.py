@@ -10,8 +10,6 @@ from vault_index.sources.sessions.values import Json, millis_of, object_of, text
 
 Call = tuple[str, Json, dict[str, Any]]
 
-SHELL = re.compile(r"\s*<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*<result>\n?(.*)\n?</result>", re.DOTALL)
-"""A command that the user ran, and what it said: the client shows both to the model as if the user had said it."""
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE)
 _OUTPUT = re.compile(r"(?:[^\n]*\n){0,8}?Output:\n")
 _PATCH = re.compile(r"\*\*\* Begin Patch.*", re.DOTALL)

@@ -5,9 +5,19 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from vault_index.sources.sessions.codex_calls import SHELL, Call, answered, called, made, told_later, used
+from vault_index.sources.sessions.codex_calls import Call, answered, called, made, told_later, used
 from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Session, Speaker, Text
-from vault_index.sources.sessions.values import Json, millis_of, object_of, objects_of, text_of, time_of, tool_call
+from vault_index.sources.sessions.values import (
+    Json,
+    between,
+    millis_of,
+    object_of,
+    objects_of,
+    text_of,
+    time_of,
+    tool_call,
+    without,
+)
 
 # What the client says in the name of the user. Newer ones tell it apart themselves (`content_item_kinds`).
 _NOT_SAID = re.compile(
@@ -15,7 +25,7 @@ _NOT_SAID = re.compile(
     r"|collaboration_mode|codex_internal_context|goal_context|recommended_plugins|plugins?|apps|INSTRUCTIONS|/?image)"
     r"[\s>_]|# AGENTS\.md instructions)"
 )
-_SUMMARY = re.compile(r"Another language model started to solve this problem .*? your own analysis:\s*", re.DOTALL)
+_SUMMARY = "Another language model started to solve this problem ", " your own analysis:"
 _LINES = {
     *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"),
     *("security_risk_score", "realtime_item", "inter_agent_communication", "inter_agent_communication_metadata"),
@@ -107,7 +117,7 @@ class Turns:
         elif kind == "response_item":
             self._item(payload, line, begin, time)
         elif kind == "compacted":
-            said = self._summary or _SUMMARY.sub("", text_of(payload, "message"))
+            said = self._summary or without(text_of(payload, "message"), *_SUMMARY)
             self._add("summary", [Text(said)] if said.strip() else [], begin, time)
             self._summary = ""
         elif kind == "event_msg":
@@ -139,8 +149,10 @@ class Turns:
             self._is_unknown(f"items of the type {kind!r}")
 
     def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
-        if run := SHELL.match(text_of(content[0], "text") if content else ""):
-            return [tool_call("shell", {"command": run[1]}, self.include, **answered(run[2]))]
+        said = text_of(content[0], "text").lstrip() if content else ""
+        if said.startswith("<user_shell_command>"):
+            command, result = (between(said, f"<{tag}>", f"</{tag}>").strip("\n") for tag in ("command", "result"))
+            return [tool_call("shell", {"command": command}, self.include, **answered(result))]
         kinds = object_of(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
         told = kinds if isinstance(kinds, list) and len(kinds) == len(content) else ["user"] * len(content)
         parts: list[Part] = []

@@ -1,8 +1,8 @@
 """Gemini CLI: a file for each session, `<folder>/tmp/<project>/chats/session-<minute>-<8 of its id>.jsonl`, and those
 of its subagents in a folder of its id beside it. Older clients rewrote one JSON object (`.json`) with each message.
 
-Lines are a head, messages, of which one with the id of an earlier one takes its place, `{"$set": …}` and
-`{"$rewindTo": id}`. So nothing of a session is known before its end, and it is always read as a whole.
+Lines are a head, messages (one with the id of an earlier one takes its place), `{"$set": …}` and `{"$rewindTo": id}`:
+nothing of a session is known before its end, and it is always read as a whole.
 (google-gemini/gemini-cli: packages/core/src/services/chatRecordingService.ts, chatRecordingTypes.ts)
 """
 
@@ -32,12 +32,12 @@ from vault_index.sources.sessions.values import (
     time_of,
     title_of,
     tool_call,
+    without,
 )
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _FILE = re.compile(r"[\w-]{1,120}\.jsonl?")
-_HOOK = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
-_SNAPSHOT = re.compile(r"\s*<state_snapshot>")
+_HOOK, _SNAPSHOT = ("<hook_context>", "</hook_context>"), re.compile(r"\s*<state_snapshot>")
 _NOT_SAID = re.compile(r"\s*(?:<session_context>|<system-reminder>|[/?]\w*\s*$)")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
@@ -219,7 +219,7 @@ def _words(told: Json) -> str:
 def _said(told: Json, include: Collection[str]) -> list[Part]:
     """The prompt as it was typed, without the files that it names; or the answer, its thoughts and calls of tools."""
     if told.get("type") == "user":
-        texts = [_HOOK.sub("", text) for text in _texts(told.get("displayContent") or told.get("content"))]
+        texts = [without(text, *_HOOK) for text in _texts(told.get("displayContent") or told.get("content"))]
         data = [object_of(one, "inlineData") for one in objects_of(told, "content")]
         files = [Attachment(text_of(one, "mimeType")) for one in data if one]
         return [*(Text(text) for text in texts if text.strip() and not _NOT_SAID.match(text)), *files]

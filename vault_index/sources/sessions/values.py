@@ -73,6 +73,24 @@ def title_of(prompt: str) -> str:
     return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
 
+def between(text: str, begin: str, end: str) -> str:
+    """What stands between two marks, the first time; empty where nothing does."""
+    inside, ended, _ = text.partition(begin)[2].partition(end)
+    return inside if ended else ""
+
+
+def without(text: str, begin: str, end: str) -> str:
+    """The text without what stands between two marks, the marks, and the white space behind. In one pass: a pattern
+    would look for the end anew from each beginning that has none."""
+    kept, at = list[str](), 0
+    while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
+        kept.append(text[at:start])
+        at = stop + len(end)
+        while text[at : at + 1].isspace():
+            at += 1
+    return "".join(kept) + text[at:]
+
+
 def tool_call(
     tool: str,
     given: Json,
