@@ -170,7 +170,7 @@ def test_a_damaged_installation_is_refused_with_a_hint(
     (tmp_path / "model" / "vocab.txt").write_text("[UNK]\n")
     if content is not None:
         (tmp_path / "model" / "model.int8-nm.onnx").write_bytes(content)
-    monkeypatch.setattr("vault_index.embeddings.english.files", lambda package: tmp_path)
+    monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(EmbeddingConfig()).embed(["text"])
     assert "reinstall" in caught.value.hint
@@ -189,7 +189,7 @@ def test_a_model_that_is_not_the_one_shipped_is_refused(tmp_path: Path, monkeypa
     """Also one that loads, and was changed after it was checked."""
     shipped = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
     shutil.copytree(shipped, tmp_path / "model")
-    monkeypatch.setattr("vault_index.embeddings.english.files", lambda package: tmp_path)
+    monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")
     LocalEmbedder(EmbeddingConfig()).embed(["text"])
     model = tmp_path / "model" / "model.int8-nm.onnx"
     data = bytearray(model.read_bytes())

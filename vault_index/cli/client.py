@@ -1,5 +1,6 @@
 """Carries out one method: by the daemon when one is alive, otherwise in this process."""
 
+import gc
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,7 @@ def call_with_progress(options: Options, method: str, params: dict[str, Any]) ->
     """The same with a progress bar, for a method that may take minutes."""
     from vault_index.cli.progress import progress_bar
 
+    gc.enable()
     with progress_bar(quiet=options.quiet) as progress:
         return call(options, method, params, progress=progress)
 
