@@ -6,11 +6,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.config import EmbeddingConfig
+from vault_index.embeddings import local
 from vault_index.embeddings.inference import spans
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.errors import ConfigError, EmbedderRefused
@@ -174,6 +176,17 @@ def test_a_damaged_installation_is_refused_with_a_hint(
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(EmbeddingConfig()).embed(["text"])
     assert "reinstall" in caught.value.hint
+
+
+def test_a_model_that_was_prepared_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Mock(side_effect=local._load)
+    monkeypatch.setattr(local, "_load", load)
+    embedder = LocalEmbedder(EmbeddingConfig())
+    embedder.prepare()
+    vector = embedder.embed_query("a question")
+    embedder.prepare()
+    assert load.call_count == 1
+    assert vector == LocalEmbedder(EmbeddingConfig()).embed_query("a question")
 
 
 def test_the_shipped_files_are_the_ones_the_checksums_name() -> None:

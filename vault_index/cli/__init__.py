@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 
@@ -13,7 +14,8 @@ def process() -> NoReturn:
     # Each further thread of numpy's takes time to begin and memory to keep, and its products are small here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
-    sys.stderr.flush()
+    with suppress(AttributeError, OSError):  # there may be none
+        sys.stderr.flush()
     os._exit(code)  # what was open is closed; to take every module and the model apart takes longer than many an answer
 
 

@@ -5,7 +5,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from vault_index.api.methods import METHODS, READING
+from vault_index.api.methods import LONG, METHODS, READING
 from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
@@ -57,7 +57,6 @@ def call_with_progress(options: Options, method: str, params: dict[str, Any]) ->
     """The same with a progress bar, for a method that may take minutes."""
     from vault_index.cli.progress import progress_bar
 
-    gc.enable()
     with progress_bar(quiet=options.quiet) as progress:
         return call(options, method, params, progress=progress)
 
@@ -128,5 +127,7 @@ def call_here(
     """The same in this process, daemon or not."""
     from vault_index.api import VaultIndex, dispatch
 
+    if method in LONG:
+        gc.enable()
     with VaultIndex.open(home_of(options)) as index:
         return dispatch(index, method, params, progress)
