@@ -1,12 +1,11 @@
 """Answers as TOON, the compact form for agents: what they act on, and nothing they do not need."""
 
 import re
-import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
-from types import ModuleType
+from functools import partial
 from typing import Any
+
+import toon_format
 
 from vault_index.output.short import cost, lines, moment, more_of, passage, place, with_short_ids
 from vault_index.output.view import (
@@ -44,24 +43,7 @@ def render_toon(method: str, result: Record) -> str:
     already, for `patch` and pagers."""
     if method == "diff":
         return str(_printable(result["text"]))
-    return _encoder()(_printable(_VIEWS.get(method, _plain)(result)))
-
-
-@cache
-def _encoder() -> Callable[[Any], str]:
-    """Its package looks up its own version, and what Python does that with takes three times as long to import as the
-    package: where no other thread could miss it, something that stands in for it does."""
-    name, alone = "importlib.metadata", threading.active_count() == 1
-    if alone and name not in sys.modules:
-        sys.modules[name] = stand_in = ModuleType(name)
-        vars(stand_in).update(version=str, PackageNotFoundError=LookupError)
-        try:
-            from toon_format import encode
-        finally:
-            del sys.modules[name]
-    else:
-        from toon_format import encode
-    return encode
+    return toon_format.encode(_printable(_VIEWS.get(method, _plain)(result)))
 
 
 def _search(result: Record) -> Shape:
