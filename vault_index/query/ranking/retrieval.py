@@ -50,7 +50,7 @@ _WHOLE, _TOGETHER = 1.6, 5
 """A text scores at most so many times the inverse frequencies of its words, of so many as are found together."""
 _COUNTED = 2_000
 _SAMPLE = 8
-"""Phrases of words that more texts hold are counted in each eighth text, which are the newest."""
+"""Phrases of words that more texts hold are counted among an eighth of the texts, the newest."""
 _FEW = 3
 """So many documents at most stand first for being called as the query is: of more it tells nothing."""
 
@@ -267,7 +267,9 @@ def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -
     *words, last = _WORD.findall(phrase.lower()) or [""]
     count = reader.vocabulary().count_beginning(last) if phrase.endswith("*") else texts.get(last, 0)
     most = min(count, *(texts.get(word, 0) for word in words)) if words else count
-    return min(most, reader.count_matches(phrase, _SAMPLE) * _SAMPLE + 1) if words and most > _COUNTED else most
+    if not words or most <= _COUNTED or count > MOST_SCORED_BY:  # the places of a short beginning take long to read
+        return most
+    return min(most, reader.count_matches(phrase, _SAMPLE) * _SAMPLE + 1)
 
 
 def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
