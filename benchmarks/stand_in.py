@@ -59,6 +59,8 @@ class StandIn:
     def release(self, unused: float) -> bool:
         return False
 
+    def prepare(self) -> None: ...
+
     def close(self) -> None:
         """There is nothing to close."""
 

@@ -1,8 +1,6 @@
 """`python -m vault_index` is `vault-index`."""
 
-import sys
-
-from vault_index.cli import main
+from vault_index.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

@@ -256,6 +256,14 @@ def test_exit_codes_of_the_process() -> None:
     assert vx("config", "list").returncode == 4
 
 
+def test_a_process_without_a_place_for_errors_ends_as_its_command_does() -> None:
+    """It ends at once, without what Python does at its end: its answer is written by then."""
+    code = "import sys\nfrom vault_index.cli import process\nsys.argv[1:], sys.stderr = ['--version'], None\n"
+    ended = vx(code=f"{code}process()\n")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("vault-index ")
+
+
 def test_a_reader_that_leaves_is_no_error() -> None:
     code = (
         "import os, sys\n"

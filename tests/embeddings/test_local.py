@@ -6,11 +6,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.config import EmbeddingConfig
+from vault_index.embeddings import local
 from vault_index.embeddings.inference import spans
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.errors import ConfigError, EmbedderRefused
@@ -170,10 +172,21 @@ def test_a_damaged_installation_is_refused_with_a_hint(
     (tmp_path / "model" / "vocab.txt").write_text("[UNK]\n")
     if content is not None:
         (tmp_path / "model" / "model.int8-nm.onnx").write_bytes(content)
-    monkeypatch.setattr("vault_index.embeddings.english.files", lambda package: tmp_path)
+    monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(EmbeddingConfig()).embed(["text"])
     assert "reinstall" in caught.value.hint
+
+
+def test_a_model_that_was_prepared_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Mock(side_effect=local._load)
+    monkeypatch.setattr(local, "_load", load)
+    embedder = LocalEmbedder(EmbeddingConfig())
+    embedder.prepare()
+    vector = embedder.embed_query("a question")
+    embedder.prepare()
+    assert load.call_count == 1
+    assert vector == LocalEmbedder(EmbeddingConfig()).embed_query("a question")
 
 
 def test_the_shipped_files_are_the_ones_the_checksums_name() -> None:
@@ -189,7 +202,7 @@ def test_a_model_that_is_not_the_one_shipped_is_refused(tmp_path: Path, monkeypa
     """Also one that loads, and was changed after it was checked."""
     shipped = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
     shutil.copytree(shipped, tmp_path / "model")
-    monkeypatch.setattr("vault_index.embeddings.english.files", lambda package: tmp_path)
+    monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")
     LocalEmbedder(EmbeddingConfig()).embed(["text"])
     model = tmp_path / "model" / "model.int8-nm.onnx"
     data = bytearray(model.read_bytes())

@@ -1,5 +1,6 @@
 """Where too many texts match to score them all: what finds the best of them."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,26 +40,53 @@ def test_words_are_ordered_by_how_many_texts_hold_them(reader: IndexReader) -> N
     assert held(reader, "the") == {}
 
 
+def test_a_phrase_of_common_words_may_be_rare(reader: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval, "_COUNTED", 5)
+    # Of the newest five texts two hold the one, and none the other, whose words come the other way round.
+    assert held(reader, "amber-basil cedar-basil") == {'"cedar-basil"': 1, '"amber-basil"': 17}
+    monkeypatch.setattr(retrieval, "_SAMPLE", 1)  # cedar stands after basil in all texts
+    assert held(reader, "basil-cedar delta-reed delta-ree*") == {
+        '"delta-ree"*': 4,
+        '"delta-reed"': 4,
+        '"basil-cedar"': 8,
+    }
+    monkeypatch.setattr(retrieval, "MOST_SCORED_BY", 10)  # of a beginning that more texts hold it is not found out
+    assert held(reader, "basil-ceda*") == {'"basil-ceda"*': 14}
+
+
 @pytest.mark.parametrize(
     ("texts", "expressions"),
     [
+        ({}, None),
         ({"a": 5_000, "b": 10_000}, None),
-        ({"a": 500_000}, ()),
-        ({"a": 200_000, "b": 300_000}, ("(a) AND (b)",)),
-        # All four would stand together in too few texts, in three groups as well.
-        ({"a": 60_000, "b": 70_000, "c": 80_000, "d": 90_000}, ("(a OR c) AND (b OR d)",)),
-        # Two rare words find by themselves, with whatever stands beside them.
+        ({"a": 500_000}, []),
+        ({"a": 20, "b": 500_000}, ["(a)", "(a) AND (b)"]),
+        ({"a": 30_000, "b": 300_000}, ["(a) AND (b)"]),
+        # With any of two others the rarest word would find half of its texts.
+        ({"a": 60_000, "b": 300_000, "c": 400_000}, ["(a) AND (b) AND (c)"]),
+        ({"a": 30_000, "b": 200_000, "c": 300_000}, ["(a) AND (b OR c)"]),
+        # Rare words find by themselves, with whatever stands beside them; common ones only together.
         (
-            {"a": 10, "b": 20, "c": 200_000, "d": 300_000},
-            ("(a OR c) AND (b OR d)", "(a OR b) AND (c OR d)", "(a OR b)"),
+            {"a": 10, "b": 20, "c": 40_000, "d": 300_000},
+            ["(a OR b)", "(a OR b) AND (c OR d)", "(c) AND (d)"],
         ),
-        ({"a": 10, "b": 15_000, "c": 16_000}, ()),
         # More than two million places are not read: what nearly every text holds tells nothing.
-        ({"a": 600_000, "b": 700_000, "c": 800_000}, ("(a) AND (b)",)),
+        ({"a": 600_000, "b": 700_000, "c": 800_000}, ["(a) AND (b)"]),
+        # Of many words no group is a single one.
+        (
+            dict.fromkeys("abcdefg", 60_000),
+            ["(a OR d OR g) AND (b OR e) AND (c OR f)"],
+        ),
     ],
 )
 def test_the_best_of_many_texts_hold_several_words(texts: dict[str, int], expressions: object) -> None:
-    assert bounded_expressions(texts, 1_000_000) == expressions
+    found = bounded_expressions(texts, 1_000_000)
+    assert (None if found is None else [expression for expression, _ in found]) == expressions
+
+
+def test_common_words_are_not_asked_where_rarer_ones_found_better() -> None:
+    found = bounded_expressions({"a": 10, "b": 20, "c": 100_000, "d": 500_000}, 1_000_000) or ()
+    assert [ceiling for _, ceiling in found] == [math.inf, math.inf, pytest.approx(1.6 * math.log(9), rel=0.01)]
 
 
 def test_what_few_words_found_is_scored_by_all_but_the_commonest() -> None:
@@ -67,8 +95,11 @@ def test_what_few_words_found_is_scored_by_all_but_the_commonest() -> None:
     assert scoring_expression({"a": 300_000}) == "(a)"
 
 
-def candidates(reader: IndexReader, limit: int, bounded: tuple[str, ...] | None, filters: Filters) -> dict[int, float]:
-    return dict(reader.text_candidates("amber OR basil OR cedar", limit, filters, bounded=bounded))
+def candidates(
+    reader: IndexReader, limit: int, bounded: tuple[str, ...] | None, filters: Filters, ceiling: float = math.inf
+) -> dict[int, float]:
+    asked = None if bounded is None else [(expression, ceiling) for expression in bounded]
+    return dict(reader.text_candidates("amber OR basil OR cedar", limit, filters, bounded=asked))
 
 
 def test_what_is_found_so_has_its_whole_score(reader: IndexReader) -> None:
@@ -78,6 +109,14 @@ def test_what_is_found_so_has_its_whole_score(reader: IndexReader) -> None:
     assert len(found) == 6
     assert found == pytest.approx({chunk_id: every[chunk_id] for chunk_id in found})
     assert found.keys() == {*list(every)[:6]}
+
+
+def test_what_can_find_nothing_better_is_not_asked(reader: IndexReader) -> None:
+    both = "(amber) AND (cedar OR basil)", "(cedar)"
+    found = candidates(reader, 6, both[:1], Filters())
+    lowest = min(found.values())
+    assert candidates(reader, 6, both, Filters(), lowest / 2) == found
+    assert candidates(reader, 20, both, Filters(), lowest / 2).keys() > found.keys()
 
 
 def test_where_too_few_are_found_all_that_match_are_looked_at(reader: IndexReader) -> None:
@@ -109,5 +148,4 @@ def test_a_small_index_is_answered_alike_both_ways(
         index.sync()
         plain = index.search(question, mode="text").results
         monkeypatch.setattr(retrieval, "MOST_TEXTS", 0)
-        monkeypatch.setattr(retrieval, "ENOUGH_TEXTS", 1)
         assert [hit.path for hit in index.search(question, mode="text").results] == [hit.path for hit in plain]

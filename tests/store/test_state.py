@@ -171,6 +171,14 @@ def test_one_that_was_lost_does_not_begin_anew(tmp_path: Path, remembered_by: st
         assert state.sent() == []
 
 
+def test_what_was_opened_for_something_else_is_looked_through_as_it_is(tmp_path: Path) -> None:
+    """To close it and to open it again, in the middle of a command, would have the disk wait four times."""
+    with closing(State(tmp_path / "state.db")) as state:
+        opened = state.database()
+        state.check()
+        assert state.database() is opened
+
+
 def test_a_new_home_begins_empty_whatever_is_opened_first(tmp_path: Path) -> None:
     for first in ("cache", "state"):
         if first == "cache":

@@ -18,6 +18,7 @@ from vault_index.errors import NotFoundError, UsageError
 from vault_index.fields import SORTS, Sort
 from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
+from vault_index.store.spaces import serving_space
 
 if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.query.search import Match, Mode
@@ -91,8 +92,11 @@ class VaultIndex(Memories):
         it is asked. `exclude_session`: ids of sessions that ask and are told nothing of themselves; `current`: any
         there of late. Raises UsageError.
         """
-        wanted = options.search_options(self._runtime, locals())
+        given = locals()
         with self._runtime.pool.lend() as connections:
+            if mode != "text":
+                self._runtime.embedders.prepare(serving_space(connections.reader), query)
+            wanted = options.search_options(self._runtime, given)
             return self._runtime.searcher(connections).search(question(query), wanted)
 
     def why(

@@ -1,10 +1,11 @@
 """Carries out one method: by the daemon when one is alive, otherwise in this process."""
 
+import gc
 import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from vault_index.api.methods import METHODS, READING
+from vault_index.api.methods import LONG, METHODS, READING
 from vault_index.cli.arguments import Options
 from vault_index.cli.present import answer_format, remark, show
 from vault_index.config.home import Home, find_home
@@ -126,5 +127,7 @@ def call_here(
     """The same in this process, daemon or not."""
     from vault_index.api import VaultIndex, dispatch
 
+    if method in LONG:
+        gc.enable()
     with VaultIndex.open(home_of(options)) as index:
         return dispatch(index, method, params, progress)

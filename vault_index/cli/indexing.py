@@ -1,5 +1,6 @@
 """`init`, `sync`, `rebuild`, `embed`, `watch`: create the index, bring it up to date and keep it so."""
 
+import gc
 import os
 import sys
 from collections.abc import Collection
@@ -159,6 +160,7 @@ def run_watch(options: Options, args: dict[str, Any]) -> int:
     from vault_index.daemon.run import run
     from vault_index.mcp_server.toolbox import answer_tool
 
+    gc.enable()
     level = "debug" if options.verbose else "warning" if options.quiet else "info"
     return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"), tools=answer_tool)
 

@@ -40,6 +40,9 @@ class Embedder(Protocol):
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         """As `embed`, for somebody who waits: a server that does not answer soon is given up."""
 
+    def prepare(self) -> None:
+        """Begin to load a model that is not there yet: a question will come once it is read."""
+
     def release(self, unused: float) -> bool:
         """Free the memory of a model that was not used for `unused` seconds; the next text loads it again. Returns
         whether a model was freed."""

@@ -1,12 +1,9 @@
 """The model that comes with the package: all-MiniLM-L6-v2 in int8 (`model/README.md`)."""
 
-from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import as_file, files
-
 import numpy as np
 
 from vault_index.embeddings.inference import Array, checked, open_session, unit_mean, windows
-from vault_index.embeddings.wordpiece import vocabulary
+from vault_index.embeddings.wordpiece import MODEL, vocabulary
 from vault_index.models import Vector
 from vault_index.vectors import as_int8
 
@@ -20,13 +17,10 @@ class EnglishModel:
     """The vocabulary and the session, of 50 MB together."""
 
     def __init__(self) -> None:
-        with as_file(files("vault_index.embeddings") / "model") as folder:
-            lines = (folder / "SHA256SUMS").read_text("utf-8").splitlines()
-            sums = {name: digest for digest, name in map(str.split, lines) if name == _FILE}
-            with checked(folder, sums), ThreadPoolExecutor(1) as apart:
-                session = apart.submit(open_session, folder / _FILE)
-                self._pieces = vocabulary()  # meanwhile
-                self._session = session.result()
+        lines = (MODEL / "SHA256SUMS").read_text("utf-8").splitlines()
+        with checked(MODEL, {name: digest for digest, name in map(str.split, lines) if name == _FILE}):
+            self._session = open_session(MODEL / _FILE)
+            self._pieces = vocabulary()
 
     def embed(self, text: str) -> "Vector":
         return as_int8(unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)]))

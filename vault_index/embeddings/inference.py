@@ -2,9 +2,9 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -34,11 +34,20 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
 def checked(folder: Path, sums: Mapping[str, str]) -> Iterator[None]:
     """While the body loads the files of `folder`, count their checksums beside it, which does not delay it. Raises
     ValueError where one is not that of `sums`."""
-    with ThreadPoolExecutor(len(sums)) as apart:
-        found = {name: apart.submit(_stamped_digest, folder / name) for name in sums}
-        yield
-        if {name: digest.result() for name, digest in found.items()} != sums:
-            raise ValueError("another checksum")
+    found = {}
+
+    def count(name: str) -> None:
+        with suppress(OSError):
+            found[name] = _stamped_digest(folder / name)
+
+    apart = [threading.Thread(target=count, args=(name,)) for name in sums]
+    for thread in apart:
+        thread.start()
+    yield
+    for thread in apart:
+        thread.join()
+    if found != sums:
+        raise ValueError("another checksum")
 
 
 def windows(text: str, ids_of: Callable[[str], list[int]], longest: int) -> list[list[int]]:

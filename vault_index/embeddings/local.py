@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from vault_index.embeddings import wordpiece
 from vault_index.embeddings.spaces import MULTILINGUAL, check_model
-from vault_index.embeddings.wordpiece import vocabulary
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector, VectorSpace
 
@@ -55,12 +56,19 @@ class LocalEmbedder:
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         return self._loaded().embed_query(text)
 
+    def prepare(self) -> None:
+        """Begin to load the model, and come back when what Python takes part in is done: the rest is done beside it."""
+        if self._model is None:
+            with suppress(Exception):  # it is told of where the model is asked for something
+                _import(self.space)
+            threading.Thread(target=self._try_loading, daemon=True).start()
+
     def release(self, unused: float) -> bool:
         with self._lock:
             if self._model is None or time.monotonic() - self._used_at < unused:
                 return False
             self._model = None
-            vocabulary.cache_clear()
+            wordpiece.release()
             return True
 
     def close(self) -> None:
@@ -73,17 +81,25 @@ class LocalEmbedder:
             self._used_at = time.monotonic()
             return self._model
 
+    def _try_loading(self) -> None:
+        with suppress(EmbedderRefused):
+            self._loaded()
+
+
+def _import(space: VectorSpace) -> type[Model]:
+    # Late, as numpy and onnxruntime come with them.
+    if space == MULTILINGUAL:
+        from vault_index.embeddings.multilingual import MultilingualModel
+
+        return MultilingualModel
+    from vault_index.embeddings.english import EnglishModel
+
+    return EnglishModel
+
 
 def _load(space: VectorSpace) -> Model:
-    # Late, as numpy and onnxruntime come with them.
     try:
-        if space == MULTILINGUAL:
-            from vault_index.embeddings.multilingual import MultilingualModel
-
-            return MultilingualModel()
-        from vault_index.embeddings.english import EnglishModel
-
-        return EnglishModel()
+        return _import(space)()
     except Exception as error:  # the errors of onnxruntime have no base of their own
         package = "vault-index-multilingual" if space == MULTILINGUAL else "vault-index"
         raise EmbedderRefused(

@@ -80,6 +80,8 @@ class OpenAIEmbedder:
         timeout = min(self._timeout, _QUERY_TIMEOUT)
         return self._ask([text], self._query_patience, timeout, self.space.dimensions, before)[0]
 
+    def prepare(self) -> None: ...
+
     def release(self, unused: float) -> bool:
         return False  # the model is the server's
 

@@ -7,7 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
+MODEL = Path(__file__).parent / "model"
+"""The files of the model that comes with the package."""
 _UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100
 """Longer words are unknown, as in BERT."""
@@ -149,13 +152,26 @@ def _is_ideograph(code: int) -> bool:
 
 def read_pieces() -> list[str]:
     """The pieces in the order of their ids. Raises OSError where the file is missing."""
-    return (Path(__file__).parent / "model" / "vocab.txt").read_text("utf-8").splitlines()
+    return (MODEL / "vocab.txt").read_text("utf-8").splitlines()
+
+
+_reading = Lock()
+
+
+def vocabulary() -> WordPiece:
+    """The vocabulary of the local model, read once: who comes meanwhile waits for it."""
+    with _reading:
+        return _vocabulary()
 
 
 @cache
-def vocabulary() -> WordPiece:
-    """The vocabulary of the local model; `cache_clear` lets go of it."""
+def _vocabulary() -> WordPiece:
     return WordPiece(read_pieces())
+
+
+def release() -> None:
+    """Let go of the vocabulary."""
+    _vocabulary.cache_clear()
 
 
 def is_english(word: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault_index.config import EmbeddingConfig
-from vault_index.errors import EmbedderRefused
+from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.models import Askers, Filters, Vector, VectorSpace
 from vault_index.store.records import SpaceRow
 from vault_index.store.state import State
@@ -39,6 +40,13 @@ class Embedders:
                 if self._configured is not opened:
                     opened.close()
             return self._configured
+
+    def prepare(self, space: SpaceRow | None, text: str) -> None:
+        """Have the model of a space begin to load, as far as the question needs it, which is yet to be read; of one in
+        other letters the English model may know nothing."""
+        if space is not None and text.isascii():
+            with suppress(VaultIndexError):  # `embed_query` will tell
+                self._for_space(space.space).prepare()
 
     def embed_query(
         self, state: State, now: Now, space: SpaceRow, text: str, askers: Askers, filters: Filters

@@ -1,17 +1,21 @@
 """Block structure: by markdown-it's block rules alone (its inline parser would cost as much again), or line by line."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from vault_index.markdown.scanner import BlockSpan, Spans, heading_title, scan
 from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault
+
+if TYPE_CHECKING:  # 50 ms, and a usual note does without it
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
 
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
 _MATH = "math_block"
@@ -81,6 +85,8 @@ def read_lines(lines: Sequence[str], reason: str = "") -> Structure:
 
 @cache
 def _parser(with_math: bool) -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     if with_math:

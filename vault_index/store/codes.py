@@ -33,15 +33,15 @@ _BLOCK_ROWS = 65_536
 """What is computed of so many rows fits in the cache of a core."""
 _SAMPLE = 16_384
 _FARTHEST = 65_535
-_WANTED, _AT_LEAST = 4, 300
+_WANTED, _AT_LEAST = 4, 600
 """So many times what is wanted, and some more, are compared exactly."""
-_ROUNDS, _FIRST = 3, 10
-"""Where one of the first ten was thought to be in the less likely half, others may have been left out: four times as
-many are compared, and again."""
-_BY_SIGNS = 6_000
+_ROUNDS, _FIRST, _MORE = 3, 10, 2
+"""Where one of the first ten was thought to be in the less likely half, others may have been left out: twice as many
+are compared, and again."""
+_BY_SIGNS = 12_000
 """So many are the nearest by signs alone. Of them the likely ones are told by the numbers of the query and the signs of
 the code, which is three times nearer to the cosine, and a hundred times as much work."""
-_ASKED, _MORE, _ENOUGH = 3, 4, 0.75
+_ASKED, _WIDER, _ENOUGH = 3, 4, 0.75
 _FEW = 5
 """Which chunks the filters leave is learnt in a fifth of the time in which each of as many is asked about."""
 
@@ -59,7 +59,8 @@ class Codes:
         """Raises OSError and ValueError for a file that is not there, or of another size."""
         if path.stat().st_size != 8 * rows * (1 + words):
             raise ValueError(path)
-        file: Words = np.memmap(path, "<u8", "r", shape=(1 + words, rows))
+        mapped = np.memmap(path, "<u8", "r", shape=(1 + words, rows))
+        file: Words = mapped.view(np.ndarray)  # to take a slice of it costs a tenth
         self.ids: Ids = file[0].view("<i8")
         self.columns = file[1:]
 
@@ -73,7 +74,7 @@ class Codes:
             rows = self._rows(np.setdiff1d(among, without, assume_unique=True))
             columns, ids = columns[:, rows], ids[rows]
         if len(ids) > count:
-            wanted = max(4 * count, min(_BY_SIGNS, len(ids) // 4))
+            wanted = max(count, min(_BY_SIGNS, len(ids) // 4))
             skipped = self._rows(without if among is None else without[:0])
             rows = _nearest_by_signs(columns, query, wanted, skipped)
             ids = ids[rows[np.argsort(-_estimates(columns[:, rows], query), kind="stable")[:count]]]
@@ -123,13 +124,16 @@ def nearest(
 ) -> Candidates:
     """The `most` nearest chunks by cosine, best first, of those that are `allowed`."""
     count, best = _WANTED * min(most, MAX_K) + _AT_LEAST, Candidates()
+    every = codes.nearest(vector, count * _MORE ** (_ROUNDS - 1), uncoded) if allowed is None else uncoded
+    compared: dict[int, float] = {}
     for _ in range(_ROUNDS):
         if allowed is None:
-            near, new = codes.nearest(vector, count, uncoded), uncoded
+            near, new = every[:count], uncoded
         else:
             near, new = _nearest_allowed(codes, uncoded, vector, count, allowed)
-        by_cosine = cosines(db, space_id, vector, np.sort(np.concatenate((near, new))).tolist())
-        best = sorted(by_cosine.items(), key=lambda one: (-one[1], one[0]))[:most]
+        others = {*near.tolist(), *new.tolist()}.difference(compared)
+        compared |= cosines(db, space_id, vector, sorted(others))
+        best = sorted(compared.items(), key=lambda one: (-one[1], one[0]))[:most]
         unlikely = near[len(near) // 2 :].tolist()
         if len(near) < count * _ENOUGH or not dict(best[:_FIRST]).keys() & unlikely:
             break
@@ -150,7 +154,7 @@ def _nearest_allowed(codes: Codes, uncoded: Ids, vector: Vector, count: int, all
         near = near[np.isin(near, np.array(allowed(near.tolist(), -1), np.int64))]
         if len(near) >= count * _ENOUGH:
             return near[:count], np.array(allowed(uncoded.tolist(), -1), np.int64)
-        asked *= _MORE
+        asked *= _WIDER
 
 
 def read_codes(db: Database, name: str, coded: int, dimensions: int) -> tuple[Codes, Ids] | None:

@@ -42,6 +42,8 @@ _FEW_ALLOWED = 20_000
 _MOST_SCORED = 100_000
 """So many chunks are scored at most of those that hold a word which tells next to nothing: the newest."""
 _MOST_STEMS = 50_000
+Bounded = Sequence[tuple[str, float]]
+"""FTS5 expressions, each with about the most that what it alone finds scores."""
 _MOST_IDLE = 8
 """Idle connections that are kept: each holds open files, pages and the words it has seen."""
 
@@ -91,11 +93,12 @@ class IndexReader(Database):
         *,
         required: str = "",
         excluded: str = "",
-        bounded: Sequence[str] | None = None,
+        bounded: Bounded | None = None,
     ) -> Candidates:
         """Chunks by BM25. `match` is an FTS5 expression, and so are those every chunk must match (`required`), and must
-        not match (`excluded`). Where `match` finds too many to score them all, `bounded` are expressions that find the
-        best of them; where these find too few, the newest are scored."""
+        not match (`excluded`). Where `match` finds too many to score them all, `bounded` are those that find the best
+        of them, asked one after the other until nothing better is left; where they find too few, the newest are
+        scored."""
         if bounded is not None and self._few_allowed(filters, required, excluded):
             bounded = None
         # The plus keeps SQLite from running the whole match once for every rowid of the filter.
@@ -108,9 +111,10 @@ class IndexReader(Database):
             if bounded is None:
                 return self.execute(sql, (match, *values, most))
             found: dict[int, float] = {}
-            for expression in bounded:
-                for chunk_id, score in self.execute(sql, (expression, *values, most)):
-                    found[chunk_id] = max(score, found.get(chunk_id, 0.0))  # a part of its words gives a lower one
+            for expression, ceiling in bounded:
+                if len(found) < most or sorted(found.values())[-most] < ceiling:
+                    for chunk_id, score in self.execute(sql, (expression, *values, most)):
+                        found[chunk_id] = max(score, found.get(chunk_id, 0.0))  # a part of its words gives a lower one
             if len(found) < limit:
                 found |= dict(self.execute(newest, (match, *values, most)))
             return sorted(found.items(), key=lambda one: -one[1])[:most]
@@ -258,9 +262,11 @@ class IndexReader(Database):
         )
         return dict(rows)
 
-    def count_matches(self, match: str) -> int:
-        """The number of chunks an FTS5 expression matches."""
-        return int(self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (match,)))
+    def count_matches(self, match: str, share: int = 1) -> int:
+        """The number of chunks an FTS5 expression matches, of all or of the newest ones, one in `share`."""
+        last = self.value("SELECT max(id) FROM chunk") or 0
+        sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ?"
+        return int(self.value(sql, (match, last - last // share)))
 
     def vectors_work(self) -> bool:
         """Whether vec0 loads here; it is loaded only by those who ask for vectors."""

@@ -250,18 +250,20 @@ class State:
     def _opened(self, *, sound: bool = False) -> Database:
         """The database, opened again where its file is another one; with `sound` looked through since it changed."""
         now = _stamp(self.path)
-        if self._database is None or now[:2] != self._file or (sound and now != self._sound):
+        database = self._database
+        # To close it and open it again has the disk wait four times.
+        if database is None or now[:2] != self._file[:2] or (sound and now not in (self._sound, self._file)):
             self.close()
             self._database = database = _open(self.path)
-            if sound:
+            self._file, self._sound = _stamp(self.path), ()
+        if sound:
+            if now != self._sound:
                 for table in _SOUND:  # versions would take long to look through, and nothing depends on them
                     if (found := database.value(f"PRAGMA quick_check({table})")) != "ok":
                         raise damaged(self.path, " ".join(str(found).split()))
-                self._sound = _stamp(self.path)
-            self._file = _stamp(self.path)[:2]
-        if sound:
-            self._database.connection.pragma("synchronous", "full")
-        return self._database
+                self._file = self._sound = _stamp(self.path)
+            database.connection.pragma("synchronous", "full")
+        return database
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 
 from vault_index.models import Filters, Vector
@@ -16,7 +16,7 @@ from vault_index.query.ranking.spelling import Spelling
 from vault_index.store.counts import count_rows
 from vault_index.store.document_names import names_of
 from vault_index.store.documents import documents_of, first_chunks
-from vault_index.store.reader import IndexReader
+from vault_index.store.reader import Bounded, IndexReader
 from vault_index.store.spaces import cosines
 from vault_index.store.ties import Candidates
 from vault_index.store.vocabulary import document_frequencies
@@ -38,17 +38,19 @@ _WORD = re.compile(r"[^\W_]+")
 _NAME_BY_TEXT = 0.3
 """Names are measured by the best of them, or by 0.3 of the best text: one common word in a title is no best name."""
 MOST_TEXTS = 20_000
-"""So many texts are scored whatever they hold: each takes half a microsecond."""
-ENOUGH_TEXTS = 10_000
-"""Where more texts match, those are scored that hold several words, as many as leave so many texts at least if words
-came independently."""
-FEW_TEXTS = 8_000
-"""So many texts with the rarest words are scored whatever else they hold."""
+"""So many texts are scored whatever they hold, those with the rarest words: each takes half a microsecond."""
 MOST_READ = 2_000_000
 """So many places of words are read, at most: each takes a tenth of that, and the commonest words tell the least."""
 MOST_SCORED_BY = 200_000
 """The same for the words by which what other words and vectors found is scored."""
-_MOST_GROUPS = 4
+_MOST_GROUPS = 3
+_FEW_WORDS = 6
+"""Of so many words the rarest are groups by themselves; of more each has a share of the rare ones."""
+_WHOLE, _TOGETHER = 1.6, 5
+"""A text scores at most so many times the inverse frequencies of its words, of so many as are found together."""
+_COUNTED = 2_000
+_SAMPLE = 8
+"""Phrases of words that more texts hold are counted among an eighth of the texts, the newest."""
 _FEW = 3
 """So many documents at most stand first for being called as the query is: of more it tells nothing."""
 
@@ -102,7 +104,7 @@ class Query:
     """The FTS5 expression of the text channel; empty where it is not asked."""
     narrow_match: str
     """The rare terms of a long `match`, which find its candidates; empty for a short one."""
-    bounded: tuple[str, ...] | None
+    bounded: Bounded | None
     """What finds the candidates where too many texts match to score them all: `bounded_expressions`."""
     scoring: str
     """What scores the candidates of a `narrow_match` where not all of `match` can: `scoring_expression`."""
@@ -212,27 +214,26 @@ def rarity(reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm
     return dict(sorted(held.items(), key=lambda one: one[1]))
 
 
-def bounded_expressions(held: Mapping[str, int], total: int) -> tuple[str, ...] | None:
+def bounded_expressions(held: Mapping[str, int], total: int) -> Bounded | None:
     """FTS5 expressions that together find the best of the texts that match any of the phrases, where too many do to
-    score them all, as far as words tell which those are; else None. `held` is what `rarity` found, `total` the number
-    of texts.
+    score them all, as far as words tell which those are; else None. Each with about the most that a text scores which
+    no earlier one finds. `held` is what `rarity` found, `total` the number of texts.
 
-    A text with one or two common words of many is seldom among the best: of groups that the words are dealt into, it
-    must have a word of each. The rarest words find by themselves as well. A text gets its whole score by one of the
-    expressions, and at most that by the others.
+    The rarest words find by themselves, and with any of the others: a text gets its whole score by one of the
+    expressions, and at most that by the others. A text with one common word of several is seldom among the best: of
+    groups that the common ones are dealt into, it must have a word of each.
     """
-    if sum(held.values()) <= MOST_TEXTS:
+    words, read = list(held), list(accumulate(held.values()))
+    if not read or read[-1] <= MOST_TEXTS:
         return None
-    words, read = _first(held, MOST_READ), list(accumulate(held.values()))
-    groups = [words]
-    while len(more := _dealt(words, len(groups) + 1)) <= min(len(words), _MOST_GROUPS):
-        shares = (min(sum(held[word] for word in group) / total, 1.0) for group in more)
-        if total * math.prod(shares) < ENOUGH_TEXTS:
-            break
-        groups = more
-    rare = words[: min(bisect_right(read, FEW_TEXTS), len(words) - 1)]
-    expressions = [groups, [rare, words[len(rare) :]], [rare]] if rare else [groups]
-    return tuple(dict.fromkeys(map(_in_each, expressions))) if len(groups) > 1 else ()
+    rarest, most = bisect_right(read, MOST_TEXTS), bisect_right(read, MOST_READ)
+    rare, rest = words[:rarest], words[rarest : max(most, 1)]
+    found = [(_in_each(groups), math.inf) for groups in ([rare], [rare, rest]) if rare and groups[-1]]
+    if len(rest) > 1:
+        inverse = (math.log((max(total - held[word], 0) + 0.5) / (held[word] + 0.5)) for word in words[rarest:])
+        ceiling = _WHOLE * sum(max(one, 0.0) for one in islice(inverse, _TOGETHER))
+        found.append((_in_each(_groups(rest, held, total)), ceiling))
+    return tuple(found)
 
 
 def scoring_expression(held: Mapping[str, int]) -> str:
@@ -246,8 +247,15 @@ def _first(held: Mapping[str, int], most: int) -> list[str]:
     return list(held)[: max(bisect_right(list(accumulate(held.values())), most), 1)]
 
 
-def _dealt(words: list[str], groups: int) -> list[list[str]]:
-    return [words[start::groups] for start in range(groups)]
+def _groups(words: Sequence[str], held: Mapping[str, int], total: int) -> Sequence[Sequence[str]]:
+    """The first way to group words that leaves not too many texts, if words came independently; or else that which
+    leaves the fewest. Of a few words the rarest are groups by themselves."""
+    counts = range(2, min(len(words), _MOST_GROUPS) + 1)
+    dealt = [[words[start::count] for start in range(count)] for count in counts]
+    apart = [[*([word] for word in words[: count - 1]), words[count - 1 :]] for count in counts]
+    ways = [*chain(*zip(apart, dealt, strict=True))] if len(words) <= _FEW_WORDS else dealt
+    left = [total * math.prod(min(sum(map(held.__getitem__, one)) / total, 1.0) for one in way) for way in ways]
+    return next(way for way, texts in zip(ways, left, strict=True) if texts <= max(MOST_TEXTS, min(left)))
 
 
 def _in_each(groups: Iterable[Sequence[str]]) -> str:
@@ -256,10 +264,12 @@ def _in_each(groups: Iterable[Sequence[str]]) -> str:
 
 def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -> int:
     """About how many texts match an FTS5 phrase: not more than hold its rarest word."""
-    words = _WORD.findall(phrase.lower())
-    if words and phrase.endswith("*"):
-        return reader.vocabulary().count_beginning(words[-1])
-    return min((texts.get(word, 0) for word in words), default=0)
+    *words, last = _WORD.findall(phrase.lower()) or [""]
+    count = reader.vocabulary().count_beginning(last) if phrase.endswith("*") else texts.get(last, 0)
+    most = min(count, *(texts.get(word, 0) for word in words)) if words else count
+    if not words or most <= _COUNTED or count > MOST_SCORED_BY:  # the places of a short beginning take long to read
+        return most
+    return min(most, reader.count_matches(phrase, _SAMPLE) * _SAMPLE + 1)
 
 
 def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
