@@ -11,7 +11,7 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 24_594
+STATEMENTS = 24_603
 MODULES = 228
 LINES = 400
 BEGINNINGS = ("TOML",)
