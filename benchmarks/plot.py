@@ -51,28 +51,42 @@ class Bar:
     unit: str
 
 
-_ROW, _BAR_LEFT, _AT_LIMIT, _MOST = 34, 12, 150, 2.3
-"""`_AT_LIMIT`: pixels of a bar that reaches its limit; `_MOST`: what is longer, in limits, is cut."""
+_LABEL, _BAR, _BAR_LEFT, _AT_LIMIT, _MOST = 17, 10, 12, 150, 2.3
+"""Heights of a name and of a bar; `_AT_LIMIT`: pixels of a bar that reaches its limit; `_MOST`: what is longer, in
+limits, is cut."""
 
 
-def bars(title: str, groups: Sequence[tuple[str, Sequence[Bar]]]) -> str:
-    """Each value as a share of its limit, which is one line through all of them; as wide as a phone."""
-    parts, top = [f'<text x="{_BAR_LEFT}" y="22" font-size="17" font-weight="bold">{escape(title)}</text>'], 34
+def bars(title: str, about: str, groups: Sequence[tuple[str, Sequence[Sequence[Bar]]]]) -> str:
+    """Each value as a share of its limit, which is one line through all of them; as wide as a phone. Bars of one name
+    stand together, in one unit."""
+    parts = [
+        f'<text x="{_BAR_LEFT}" y="22" font-size="17" font-weight="bold">{escape(title)}</text>',
+        f'<text x="{_BAR_LEFT}" y="40">{escape(about)}</text>',
+    ]
+    top = 52
     for name, rows in groups:
-        top += 24
-        parts.append(f'<text x="{_BAR_LEFT}" y="{top - 6}" font-size="15" font-weight="bold">{escape(name)}</text>')
+        top += 26
+        parts.append(f'<text x="{_BAR_LEFT}" y="{top - 7}" font-size="15" font-weight="bold">{escape(name)}</text>')
         for row in rows:
-            share = row.value / row.limit
-            colour = "#2563eb" if share <= 1 else "#dc2626"
-            figures = f"{_short(row.value)} of {row.limit:g} {row.unit}"
+            values, limits = ", ".join(_short(bar.value) for bar in row), ", ".join(f"{bar.limit:g}" for bar in row)
+            figures = f"{values} of {limits} {row[0].unit}"
             parts += [
-                f'<text x="{_BAR_LEFT}" y="{top + 12}">{escape(row.name)}</text>',
+                f'<text x="{_BAR_LEFT}" y="{top + 12}">{escape(row[0].name)}</text>',
                 f'<text x="372" y="{top + 12}" text-anchor="end">{escape(figures)}</text>',
-                f'<rect x="{_BAR_LEFT}" y="{top + 17}" width="{_AT_LIMIT * min(share, _MOST):.1f}" height="9"'
-                f' fill="{colour}"/>',
-                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top + 15} v14" stroke="#111" stroke-width="2"/>',
             ]
-            top += _ROW
+            top += _LABEL
+            for bar in row:
+                share = bar.value / bar.limit
+                parts.append(
+                    f'<rect x="{_BAR_LEFT}" y="{top}" width="{_AT_LIMIT * min(share, _MOST):.1f}" height="{_BAR - 2}"'
+                    f' fill="{"#2563eb" if share <= 1 else "#dc2626"}"/>'
+                )
+                top += _BAR
+            height = len(row) * _BAR + 2
+            parts.append(
+                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top - height} v{height}" stroke="#111" stroke-width="2"/>'
+            )
+            top += 5
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 384 {top + 12}" font-family="sans-serif"'
     return "\n".join(
         [f'{head} font-size="13">', '<rect width="100%" height="100%" fill="#fff"/>', *parts, "</svg>", ""]

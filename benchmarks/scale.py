@@ -323,15 +323,18 @@ def limit_of(name: str, size: str) -> float | None:
 
 
 def picture(lines: Sequence[dict[str, Any]]) -> str:
-    """The last figure of each name and size that has a limit, as a share of it."""
+    """The last figure of each name and size that has a limit, as a share of it; medians beside their 95 %."""
     last = {(line["size"], line["name"]): line for line in lines if line["limit"]}
-    sizes = [size for size in NOTES if any(key[0] == size for key in last)]
-    groups = [
-        (f"{NOTES[size]:,} notes", [Bar(name, line["value"], line["limit"], line["unit"])
-                                    for (of, name), line in last.items() if of == size])
-        for size in sizes
-    ]  # fmt: skip
-    return bars("Beside the limits", groups)
+    groups = []
+    for size, notes in NOTES.items():
+        rows: dict[str, list[Bar]] = {}
+        for (of, name), line in last.items():
+            if of == size:
+                name = name.removesuffix(", median").removesuffix(", 95 %")
+                rows.setdefault(name, []).append(Bar(name, line["value"], line["limit"], line["unit"]))
+        if rows:
+            groups.append((f"{notes:,} notes", list(rows.values())))
+    return bars("Beside the limits", "The line is the limit; of two bars median and 95 %", groups)
 
 
 def main() -> None:

@@ -5,16 +5,18 @@ costs time, and is never a hit. What came since the file was written is in `unco
 written whole under a name of its own, made to last, and named in `index.db` after that: whoever reads has a whole one
 of the state of the index that it sees, or none, and asks vec0 for everything.
 
-Its layout: the chunk ids in ascending order, then for every 64 dimensions a word of each chunk; all in 64 bits, little
-endian.
+Its layout: the chunk ids in ascending order, then for every 64 dimensions a word of each chunk, then the CRC-32 of the
+file's name and of all of that; all in 64 bits, little endian.
 """
 
 import contextlib
 import logging
 import os
 import secrets
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +58,16 @@ class Codes:
     """The codes of one space, mapped into memory; for any number of threads."""
 
     def __init__(self, path: Path, rows: int, words: int) -> None:
-        """Raises OSError and ValueError for a file that is not there, or of another size."""
-        if path.stat().st_size != 8 * rows * (1 + words):
-            raise ValueError(path)
-        mapped = np.memmap(path, "<u8", "r", shape=(1 + words, rows))
-        file: Words = mapped.view(np.ndarray)  # to take a slice of it costs a tenth
-        self.ids: Ids = file[0].view("<i8")
-        self.columns = file[1:]
+        """Raises OSError and ValueError for a file that is not there, or is not what was written under this name. Such
+        a one goes: codes that are missing are written again soon."""
+        if path.stat().st_size == 8 * (rows * (1 + words) + 1) and rows:
+            file: Words = np.memmap(path, "<u8", "r").view(np.ndarray)  # to take a slice of it costs a tenth
+            self.ids: Ids = file[:rows].view("<i8")
+            self.columns = file[rows:-1].reshape(words, rows)
+            if zlib.crc32(file[:-1].data, zlib.crc32(path.name.encode())) == file[-1]:
+                return
+        path.unlink()
+        raise ValueError(path)
 
     def nearest(self, vector: Vector, count: int, without: Ids, among: Ids | None = None) -> Ids:
         """The chunks that most likely are the `count` nearest, of all or of those given, by falling likelihood; the
@@ -104,8 +109,8 @@ def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -
     distances[without] = _FARTHEST
     # To sort them all would take longer than all of this.
     step = -(-total // _SAMPLE)
-    limit = int(np.sort(distances[::step])[min(count, total - 1) // step])
-    while len(rows := np.flatnonzero(distances <= limit)) < min(count, total):
+    limit = min(int(np.sort(distances[::step])[min(count, total - 1) // step]), CODED_BITS * len(columns))
+    while len(rows := np.flatnonzero(distances <= limit)) < min(count, total - len(without)):
         limit += 1
     return rows[np.argsort(distances[rows], kind="stable")[: 2 * count]]
 
@@ -199,7 +204,8 @@ def write_codes(db: Database) -> bool:
         coded = _write(path, old, np.array(changed, np.int64), now, words)
     except OSError as error:
         log.warning("the codes of the vectors cannot be written: %s", error)
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink()
         return False
     with db.transaction():
         db.execute("UPDATE vector_space SET codes = ?, coded = ? WHERE id = ?", (path.name, coded, space_id))
@@ -209,19 +215,21 @@ def write_codes(db: Database) -> bool:
 
 def _write(path: Path, old: Codes | None, changed: Ids, now: list[tuple[int, bytes]], words: int) -> int:
     """Write a file of the codes of `old` but for those of `changed`, and of `now`; returns how many these are."""
-    new = np.frombuffer(b"".join(code for _, code in now), "<u8").reshape(-1, words).T
+    columns: Iterable[Words] = np.frombuffer(b"".join(code for _, code in now), "<u8").reshape(-1, words).T
     ids = np.array([id_ for id_, _ in now], "<i8")
-    kept = np.empty(0, np.intp)
     if old is not None:
         kept = np.flatnonzero(~np.isin(old.ids, changed, assume_unique=True))
         ids = np.concatenate((old.ids[kept], ids))
+        columns = (np.concatenate((was[kept], column)) for was, column in zip(old.columns, columns, strict=True))
     order = np.argsort(ids, kind="stable")
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:
-        file.write(ids[order].tobytes())
-        for number, column in enumerate(new):  # one after the other: a million take 8 MB of memory, not 50
-            whole = column if old is None else np.concatenate((old.columns[number][kept], column))
-            file.write(whole[order].tobytes())
+        check = zlib.crc32(path.name.encode())
+        for part in chain((ids,), columns):  # one after the other: a million take 8 MB of memory, not 50
+            data = part[order].tobytes()
+            check = zlib.crc32(data, check)
+            file.write(data)
+        file.write(check.to_bytes(8, "little"))
         file.flush()
         os.fsync(descriptor)
     return len(ids)

@@ -4,6 +4,7 @@ Vectors have unit length, in int8 or float32 (`vault_index.vectors`), and are co
 gives the cosine.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,7 +72,8 @@ def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED
     for path in db.path.parent.glob(f"{db.path.name}{CODES_SUFFIX}*"):
         there |= path.name == name
         if path.name != name:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it only takes room
+                path.unlink()
     if dimensions % CODED_BITS:
         return False
     if not there:
