@@ -31,7 +31,7 @@ def script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
         ("vx --json stat", {"stats", "status"}),
         ("vx config s", {"set"}),
         ("vx service ", {"install", "uninstall", "status", "restart", "logs"}),
-        ("vx search --mod", {"--mode"}),
+        ("vx search --mod", {"--mode", "--model"}),
         ("vx search wal --mode ", {"hybrid", "text", "vector"}),
         ("vx store --conf", {"--confidence", "--config"}),
         ("vx service logs --fol", {"--follow"}),

@@ -32,7 +32,7 @@ from vault_index.query.ranking.retrieval import (
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results.search import Hit, SearchResult
-from vault_index.sources.source import Source
+from vault_index.sources.source import YET, Source
 from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
 from vault_index.store.documents import chunks_in, documents_of, session_tree, sessions_written_in, tags_of
 from vault_index.store.reader import IndexReader
@@ -161,7 +161,8 @@ class Searcher:
             raise UsageError(f"the query {left_out}", "say what to look for: compose, or compose -docker")
         if count_rows(self._reader, "document"):
             return ()
-        gone = [f"source {name}: {reason}" for name, one in self._sources.items() if (reason := one.missing())]
+        reasons = {name: source.missing() for name, source in self._sources.items()}
+        gone = [f"source {name}: {one}" for name, one in reasons.items() if one and not one.endswith(YET)]
         return (*gone, "index: nothing is indexed yet; bring it up to date: vault-index sync")
 
     def ask(self, text: str, options: SearchOptions) -> Answer:
