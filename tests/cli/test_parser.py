@@ -103,11 +103,11 @@ def test_q_is_quiet_with_every_command() -> None:
 def test_commands_that_take_no_source_do_not_say_they_do(command: Any) -> None:
     parser, _ = build_parser(command)
     assert "--source" not in parser.format_help()
+    needed = {"completions": ["bash"], "source remove": ["x"]} | {
+        f"agent {what}": ["codex"] for what in ("install", "uninstall", "hook")
+    }
     with pytest.raises(UsageError) as caught:
-        parse(
-            parser,
-            ["bash", "--source=work"] if command.name in ("completions", "source remove") else ["--source=work"],
-        )
+        parse(parser, [*needed.get(command.name, ()), "--source=work"])
     assert "leave it out" in caught.value.hint
 
 

@@ -272,6 +272,7 @@ def _openai(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
         items.append({"type": "message", "role": "assistant", "id": f"msg_{number:04}", "content": content})
     for place, tool in enumerate(step.get("tools", ())):
         call = {"id": f"fc_{number:04}{place}", "call_id": f"call_{number:04}{place}", "name": tool["name"]}
+        call |= {"namespace": tool["namespace"]} if "namespace" in tool else {}
         if isinstance(tool["args"], str):
             items.append({"type": "custom_tool_call", **call, "input": tool["args"]})
         else:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vault_index.agents.clients import PLACES
 from vault_index.cli.arguments import Options, absolute, argument, flag, takes
 from vault_index.cli.client import call, call_here, home_of, with_source
 from vault_index.cli.present import remark, show_value, write
@@ -16,8 +17,8 @@ from vault_index.errors import UsageError
 if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link, Target
 
-_CLIENTS = ("claude-code", "claude-desktop", "cursor", "opencode", "vscode", "generic")
-_PROJECT = "the project in this folder (default: this one) instead of every project"
+_CLIENTS = tuple(PLACES)
+PROJECT = "the project in this folder (default: this one) instead of every project"
 
 
 @takes(
@@ -48,7 +49,7 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
     gc.enable()
     from vault_index.mcp_server.backend import Backend
 
-    backend = Backend(home_of(options), _home_options(options))
+    backend = Backend(home_of(options), home_options(options))
     return serve(backend, read_only="read_only" in args, source=options.source)
 
 
@@ -66,12 +67,12 @@ def _call_tool(options: Options) -> int:
 
 
 def _print_config(options: Options, args: dict[str, Any]) -> None:
-    from vault_index.mcp_server.clients import setup
+    from vault_index.agents.clients import setup
 
     flags = ["--read-only"] if "read_only" in args else []
     if options.source is not None:
         flags += ["--source", options.source]
-    text, place = setup(args["print_config"], [*_program(), *_home_options(options), "mcp", *flags])
+    text, place = setup(args["print_config"], [*program_of(options), "mcp", *flags])
     write(text)
     remark(options, f"vault-index: {place}")
 
@@ -89,7 +90,7 @@ def run_agent_context(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {_PROJECT}"),
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {PROJECT}"),
     flag("--force", "overwrite files of the plugin that somebody changed"),
     description="Put the plugin where OpenCode finds it, for every project or for one. Run it again after an update. "
     "Files that it did not write are not touched.",
@@ -97,7 +98,7 @@ def run_agent_context(options: Options, args: dict[str, Any]) -> None:
 def run_opencode_install(options: Options, args: dict[str, Any]) -> None:
     from vault_index.opencode_plugin.install import install
 
-    target = _target(args)
+    target = target_of(args)
     written = install(target, link_of(options), force="force" in args)
     told = (
         f"the plugin is in {target.folder}" if written else f"the plugin was in {target.folder} already, as it is now"
@@ -112,13 +113,13 @@ def run_opencode_install(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {_PROJECT}"),
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {PROJECT}"),
     flag("--force", "remove files of the plugin that somebody changed, too"),
 )
 def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> None:
     from vault_index.opencode_plugin.install import uninstall
 
-    target = _target(args)
+    target = target_of(args)
     removed = uninstall(target, force="force" in args)
     told = f"the plugin is no longer in {target.folder}" if removed else f"no plugin of ours is in {target.folder}"
     show_value(
@@ -128,11 +129,7 @@ def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> None:
 
 @takes(argument("--project", metavar="DIR", default=".", help="look into this project (default: this folder)"))
 def run_opencode_status(options: Options, args: dict[str, Any]) -> None:
-    from vault_index.opencode_plugin.install import project_target, state_of, user_target
-
-    link = link_of(options)
-    targets = (user_target(), project_target(Path(absolute(args["project"]))))
-    states = [state_of(target, link) for target in targets]
+    link, states = link_of(options), plugin_states(options, Path(absolute(args["project"])))
     lines = []
     for state in states:
         version = f" ({state['version']})" if state["version"] else ""
@@ -159,7 +156,7 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
     elif load_config(home).agents.start_daemon:
         from vault_index.daemon.system import launch
 
-        answer = {"daemon": "started", "pid": launch(home, _home_options(options))}
+        answer = {"daemon": "started", "pid": launch(home, home_options(options))}
     else:
         call_here(options, "sync", {})
         answer = {"daemon": "off", "synced": True}
@@ -170,7 +167,13 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
 # --- inside --------------------------------------------------------------------------------------------------------
 
 
-def _target(args: dict[str, Any]) -> "Target":
+def plugin_states(options: Options, project: Path) -> list[dict[str, object]]:
+    from vault_index.opencode_plugin.install import project_target, state_of, user_target
+
+    return [state_of(target, link_of(options)) for target in (user_target(), project_target(project))]
+
+
+def target_of(args: dict[str, Any]) -> "Target":
     from vault_index.opencode_plugin.install import project_target, user_target
 
     return project_target(Path(absolute(args["project"]))) if "project" in args else user_target()
@@ -180,11 +183,15 @@ def link_of(options: Options) -> "Link":
     """The command, socket and folder that a plugin installed now would use."""
     from vault_index.opencode_plugin.install import Link
 
-    return Link((*_program(), *_home_options(options)), home_of(options))
+    return Link(program_of(options), home_of(options))
+
+
+def program_of(options: Options) -> tuple[str, ...]:
+    """The command that starts this program from any folder, for the same home."""
+    return (*_program(), *home_options(options))
 
 
 def _program() -> tuple[str, ...]:
-    """The command that starts this program from any folder."""
     beside = Path(sys.executable).parent / "vault-index"
     started = Path(os.path.abspath(sys.argv[0]))
     # By `vx` as well: what that installs is what `vault-index` would.
@@ -194,7 +201,7 @@ def _program() -> tuple[str, ...]:
     return (sys.executable, "-m", "vault_index")
 
 
-def _home_options(options: Options) -> tuple[str, ...]:
+def home_options(options: Options) -> tuple[str, ...]:
     """Options for the home and the configuration, unless they are the default: environments of programs differ."""
     home = options.home or os.environ.get("VAULT_INDEX_HOME", "")
     config = options.config or ("" if options.home else os.environ.get("VAULT_INDEX_CONFIG", ""))

@@ -22,6 +22,10 @@ SECTIONS = {
         Command("config list", "settings", "print every setting"),
         Command("config delete", "settings", "put one setting back to its default"),
         Command("config path", "settings", "print where the configuration file is"),
+        Command("agent install", "connect", "connect a client: memory tools, recall and capture in its configuration"),
+        Command("agent uninstall", "connect", "take that out of its configuration again"),
+        Command("agent status", "connect", "say which clients are connected, and how"),
+        Command("agent hook", "connect", "answer a hook of a client: what it calls"),
         Command("opencode install", "agents", "put the plugin for OpenCode in place"),
         Command("opencode uninstall", "agents", "take the plugin away"),
         Command("opencode status", "agents", "say where the plugin is, and how"),
@@ -101,7 +105,8 @@ OTHER_OPTIONS = {
 
 WITHOUT_SOURCE = frozenset(
     {
-        "config path", "opencode install", "opencode uninstall", "opencode status", "opencode wake", "agent-context",
+        "config path", "agent install", "agent uninstall", "agent status", "agent hook", "opencode install",
+        "opencode uninstall", "opencode status", "opencode wake", "agent-context",
         "completions", "status", "doctor", "logs", "service install", "service uninstall", "service status",
         "service restart", "service logs", "watch", "embed", "rebuild", "source remove",
     }
@@ -112,6 +117,7 @@ GROUPS = {
     "config": "read and change settings",
     "source": "list, add and remove vaults",
     "service": "have systemd or launchd run the daemon",
+    "agent": "connect Claude Code, Codex, Gemini CLI and OpenCode: memory tools, recall, capture",
     "opencode": "install the plugin for OpenCode: recall, memory tools, capture",
 }
 """First words of commands of two words."""

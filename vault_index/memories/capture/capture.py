@@ -15,6 +15,7 @@ from vault_index.memories.store import MemoryStore, planned, writing
 from vault_index.query.projects import asker_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
+from vault_index.secrets.find import drop_private
 
 
 def capture_memories(
@@ -69,15 +70,17 @@ def capture_memories(
 
 
 def _found(text: str, today: date, more_tags: Sequence[str], *, statements: bool) -> tuple[Captured, ...]:
-    """What is to be kept, each fact once; nothing of what our own recall put into the text."""
+    """What is to be kept, each fact once; nothing of what our own recall put into the text, or of what
+    is private."""
     words = tag_words(more_tags)
-    text = drop_recalled(text)
+    text = drop_private(drop_recalled(text))
     found = {_words(one): one for one in captures(text, today=today, tag_words=words)}
     if statements:
         from vault_index.memories.capture import statements as plain  # its patterns take a while to compile
 
         for one in plain.statements(text):
-            found.setdefault(_words(one), replace(inferred(one, today=today, tag_words=words), guessed=True))
+            if not any(_words(one) in marked for marked in found):  # what is marked is kept whole
+                found[_words(one)] = replace(inferred(one, today=today, tag_words=words), guessed=True)
     return tuple(found.values())
 
 

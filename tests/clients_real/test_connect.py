@@ -1,0 +1,133 @@
+"""What `agent install` makes of a client: it recalls, it captures, its model can call the tools, what was recalled is
+no part of the session as it is read later, and its files are as they were once it is disconnected."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients_real import clients
+from tests.clients_real.clients import Client
+from tests.clients_real.model import Model, Step
+from tests.clients_real.terminal import ENTER
+from tests.opencode_real.client import wait_for
+
+MAKE = {
+    "claude-code": (clients.claude_code, "claude"),
+    "codex": (clients.codex, "codex"),
+    "gemini": (clients.gemini, "gemini"),
+}
+WORDS = {
+    "claude-code": ("--allowedTools=mcp__vault-index__memory_search", "-p"),
+    "codex": ("exec", "--dangerously-bypass-hook-trust"),
+    "gemini": ("-y", "-p"),
+}
+FILES = {
+    "claude-code": (".claude/settings.json", ".claude.json"),
+    "codex": (".codex/config.toml", ".codex/hooks.json"),
+    "gemini": (".gemini/settings.json",),
+}
+ASKED = {"query": "boxes"}
+CALLS: dict[str, list[dict[str, Any]]] = {
+    "claude-code": [{"name": "mcp__vault-index__memory_search", "args": ASKED}],
+    "codex": [  # its tools are there once the servers have started, which the first of these waits for
+        {"name": "list_mcp_resources", "args": {}},
+        {"namespace": "mcp__vault_index", "name": "memory_search", "args": ASKED},
+    ],
+    "gemini": [{"name": "mcp_vault-index_memory_search", "args": ASKED}],
+}
+KNOWN = "The warehouse counts boxes, not books."
+PROMPT = "How do we count?\n\n*Remember*: the fork lift is red."
+TEXT = "As the notes say.\n\n*Remember*: the gate closes at five."
+
+
+class Place:
+    """A client that was connected to an index of its own."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        steps: list[Step] = [*({"tools": [call]} for call in CALLS[name]), {"text": TEXT}]
+        self.model = Model({"default": steps, "connected": steps})
+        make, program = MAKE[name]
+        self.name, self.vault = name, folder / "vault"
+        self.client: Client = make(folder / "c", self.model, clients.installed(program))
+        self.env = self.client.env | {"VAULT_INDEX_HOME": str(folder / "vx")}
+        self.vault.mkdir()
+        self.vx("init", str(self.vault), "--provider", "none")
+        self.vx("config", "set", "agents.start_daemon", "false")
+        self.vx("add", KNOWN, "--type", "decision", "--project", "shop")
+
+    def vx(self, *words: str) -> str:
+        command = [sys.executable, "-m", "vault_index", *words]
+        ended = subprocess.run(
+            command, env=self.env, cwd=self.client.project, capture_output=True, text=True, timeout=90
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.vx("agent", "status", self.name, "--json"))
+        assert "fault" not in found
+        state: dict[str, Any] = found["results"][0]
+        return state
+
+    def files(self) -> dict[str, str]:
+        paths = {name: self.client.home / name for name in FILES[self.name]}
+        return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.exists()}
+
+    def inbox(self) -> str:
+        """What was captured."""
+        return "\n".join(path.read_text(encoding="utf-8") for path in self.vault.glob("80-memory/inbox/*.md"))
+
+    def told(self) -> str:
+        """What the model was told in all."""
+        return "\n".join(turn.text for request in self.model.of("connected") for turn in request.turns)
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_client_remembers_and_is_left_as_it_was(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    place = Place(tmp_path_factory.mktemp("c").resolve(), name)
+    before = place.files()
+    place.vx("agent", "install", name)
+    assert place.state()["state"] == "installed"
+    place.client.run(*WORDS[name], f"{PROMPT}\n\n[[scene:connected]]")
+
+    recalled = place.told()
+    assert "<vault-index-recall" in recalled.replace("&lt;", "<")
+    assert KNOWN in recalled
+    assert f"> {KNOWN}" in recalled.replace("&gt;", ">")
+    answered = json.dumps(place.model.of("connected")[-1].body)
+    assert "80-memory/decision/" in answered.partition("memory_search")[2] or '0.67,\\\\"8\\\\"' in answered
+    wait_for(lambda: "gate closes" in place.inbox() and "fork lift" in place.inbox(), "what was captured")
+    assert place.inbox().count("session: ") == 2
+    assert f"entered_by: {name}" in place.inbox()
+
+    place.vx("sync")
+    [session] = json.loads(place.vx("list", "--kind", "session", "--json"))["results"]
+    transcript = place.vx("get", session["id"])
+    assert "the fork lift is red" in transcript
+    assert "As the notes say." in transcript
+    assert "vault-index-recall" not in transcript
+    assert KNOWN not in transcript
+
+    place.vx("agent", "uninstall", name)
+    assert place.state()["state"] == "absent"
+    after = place.files()
+    if name == "claude-code":  # which keeps notes of its own in it
+        assert "vault-index" not in json.loads(after.pop(".claude.json")).get("mcpServers", {})
+        before.pop(".claude.json")
+    assert after == before
+
+
+def test_codex_asks_once_whether_the_hooks_may_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = Place(tmp_path_factory.mktemp("c").resolve(), "codex")
+    place.vx("agent", "install", "codex")
+    assert place.state()["trusted"] is False
+    with place.client.terminal("--no-daemon", "--no-alt-screen") as terminal:
+        terminal.wait("Hooks need review")
+        terminal.press("2", ENTER)
+        wait_for(lambda: place.state()["trusted"] is True, "what Codex notes")
+    place.client.run("exec", f"{PROMPT}\n\n[[scene:connected]]")
+    assert f"> {KNOWN}" in place.told()

@@ -1,0 +1,90 @@
+"""What the hooks of a client do: memory is told to a session once, at its first prompt, and what the user and the agent
+want kept is handed to `capture`, each text once.
+
+A client waits for its hooks, so that nothing is waited for here but the recall.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vault_index.agents.clients import WIRED
+from vault_index.config.home import private_folder
+from vault_index.disk import open_own
+
+Ask = Callable[[str, dict[str, Any]], Mapping[str, Any]]
+"""Asks a method, of the daemon where there is one."""
+Start = Callable[[Sequence[str], str, str], None]
+"""Starts a command of ours with the text on its stdin, in a folder, and does not wait."""
+
+_KEPT_SECONDS = 30 * 86_400.0
+_LONGEST_QUERY = 2000
+_LONGEST_TEXT = 1_000_000
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_NOT_SAID = re.compile(r"\s*(?:<(?:task-notification|system-reminder|(?:command|local-command|bash)-)|[/!?]\S*\s*$|\Z)")
+"""What clients hand on as a prompt though nobody typed it (a task is done), and their commands."""
+
+
+def answer(client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: Start) -> dict[str, Any] | None:
+    """What the client is told in return, if anything; `told` is what it says of the event. In `folder` it is kept what
+    a session has had."""
+    name, session, place = (str(told.get(key) or "") for key in ("hook_event_name", "session_id", "cwd"))
+    if not _SESSION.fullmatch(session):
+        return None
+    event, text = WIRED[client].events.get(name), ""
+    if event == "start":
+        _forget_old(folder)
+        start(["opencode", "wake"], "", place)
+        if told.get("source") == "compact":  # what it was told is gone
+            text = _recall(ask, "", session, place)
+    elif event == "prompt" and not _NOT_SAID.match(prompt := str(told.get("prompt") or "")):
+        _capture(start, folder, "user", prompt, session, place)
+        if _is_first(folder, session, "told"):
+            text = _recall(ask, prompt, session, place)
+    elif event == "stop":
+        said = str(told.get("last_assistant_message") or told.get("prompt_response") or "")
+        if "remember" in said.lower():
+            _capture(start, folder, client, said, session, place)
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else None
+
+
+def _recall(ask: Ask, query: str, session: str, place: str) -> str:
+    params = {"query": query[:_LONGEST_QUERY], "session": session}
+    return str(ask("recall", params | ({"project": place, "directory": place} if place else {}))["text"]).strip()
+
+
+def _capture(start: Start, folder: Path, by: str, text: str, session: str, place: str) -> None:
+    if not _is_first(folder, session, _digest(text)):
+        return
+    words = ["capture", "--auto", f"--by={by}", f"--session={session}"]
+    project = [f"--project={place}"] if place else []
+    start([*words, *project, *(["--statements"] if by == "user" else [])], text[:_LONGEST_TEXT], place)
+
+
+def _is_first(folder: Path, session: str, what: str) -> bool:
+    """Whether a session had this never before; it has it now. The hooks of a user and of a project may both ask."""
+    private_folder(folder)
+    with open(open_own(folder / _digest(session), os.O_RDWR), "r+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if what in file.read().split("\n"):
+            return False
+        file.write(f"{what}\n")
+    return True
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _forget_old(folder: Path) -> None:
+    """Of sessions that nobody went on with for long."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if time.time() - entry.stat().st_mtime > _KEPT_SECONDS:
+                os.unlink(entry)
