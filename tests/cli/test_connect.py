@@ -121,6 +121,17 @@ def test_a_command_that_moved_is_renewed_in_its_place(
     assert states(capsys, client) == ["installed", "absent"]
 
 
+def test_the_doctor_says_that_a_program_is_gone(user: Path, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agent", "install", "codex"]) == 0
+    program = answer(capsys, "agent", "status")["command"][0]
+    assert main(["doctor"]) == 0
+    file = user / ".codex/hooks.json"
+    file.write_text(file.read_text().replace(program, "/gone/vault-index"))
+    capsys.readouterr()
+    assert main(["doctor", "--json"]) == 1
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)["problems"]] == ["agent_outdated"]
+
+
 def test_what_is_missing_is_put_back_and_what_is_there_twice_goes(
     user: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

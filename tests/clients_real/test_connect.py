@@ -127,6 +127,7 @@ def test_codex_asks_once_whether_the_hooks_may_run(tmp_path_factory: pytest.Temp
     assert place.state()["trusted"] is False
     with place.client.terminal("--no-daemon", "--no-alt-screen") as terminal:
         terminal.wait("Hooks need review")
+        terminal.settle()
         terminal.press("2", ENTER)
         wait_for(lambda: place.state()["trusted"] is True, "what Codex notes")
     place.client.run("exec", f"{PROMPT}\n\n[[scene:connected]]")

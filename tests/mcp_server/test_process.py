@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, Session, command, make_home, request, session, started
+from vault_index.agents.clients import PLACES
 from vault_index.cli import main
 from vault_index.config import Home
 from vault_index.daemon.client import ping
@@ -166,7 +167,7 @@ def test_the_configuration_that_is_printed_starts_the_server(
     home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     printed = {}
-    for name in ("claude-code", "claude-desktop", "cursor", "opencode", "vscode", "generic"):
+    for name in PLACES:
         assert main(["mcp", "--print-config", name, "--home", str(home.data_dir), "--read-only"]) == 0
         printed[name] = started_by(name, capsys.readouterr().out)
     [words] = {tuple(words) for words in printed.values()}
@@ -178,9 +179,12 @@ def test_the_configuration_that_is_printed_starts_the_server(
 
 def started_by(name: str, printed: str) -> list[str]:
     """The words that a client makes of its configuration."""
-    if name == "claude-code":
+    if name in ("claude-code", "codex"):
         words = printed.split()
-        assert words[:6] == ["claude", "mcp", "add", "--scope", "user", "vault-index"]
+        begin = {"claude-code": "claude mcp add --scope user vault-index --", "codex": "codex mcp add vault-index --"}[
+            name
+        ]
+        assert " ".join(words).startswith(f"{begin} ")
         return words[words.index("--") + 1 :]
     settings = json.loads(printed)
     if name == "opencode":

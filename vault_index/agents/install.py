@@ -153,7 +153,7 @@ def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
     known = _server(plan, target)
     if known is not None and not _is_ours(known):
         raise ConflictError(f"there is another server {SERVER!r}: nothing was done", "rename it, or take it out")
-    words = [] if known is None else [str(word) for word in known.get("args", ())]
+    words = [] if known is None else [str(word) for word in known.get("args") or ()]
     flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # --read-only stays
     value = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
     if value != known:

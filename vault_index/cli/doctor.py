@@ -6,7 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vault_index.cli.agents import link_of
+from vault_index.agents import install as wiring
+from vault_index.agents.clients import WIRED
+from vault_index.cli.agents import link_of, program_of
 from vault_index.cli.arguments import Options, flag, takes
 from vault_index.cli.client import call, call_here, call_with_progress, home_of
 from vault_index.cli.daemon import daemon_at
@@ -44,7 +46,12 @@ def run_doctor(options: Options, args: dict[str, Any]) -> int:
     # One that hangs is asked once: every question costs the time it is waited for.
     report = _report(options, args, call if daemon["running"] else call_here)
     # Of the daemon, service and plugin that belong to this home; those of other homes are not looked at.
-    installed = [*_daemon(daemon), *_service(options, home, daemon.get("pid")), *_plugin(options, home)]
+    installed = [
+        *_daemon(daemon),
+        *_service(options, home, daemon.get("pid")),
+        *_plugin(options, home),
+        *_clients(options),
+    ]
     problems = [*report["problems"], *map(asdict, installed)]
     report |= {"healthy": not problems, "problems": problems}
     show(options, "doctor", report)
@@ -129,3 +136,15 @@ def _plugin(options: Options, home: Home) -> Iterator[Problem]:
             f"the plugin for OpenCode in {target.folder} is {state}",
             "renew it: vault-index opencode install",
         )
+
+
+def _clients(options: Options) -> Iterator[Problem]:
+    """Their hooks never fail, and so nobody else says that what they call is not there."""
+    for client in WIRED:
+        state = wiring.state_of(wiring.target_of(client), program_of(options))
+        if state.get("gone"):
+            yield Problem(
+                "agent_outdated",
+                f"{client} calls a program that is gone",
+                f"renew it: vault-index agent install {client} (or take it out: agent uninstall)",
+            )
