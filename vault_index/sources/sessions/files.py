@@ -12,7 +12,7 @@ from pathlib import Path
 from vault_index.models import FileStamp
 from vault_index.results.base import Problem
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.client import Listing
+from vault_index.sources.sessions.client import Listing, Verdict
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 
@@ -92,6 +92,11 @@ class FileClient(ABC):
 
     def times(self, listed: Listed) -> Sequence[int]:
         return ()
+
+    def deleted(self, listed: Listed) -> Verdict:
+        from vault_index.sources.sessions.sweeps import who_deleted  # late: it is seldom asked
+
+        return who_deleted(self.name, self.folder, listed)
 
     def version(self) -> object:
         """Of nothing but the listing itself: asked as seldom as that may be."""
