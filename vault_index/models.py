@@ -91,6 +91,8 @@ class RawDocument(NamedTuple):
     """What it is, where the source knows; else its place tells."""
     data: bytes = b""
     """The bytes on disk, where it is a file."""
+    whole: bool = True
+    """False of what is left of a session that is gone."""
 
 
 class Link(NamedTuple):

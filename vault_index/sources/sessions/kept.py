@@ -49,9 +49,9 @@ class Kept:
                     found |= _files(root, project)
         return found
 
-    def put(self, path: str, text: str, updated: int) -> None:
-        """Keep what a session says now, which has changed `updated` milliseconds after the epoch; raises OSError, and
-        ValueError for a name that no file has."""
+    def put(self, path: str, text: str, updated: float) -> None:
+        """Keep what a session says now, which has changed then; raises OSError, and ValueError for a name that no file
+        has."""
         file, data = self._file(path), text.encode()
         if _bytes(file) == data:
             return
@@ -63,7 +63,7 @@ class Kept:
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(data)
         with suppress(OSError, OverflowError):
-            os.utime(draft, ns=(updated * 1_000_000,) * 2)
+            os.utime(draft, (updated, updated))
         draft.rename(file)
         with suppress(FileNotFoundError):
             self._file(path, deleted=True).unlink()  # it came back

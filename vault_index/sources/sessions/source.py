@@ -167,12 +167,17 @@ class SessionSource:
                 forked_from = origin.session.id if copied or session.forked_from else ""
             done = render(session, messages, self._name, forked_from=forked_from)
         faults = list(_some("session", problems, ref.path))
-        if self._keep and self.kept is not None and not listed.partial:
-            try:
-                self.kept.put(ref.path, done.text, session.updated)
-            except (OSError, ValueError) as error:
-                faults.append(Fault("not_kept", f"it cannot be kept: {error}", ref.path))
-        return self._document(seen, done.text, done.redacted, faults)
+        return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
+
+    def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:
+        """Keep what is indexed of a session: what was read, but for what it quotes of what was deleted."""
+        if self.kept is None or not raw.whole or not (self._keep or raw.ref.stamp.ctime_ns == KEPT):
+            return ()
+        try:
+            self.kept.put(raw.ref.path, text, updated)
+        except (OSError, ValueError) as error:
+            return (Fault("not_kept", f"it cannot be kept: {error}", raw.ref.path),)
+        return ()
 
     def _document(self, seen: DocumentRef, text: str, redacted: int, faults: list[Fault]) -> RawDocument:
         from hashlib import sha256
