@@ -33,6 +33,8 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
         out = forgotten(state, (session_in(ref.path) for ref in scan.refs))
     except StateDamagedError:
         return scan._replace(refs=(), unreadable=("",)), known
+    if out and not scan.vanished:
+        source.client.forget(out)
     refs = [ref for ref in scan.refs if session_in(ref.path) not in out]
     if scan.vanished or scan.unreadable:  # what is indexed stays as it is, and only what is not is read
         refs = [ref for ref in refs if ref.path not in scan.kept or ref.path not in known]

@@ -46,6 +46,9 @@ class OpenCode:
         """It sweeps nothing."""
         return "user"
 
+    def forget(self, sessions: Collection[str]) -> None:
+        """Nothing is remembered."""
+
     def version(self) -> object:
         return self._stores.version()
 

@@ -94,6 +94,9 @@ class Client(Protocol):
         """Who deleted a session that is gone now, as far as its last change, or what the client wrote, tells it.
         `listed` is what was kept of it, with the stamp it had last."""
 
+    def forget(self, sessions: Collection[str]) -> None:
+        """Remember nothing of these sessions, beyond that they are there."""
+
 
 class RewoundError(Exception):
     """A session does not go on from where it was read to: it was taken back, written anew or cut."""
