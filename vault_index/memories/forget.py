@@ -144,6 +144,8 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
     for each in runtime.sources:
         if isinstance(each, SessionSource) and not each.missing():
             each.client.forget(ids)
+        else:  # what is remembered of files that are gone
+            (runtime.home.sessions_dir / each.config.name / ".heads.json").unlink(missing_ok=True)
     runtime.write.forget(out_of_index, {path for _, path in places})
 
 
