@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 Kind = Literal["note", "memory", "session"]
 State = Literal["expired", "superseded", "outdated", "archived", "unreviewed"]
-Reason = Literal["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened"]
+Reason = Literal["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted"]
 Action = Literal["accept", "edit", "merge", "supersede", "archive", "delete", "keep"]
 Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
@@ -18,7 +18,9 @@ KINDS = ("note", "memory", "session")
 TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
 CONFIDENCES = ("high", "medium", "low")
 STATES = ("expired", "superseded", "outdated", "archived", "unreviewed")
-REASONS: tuple[Reason, ...] = ("unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened")
+REASONS: tuple[Reason, ...] = (
+    "unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted",
+)  # fmt: skip
 ACTIONS = ("accept", "edit", "merge", "supersede", "archive", "delete", "keep")
 SORTS = ("created", "time", "updated", "access", "expires", "title", "content")
 

@@ -49,6 +49,8 @@ class FileStamp(NamedTuple):
 
 UNTRUSTED = 0
 """The `ctime_ns` of a stamp that was so fresh that the file could change again without changing it."""
+KEPT = -1
+"""In the place of the time of a change, in the stamp of a session that its client deleted: what was kept of it."""
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
@@ -89,6 +91,8 @@ class RawDocument(NamedTuple):
     """What it is, where the source knows; else its place tells."""
     data: bytes = b""
     """The bytes on disk, where it is a file."""
+    whole: bool = True
+    """False of what is left of a session that is gone."""
 
 
 class Link(NamedTuple):

@@ -80,6 +80,19 @@ class Memories:
             self._runtime, whole(ref), permanent=permanent, sources=self._sources(source), client=client
         )
 
+    def forget(
+        self, ref: Names = None, *, project: str | None = None, client: str | None = None, before: str | None = None,
+        dry_run: bool = False,
+    ) -> MemoryOutcomes:  # fmt: skip
+        """Delete sessions for good, with those of their subagents: from the index, the vectors, what was kept of them
+        and the vault. Those named by id or path, or all of a project and a client that ended before a day.
+
+        What their client still has is not read again. There is no undo. Raises UsageError, NotFoundError, BusyError.
+        """
+        return memories.forget_sessions(
+            self._runtime, whole(ref), project=project or "", client=client or "", before=before or "", dry_run=dry_run
+        )
+
     def history(self, ref: str, *, limit: int = 20, offset: int = 0, source: Names = None) -> History:
         """The versions of a memory that were seen, the newest first: the last 50, hand edits included, and the commits
         where its vault is a git repository. `ref` may be the id or the path of one that was deleted."""
@@ -119,7 +132,8 @@ class Memories:
         source: Names = None,
     ) -> Review:  # fmt: skip
         """What a person should look at, and why. `reason` is one of `unreviewed`, `contradiction`, `duplicate`,
-        `expired`, `outdated` and `unopened` (not created, changed or opened for a year), or several; each memory comes
+        `expired`, `outdated`, `unopened` (not created, changed or opened for a year) and `deleted` (sessions that are
+        gone from their client: `keep` or `delete` them), or several; each memory comes
         up once for each. `limit` is 20. No model is asked. Raises UsageError."""
         reasons = tuple(options.one_of("reason", one, "", REASONS) for one in names(reason))
         filters = Filters(sources=self._sources(source), projects=whole(project))

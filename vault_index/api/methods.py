@@ -52,6 +52,7 @@ METHODS = {
         Method("add", writes=True),
         Method("update", writes=True),
         Method("delete", writes=True),
+        Method("forget", writes=True, long=True),
         Method("prune", writes=True),
         Method("decide", writes=True),
         Method("archive", writes=True),

@@ -52,6 +52,7 @@ SECTIONS = {
         Command("update", "memories", "change a memory"),
         Command("delete", "memories", "move memories to the trash"),
         Command("archive", "memories", "leave memories out of search, and their files in place"),
+        Command("forget", "memories", "delete sessions of agents for good"),
         Command("prune", "memories", "move expired memories to the trash"),
         Command("history", "memories", "list the versions of a memory"),
         Command("diff", "memories", "say what changed between two versions of a memory"),
@@ -109,6 +110,7 @@ WITHOUT_SOURCE = frozenset(
         "opencode uninstall", "opencode status", "opencode wake", "agent-context",
         "completions", "status", "doctor", "logs", "service install", "service uninstall", "service status",
         "service restart", "service logs", "watch", "embed", "rebuild", "source remove",
+        "forget",
     }
 )  # fmt: skip
 """Commands that concern all sources, or none: they do not take `--source`."""

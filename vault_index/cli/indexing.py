@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # spares the import of the configuration
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
     from vault_index.cli.daemon import reload_daemon  # only here: `sync` is not to pay for a socket
+    from vault_index.config import load_config
     from vault_index.config.edit import create_config, set_value
     from vault_index.config.schema import CLIENTS
 
@@ -49,6 +50,8 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
+    if answer["sessions"] and (config := load_config(home)).sessions.keep and not config.sessions.mirror:
+        remark(options, f"What clients delete of their sessions is kept in {home.sessions_dir} (sessions.keep)")
     daemon = reload_daemon(options)
     report: dict[str, Any] = {}
     if "no_sync" not in args:

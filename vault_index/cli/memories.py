@@ -173,27 +173,50 @@ def run_prune(options: Options, args: dict[str, Any]) -> int:
     force = args.pop("force", False)
     if "dry_run" in args:
         remark(options, "vault-index: a dry run: nothing is moved")
-    elif not force and not _confirmed(options, args):
+    elif not force and not _confirmed(options, "prune", args, "Move {} to .trash/?"):
         return 0
     return ask_of_several(options, "prune", args)
 
 
-def _confirmed(options: Options, args: dict[str, Any]) -> bool:
-    """Show the plan and ask. False if there is nothing to move, or the answer is no."""
-    plan = call(options, "prune", with_source(options, {**args, "dry_run": True}))
+@takes(
+    argument("ref", nargs="*", metavar="SESSION", help="its id, or its path"),
+    argument("--project", metavar="NAME", help="those of this project that there are now"),
+    argument("--client", metavar="NAME", help="those of this client, as codex"),
+    argument("--before", metavar="DATE", help="those that went on last before this day, as '90 days ago'"),
+    flag("--dry-run", "show them, and delete none"),
+    argument("--force", "--yes", action="store_true", help="do not ask"),
+    description="Delete sessions, with those of their subagents, from the index, the vectors, what was kept of them, "
+    "and the vault, so that no file of vault-index says anything of them. What their client still has stays there, and "
+    "is not read again. Filters mean what there is now, and not what is to come: for that, sessions.<client>.exclude. "
+    "There is no undo. On a terminal it shows them and asks first.",
+)
+def run_forget(options: Options, args: dict[str, Any]) -> int:
+    force = args.pop("force", False)
+    if not args.get("ref"):
+        args.pop("ref", None)
+    if "dry_run" in args:
+        remark(options, "vault-index: a dry run: nothing is deleted")
+    elif not force and not _confirmed(options, "forget", args, "Delete {} for good?"):
+        return 0
+    return ask_of_several(options, "forget", args)
+
+
+def _confirmed(options: Options, method: str, args: dict[str, Any], question: str) -> bool:
+    """Show the plan and ask. False if there is nothing to do, or the answer is no."""
+    plan = call(options, method, with_source(options, {**args, "dry_run": True}))
     count = len(plan["results"])
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
-            f"prune asks before it moves memories ({count} here), and here is nobody to ask",
+            f"{method} asks before it touches them ({count} here), and here is nobody to ask",
             "look first with --dry-run, then add --yes",
         )
-    show(options, "prune", plan)
+    show(options, method, plan)
     if not count:
         return False
-    print(f"Move {count} to .trash/? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{question.format(count)} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return True
-    remark(options, "vault-index: nothing was moved")
+    remark(options, f"vault-index: nothing was {'moved' if method == 'prune' else 'deleted'}")
     return False
 
 

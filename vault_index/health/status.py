@@ -5,6 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -200,8 +201,13 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
 
 def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:
     config = source.config
-    since = source.found()[1] if isinstance(source, SessionSource) else None
-    return SourceStatus(config.name, config.kind, str(config.path), documents, chunks, failed, found, current, since)
+    since, kept = None, (0, 0)
+    if isinstance(source, SessionSource):
+        since = source.found()[1]
+        with suppress(OSError):
+            kept = source.kept.size() if source.kept else kept
+    told = documents, chunks, failed, found, current, since, *kept
+    return SourceStatus(config.name, config.kind, str(config.path), *told)
 
 
 def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:

@@ -198,6 +198,11 @@ class WriteSide:
         self._open_writer().purge()
         self.versions.purge()
 
+    def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
+        """Leave nothing in the files of documents that are taken out, with those keys; the caller holds the lock."""
+        self._forget(paths)
+        self.purge(take_out(self._open_writer()))
+
     def embed_document(self, source: str, path: str) -> None:
         """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
         from vault_index.indexer.outbound import Outbound

@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
@@ -106,7 +107,8 @@ def read_document(
     row = describe(
         raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted, unreviewed=unreviewed
     )
-    return Read(row, (*raw.faults, *parsed.faults), packed(raw.data) if row.kind == "memory" else b"")
+    kept = source.keep(raw, text, row.updated) if isinstance(source, SessionSource) else ()
+    return Read(row, (*raw.faults, *parsed.faults, *kept), packed(raw.data) if row.kind == "memory" else b"")
 
 
 def _believed(stamp: FileStamp, read_at: int) -> FileStamp:

@@ -13,6 +13,7 @@ from vault_index.cancel import CancelToken
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff, read_document
+from vault_index.indexer.settling import settled
 from vault_index.markdown.memory import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
@@ -20,7 +21,8 @@ from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
 from vault_index.sources.mounts import numbering
 from vault_index.sources.names import is_readable_name, shown_name, spellings
-from vault_index.sources.source import EMPTY, YET, Source
+from vault_index.sources.sessions.source import SessionSource
+from vault_index.sources.source import EMPTY, YET, Scan, Source
 from vault_index.store.cache import Cache
 from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
@@ -129,15 +131,13 @@ class Synchroniser:
         if not dry_run and numbers != (read_meta(self._writer, f"{NUMBERING} {name}") or ""):
             self._writer.forget_inodes(name, numbers)
         places = [spelled for place in places for spelled in spellings(place)]
-        known = self._writer.known(name, [place for place in places if is_readable_name(place)])
-        scan = source.scan_places(places)
-        if scan.vanished and scan.reason.endswith(EMPTY) and self._is_really_empty(source):
-            scan, known = scan._replace(vanished=False), self._writer.known(name)
+        scan, known = self._scan(source, places, dry_run=dry_run)
         if scan.vanished:
             kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
             problem = Problem("source_vanished", kept, source.remedy)
             self._add(problems=(problem,) if known or not scan.reason.endswith(YET) else ())
-            return
+            if not scan.refs:
+                return
         answered = {ref.path for ref in scan.refs}
         if "" not in places:
             self._looked_at += scan.refs
@@ -162,6 +162,20 @@ class Synchroniser:
         self._note_faults(name, scan.faults, [shown_name(place) for place in places])
         asked = {shown_name(place) for place in places if not is_readable_name(place)}
         self._add(failed=tuple(Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked))
+
+    def _scan(
+        self, source: Source, places: Sequence[str], *, dry_run: bool
+    ) -> tuple[Scan, Mapping[str, KnownDocument]]:
+        """What there is at these places, and what the index knows of them."""
+        name = source.config.name
+        known = self._writer.known(name, [place for place in places if is_readable_name(place)])
+        scan = source.scan_places(places)
+        if scan.vanished and scan.reason.endswith(EMPTY) and self._is_really_empty(source):
+            scan, known = scan._replace(vanished=False), self._writer.known(name)
+        if isinstance(source, SessionSource) and not dry_run:
+            same = read_meta(self._writer, f"root {name}") == _root(source)
+            return settled(source, scan, known, self._state, same=same)
+        return scan, known
 
     def _is_really_empty(self, source: Source) -> bool:
         """Whether an empty folder is no disk that is not mounted: it had no documents, or is the folder whose last one

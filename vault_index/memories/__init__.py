@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         prune_memories as prune_memories,
         update_memory as update_memory,
     )
+    from vault_index.memories.forget import forget_sessions as forget_sessions
     from vault_index.memories.history import (
         memory_diff as memory_diff,
         memory_history as memory_history,
@@ -38,6 +39,7 @@ __getattr__ = lazy_names(
             "prune_memories",
         ),
         "decide": ("decide_memories",),
+        "forget": ("forget_sessions",),
         "history": (
             "memory_history",
             "memory_diff",

@@ -35,12 +35,13 @@ from vault_index.mirroring.note import (
     session_in,
     turns_of,
 )
-from vault_index.models import Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
+from vault_index.models import KEPT, Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.secrets.find import redact
 from vault_index.sources.sessions.model import Session
-from vault_index.sources.sessions.source import SessionSource
+from vault_index.sources.sessions.source import SessionSource, session_in as session_of
 from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.vault import VaultSource
+from vault_index.store.forgotten import forgotten
 from vault_index.store.records import MirroredSession
 from vault_index.store.state import State
 
@@ -61,6 +62,7 @@ class MirroredSessions(SessionSource):
     def __init__(self, config: Config, name: str, vault: VaultSource) -> None:
         super().__init__(config, name)
         self.vault = vault
+        self._keep = False  # the vault has them
         self._folder = config.sessions.mirror.strip("/")
         self._files = Files(vault, self._folder)
         self._scan = Scan(unreadable=("",))  # nobody knows, until they were followed
@@ -68,10 +70,13 @@ class MirroredSessions(SessionSource):
     def follow(self, state: State, progress: Progress, cancel: CancelToken) -> list[str]:
         """Write what is new of every session; returns the paths in the vault. The caller holds the lock."""
         found = super().scan_places([""])
+        out = forgotten(state, (session_of(ref.path) for ref in found.refs))
+        refs = tuple(ref for ref in found.refs if session_of(ref.path) not in out)
+        found = found._replace(refs=refs, kept=frozenset(), unkept=frozenset())
         missing = self.vault.missing()
         # In a vault that is empty nothing is known to lack but what was written there before.
         if found.vanished or (missing and not (missing.endswith(EMPTY) and not state.mirrored())):
-            self._scan = found if found.vanished else Scan(unreadable=("",))
+            self._scan = found._replace(refs=()) if found.vanished else Scan(unreadable=("",))
             return []
         try:
             self.vault.absolute(self._folder)
@@ -101,6 +106,8 @@ class MirroredSessions(SessionSource):
                 continue
             state.put_origins(self.vault.config.name, [(written.path, "", _origin(one.session))])
             state.put_mirrored(one.session.id, written)
+            if self.kept is not None:
+                self.kept.remove(one.ref.path)  # of a time without a mirror
             known[one.session.id] = written
             touched |= {written.path, row.path if row else written.path}
             progress("text", done, len(sessions))
@@ -126,9 +133,13 @@ class MirroredSessions(SessionSource):
     # --- which sessions and which files there are -----------------------------------------------------------------
 
     def _live(self, refs: Iterable[DocumentRef]) -> dict[str, _Live]:
-        listed = self.client.listing().sessions
-        ids = ((Path(ref.path).stem, ref) for ref in refs)
-        return {id_: _Live(ref, listed[id_].session) for id_, ref in ids if id_ in listed}
+        there = self.client.listing().sessions if self._there() else {}
+        kept = self.kept
+        ids = ((session_of(ref.path), ref) for ref in refs)
+        listed = (
+            (ref, kept.listed(ref.path) if kept and ref.stamp.ctime_ns == KEPT else there.get(id_)) for id_, ref in ids
+        )
+        return {one.session.id: _Live(ref, one.session) for ref, one in listed if one is not None}
 
     def _known(self, state: State) -> dict[str, MirroredSession]:
         """What was written, as the files are now: moved, deleted or put back."""

@@ -267,11 +267,13 @@ def _replaced(older: Record) -> Blocks:
     ]
 
 
-def _outcomes(answer: Record, width: int, nothing: str = "Nothing was done.") -> Blocks:
+def _outcomes(
+    answer: Record, width: int, nothing: str = "Nothing was done.", what: tuple[str, str] = ("memory", "memories")
+) -> Blocks:
     results, failed = answer["results"], answer["failed"]
     if not results and not failed:
         return [line((nothing, "bold"))]
-    total = counted(len(results), "memory", "memories") + (f", {len(failed)} failed" if failed else "")
+    total = counted(len(results), *what) + (f", {len(failed)} failed" if failed else "")
     return [*_each(answer), *shown_if(len(results) > 1 or failed, GAP, line((total, "dim")))]
 
 
@@ -339,5 +341,6 @@ _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "export": _export, "review": review_list, "decide": _outcomes,
     "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff,
     "revert": _stored, "prune": partial(_outcomes, nothing="Nothing has expired."),
+    "forget": partial(_outcomes, nothing="There is no such session.", what=("session", "sessions")),
     "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),
 }  # fmt: skip

@@ -230,5 +230,5 @@ _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "sessions": _sessions,
     "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
     "capture": _outcomes, "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
-    "review": _review, "decide": _outcomes,
+    "review": _review, "decide": _outcomes, "forget": _outcomes,
 }  # fmt: skip

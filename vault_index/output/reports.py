@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vault_index.output.page import GAP, Blocks, Pairs, Table, line, shown_if
-from vault_index.output.short import counted, duration, flat, moment, size
+from vault_index.output.short import counted, duration, flat, kept, moment, size
 from vault_index.output.view import Column, Record, is_records
 
 _DOING = {"text": "indexing", "embed": "embedding"}
@@ -77,14 +77,14 @@ def _status(status: Record, width: int) -> Blocks:
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
-    told = {key for key in ("since", "failed") if any(source.get(key) for source in sources)}
+    unsaid = {key for key in ("since", "kept", "failed") if not any(source.get(key) for source in sources)}
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
         Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("since", head="since"),
-        Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
+        Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"), Column("kept"),
     )  # fmt: skip
-    wanted = [one for one in shown if one.key in told or one.key not in ("since", "failed")][: None if known else 2]
-    return Table(wanted, [{"since": None, **source, "coverage": _coverage(source)} for source in sources])
+    wanted = [one for one in shown if one.key not in unsaid][: None if known else 2]
+    return Table(wanted, [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources])
 
 
 def _coverage(source: Record) -> str:

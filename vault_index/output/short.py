@@ -122,6 +122,11 @@ def size(count: int) -> str:
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
+def kept(source: Mapping[str, Any]) -> str | None:
+    """How many sessions of a client are kept, and what they take."""
+    return f"{source['kept']:,} ({size(source['kept_bytes'])})" if source.get("kept") else None
+
+
 def duration(seconds: float) -> str:
     """`8 ms`, `1.4 s`, `3 min 5 s`."""
     if seconds < 60:

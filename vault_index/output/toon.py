@@ -335,5 +335,5 @@ _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "sessions": _sessions, "related": _related,
     "timeline": _timeline, "get": _get, "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes,
     "prune": _outcomes, "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import,
-    "recall": _recall, "review": _review, "decide": _outcomes,
+    "recall": _recall, "review": _review, "decide": _outcomes, "forget": _outcomes,
 }  # fmt: skip

@@ -14,6 +14,8 @@ Outcome = Literal[
     "kept",
     "trashed",
     "deleted",
+    "forgotten",
+    "would be forgotten",
     "accepted",
     "edited",
     "unchanged",

@@ -90,6 +90,9 @@ class SourceStatus:
     """Those of them that are indexed as they are now."""
     since: str | None = field(default=None, metadata={WHEN_ASKED: True})
     """Of sessions: the day on which the first of them began."""
+    kept: int = field(default=0, metadata={WHEN_ASKED: True})
+    """Of sessions: how many there are in the folder of those that were kept."""
+    kept_bytes: int = field(default=0, metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)

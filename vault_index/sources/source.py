@@ -30,6 +30,10 @@ class Scan(NamedTuple):
     """Why it counts as vanished."""
     problems: tuple[Problem, ...] = ()
     """Problems that keep a whole part of the source from being read; they are reported at once."""
+    kept: frozenset[str] = frozenset()
+    """The paths of documents that are read from what was kept of them: what had them has them no more."""
+    unkept: frozenset[str] = frozenset()
+    """Those that are to be kept, and are not (any more): they are read again."""
 
     def knows(self, path: str) -> bool:
         """Whether a path that is not among the refs is really gone."""

@@ -44,7 +44,7 @@ _UNREADABLE = 1 << 30
 
 _EARLIER = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
 """What a cache of the version before holds of it."""
-_SOUND = {**_EARLIER, "origin": _ORIGIN, "deleted": "hash, uid"}
+_SOUND = {**_EARLIER, "origin": _ORIGIN, "deleted": "hash, uid", "forgotten": "hash"}
 """What privacy and spending go by."""
 _HISTORY = {
     "version": "uid, number, seen, who, action, source, path, moved_from, step, size, digest, text",
@@ -62,6 +62,7 @@ _MERGE = {
     "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
     "origin": f"INSERT OR IGNORE INTO origin ({_ORIGIN}) VALUES (?, ?, ?, ?)",
     "deleted": "INSERT OR REPLACE INTO deleted (hash, uid) VALUES (?, ?)",  # with the salt that it was made with
+    "forgotten": "INSERT OR IGNORE INTO forgotten (hash) VALUES (?)",
     **{
         name: f"INSERT OR IGNORE INTO {name} ({columns}) VALUES ({', '.join('?' * len(columns.split()))})"
         for name, columns in _HISTORY.items()

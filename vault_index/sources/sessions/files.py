@@ -6,13 +6,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from vault_index.models import FileStamp
 from vault_index.results.base import Problem
+from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.client import Listing
+from vault_index.sources.sessions.client import Listing, Verdict
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 
@@ -93,6 +94,23 @@ class FileClient(ABC):
     def times(self, listed: Listed) -> Sequence[int]:
         return ()
 
+    def deleted(self, listed: Listed) -> Verdict:
+        from vault_index.sources.sessions.sweeps import who_deleted  # late: it is seldom asked
+
+        return who_deleted(self.name, self.folder, listed)
+
+    def forget(self, sessions: Collection[str]) -> None:
+        with self._lock:
+            heads = self._remembered()
+            bare = {
+                path: (inode, replace(one, title="", directory="", worktree=""))
+                for path, (inode, one) in heads.items()
+                if one is not None and one.id in sessions and one.title + one.directory + one.worktree
+            }
+            if bare:
+                self._heads = heads | bare
+                self._remember(self._heads)
+
     def version(self) -> object:
         """Of nothing but the listing itself: asked as seldom as that may be."""
         return {id_: one.stamp for id_, one in self.listing().sessions.items()}
@@ -107,7 +125,8 @@ class FileClient(ABC):
 
     def _head(self, file: Path, problems: list[str]) -> Session | None:
         try:
-            return self.head(file, problems)
+            head = self.head(file, problems)
+            return head and replace(head, title=redact(drop_private(head.title))[0])  # it is remembered on disk
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -126,8 +145,8 @@ class FileClient(ABC):
         if self._cache is None:
             return
         told = {path: (inode, asdict(session)) for path, (inode, session) in heads.items() if session is not None}
-        from vault_index.disk import replace
+        from vault_index import disk
 
         with suppress(OSError):
             self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace(os.fspath(self._cache), json.dumps(told).encode(), mode=0o600)
+            disk.replace(os.fspath(self._cache), json.dumps(told).encode(), mode=0o600)

@@ -25,6 +25,9 @@ class Projects:
         given = [os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if pattern not in self._names]
         self._folders = list(dict.fromkeys((*given, *map(os.path.realpath, given))))
 
+    def __bool__(self) -> bool:
+        return bool(self._names or self._folders)
+
     def covers(self, project: str, *held_in: str) -> bool:
         """A project by its name, or by one of the folders its session was held in."""
         return any(fnmatchcase(project, name) for name in self._names) or any(

@@ -7,7 +7,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,15 @@ from vault_index.config import Config, SourceConfig
 from vault_index.config.schema import CLIENTS
 from vault_index.disk import is_under, name_of, real_path, worktree_of
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.models import Asker, DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.models import KEPT, Asker, DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.results.base import Problem
 from vault_index.sources.sessions.clients import folder_of, open_client
 from vault_index.sources.sessions.projects import Projects, alike, path_of, redacted, with_targets
 from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
     from vault_index.sources.sessions.client import Client
+    from vault_index.sources.sessions.kept import Kept
     from vault_index.sources.sessions.model import Listed, Message, Session
 
 RENDERED = 4
@@ -50,6 +52,8 @@ class SessionSource:
         local = given.local_only if isinstance(given.local_only, tuple) else ()
         self._local = Projects(local)
         self._local_alike = Projects([alike(pattern) for pattern in local if "/" not in pattern])
+        self._keep = config.sessions.keep
+        self.keep_days = config.sessions.keep_days
         folder = folder_of(name, given.data)
         self.config = SourceConfig(
             name=name,
@@ -66,43 +70,89 @@ class SessionSource:
     def client(self) -> Client:
         return open_client(self._name, self._all)
 
+    @cached_property
+    def kept(self) -> Kept | None:
+        """What was read of them, as long as there is a place for it."""
+        if self._all.sessions_dir is None:
+            return None
+        from vault_index.sources.sessions.kept import Kept
+
+        return Kept(self._all.sessions_dir / self._name)
+
     @property
     def shape(self) -> str:
         return f"{RENDERED}/{','.join(sorted(self._include))}"
 
     def scan_places(self, places: Iterable[str]) -> Scan:
-        if reason := self.missing():
-            return Scan(vanished=True, reason=reason)
-        listing = self.client.listing()
+        """What the client has and, from what was kept, what it has no more."""
+        from vault_index.sources.sessions.client import Listing
+
         wanted = {place.strip("/") for place in places}
-        refs = [
-            self._ref(listed)
-            for listed in listing.sessions.values()
-            for path in (path_of(listed.session),)
+
+        def within(path: str) -> bool:
             # A place may be everything, a project, or one session.
-            if self._wanted(listed) and not wanted.isdisjoint(("", path.partition("/")[0], path))
-        ]
+            return not wanted.isdisjoint(("", path.partition("/")[0], path))
+
+        try:
+            kept, held = (self.kept.all(), self.kept.all(deleted=True)) if self.kept else ({}, {})
+        except OSError as error:
+            message = f"kept sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
+            fault = Problem("sessions_unreadable", message, "check the permissions of the folder")
+            return Scan(faults=(Fault(fault.code, message),), unreadable=("",), problems=(fault,))
+        reason = self.missing()
+        if reason and not kept:
+            return Scan(vanished=True, reason=reason)
+        listing = Listing({}) if reason else self.client.listing()
+        # What is left of a session that is gone is less than what was kept of it.
+        stems = {session_in(path) for path in (*kept, *held)}
+        there = {id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in stems)}
+        found = {
+            path: self._ref(listed)
+            for listed in there.values()
+            for path in (path_of(listed.session),)
+            if within(path) and self._wanted(listed)
+        }
+        unkept = self._keep and self.kept is not None and not reason
+        lost = {path for path in found if unkept and not (path in kept and kept[path].size)}
+        gone = {
+            path: DocumentRef(self._name, path, stamp)
+            for path, stamp in sorted(kept.items(), key=lambda one: one[1].mtime_ns)
+            if session_in(path) not in there and within(path) and self._wanted_still(path)
+        }
+        last = {session_in(path): path for path in gone}  # one that is in two projects was moved
+        gone = {path: ref for path, ref in gone.items() if last[session_in(path)] == path}
         faults = [Fault(fault.code, fault.message) for fault in listing.faults]
         return Scan(
-            tuple(sorted(refs, key=lambda ref: ref.path)),
+            tuple(sorted((*found.values(), *gone.values()), key=lambda ref: ref.path)),
             (*faults, *_some("session", listing.problems, "")),
+            vanished=bool(reason),
+            reason=reason,
             # What a store holds that gives no answer nobody knows, so nothing counts as gone.
             unreadable=("",) if listing.faults else (),
             problems=listing.faults,
+            kept=frozenset(gone),
+            unkept=frozenset(path for path in lost if not there[session_in(path)].partial),
         )
 
     def look(self, path: str) -> DocumentRef | None:
-        listed = self._listed(path)
+        listed = self._of_client(path)
+        # A search asks this of its hits: what was kept is looked into only where something is left out.
+        kept = self.kept.stamp(path) if self.kept and (listed is None or listed.partial) else None
+        if kept is not None and self._wanted_still(path):
+            return DocumentRef(self._name, path, kept)
         return self._ref(listed) if listed is not None else None
 
     def read(self, ref: DocumentRef) -> RawDocument:
         # Late: searching needs no rendering.
-        from hashlib import sha256
-
+        from vault_index.secrets.find import redact
         from vault_index.sources.sessions.client import TAKEN_BACK
         from vault_index.sources.sessions.render import beyond_copies, render
 
-        listed = self._listed(ref.path)
+        if ref.stamp.ctime_ns == KEPT and self.kept is not None:
+            stamp, text = self.kept.read(ref.path)
+            text, found = redact(text)  # as more is known by now than when it was kept, or as it was written into it
+            return self._document(ref._replace(stamp=stamp), text, found, [])
+        listed = self._of_client(ref.path)
         if listed is None:
             raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
         seen = self._ref(listed)
@@ -117,10 +167,25 @@ class SessionSource:
                 forked_from = origin.session.id if copied or session.forked_from else ""
             done = render(session, messages, self._name, forked_from=forked_from)
         faults = list(_some("session", problems, ref.path))
-        if done.redacted:
-            secrets = "1 credential" if done.redacted == 1 else f"{done.redacted} credentials"
-            faults.append(Fault("redacted", f"{secrets} left out", ref.path))
-        return RawDocument(seen, done.text, sha256(done.text.encode()).digest(), tuple(faults), "session")
+        return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
+
+    def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:
+        """Keep what is indexed of a session: what was read, but for what it quotes of what was deleted."""
+        if self.kept is None or not raw.whole or not (self._keep or raw.ref.stamp.ctime_ns == KEPT):
+            return ()
+        try:
+            self.kept.put(raw.ref.path, text, updated)
+        except (OSError, ValueError) as error:
+            return (Fault("not_kept", f"it cannot be kept: {error}", raw.ref.path),)
+        return ()
+
+    def _document(self, seen: DocumentRef, text: str, redacted: int, faults: list[Fault]) -> RawDocument:
+        from hashlib import sha256
+
+        if redacted:
+            secrets = "1 credential" if redacted == 1 else f"{redacted} credentials"
+            faults.append(Fault("redacted", f"{secrets} left out", seen.path))
+        return RawDocument(seen, text, sha256(text.encode()).digest(), tuple(faults), "session")
 
     def born(self, path: str) -> float | None:
         """Sessions say when they began."""
@@ -209,7 +274,8 @@ class SessionSource:
 
     def found(self) -> tuple[int, str | None]:
         """How many sessions there are, and the day on which the first of them began."""
-        began = [one.session.created for one in self._sessions() if self._wanted(one)]
+        sessions = self.client.listing().sessions.values() if self._there() else ()
+        began = [one.session.created for one in sessions if self._wanted(one)]
         return len(began), time.strftime("%Y-%m-%d", time.localtime(min(began) / 1000)) if began else None
 
     # --- watching --------------------------------------------------------------------------------------------
@@ -226,18 +292,42 @@ class SessionSource:
         """Whether there is a folder to look into: without one nothing is imported that would."""
         return self.config.path.is_dir()
 
-    def _sessions(self) -> Iterable[Listed]:
-        return self.client.listing().sessions.values() if self._there() else ()
+    def _sessions(self) -> Iterator[Listed]:
+        """Those of the client, and those that were kept."""
+        sessions = self.client.listing().sessions if self._there() else {}
+        yield from sessions.values()
+        with suppress(OSError):
+            for path in self.kept.all() if self.kept else ():
+                if session_in(path) not in sessions and self.kept and (listed := self.kept.listed(path)):
+                    yield listed
 
     def _session(self, id_: str) -> Listed | None:
-        asked = re.fullmatch(_ID, id_) is not None and self._there()
-        return self.client.session(id_) if asked else None
+        """As its client has it, or else as it was kept."""
+        if re.fullmatch(_ID, id_) is None:
+            return None
+        listed = self.client.session(id_) if self._there() else None
+        if self.kept is None or not (listed is None or listed.partial):
+            return listed
+        path = self.kept.find(id_)
+        return (self.kept.listed(path) if path else None) or listed
+
+    def _of_client(self, path: str) -> Listed | None:
+        """The session that is called so, as its client has it; a path of another project is not its name."""
+        if not (self._there() and re.fullmatch(rf"{_ID}\.md", path.rpartition("/")[2])):
+            return None
+        listed = self.client.session(session_in(path))
+        return listed if listed and self._wanted(listed) and path_of(listed.session) == path else None
 
     def _listed(self, path: str) -> Listed | None:
-        """The session that is called so; a path of another project is not its name."""
-        name = path.rpartition("/")[2]
-        listed = self._session(name.removesuffix(".md")) if name.endswith(".md") else None
-        return listed if listed and self._wanted(listed) and path_of(listed.session) == path else None
+        """The same, or as it was kept."""
+        listed = self._of_client(path)
+        kept = self.kept.listed(path) if self.kept and (listed is None or listed.partial) else None
+        return kept if kept is not None and self._wanted(kept) else listed
+
+    def _wanted_still(self, path: str) -> bool:
+        """The same of one that was kept; only patterns that leave sessions out cost a look into it."""
+        listed = self.kept.listed(path) if self.kept and self._exclude else None
+        return listed is None or self._wanted(listed)
 
     def _wanted(self, listed: Listed) -> bool:
         session = listed.session
@@ -254,7 +344,12 @@ class SessionSource:
 
     def _keeps(self, session: Session) -> bool:
         folders = filter(None, (session.directory, session.worktree))
-        return self._local.covers(session.project, *with_targets(folders))
+        from vault_index.sources.sessions.kept import hides_its_place
+
+        # Of a kept one it may not be known where the folder of its project was.
+        return self._local.covers(session.project, *with_targets(folders)) or (
+            bool(self.config.local_only) and hides_its_place(session)
+        )
 
     def _origin(self, listed: Listed) -> Listed | None:
         """What a session may have been forked from: what it says itself, else an older one that begins with the same
@@ -262,7 +357,7 @@ class SessionSource:
         session = listed.session
         if session.forked_from:
             original = self._session(session.forked_from)
-            return original if original and self._wanted(original) else None
+            return original if original and self._wanted(original) and not _is_kept(original) else None
         if listed.first >= session.created:
             return None
         older = [
@@ -274,6 +369,15 @@ class SessionSource:
             return older[0] if older else None
         times = set(self.client.times(listed))
         return max(older, key=lambda other: len(times.intersection(self.client.times(other))))
+
+
+def _is_kept(listed: Listed) -> bool:
+    return listed.stamp.ctime_ns == KEPT
+
+
+def session_in(path: str) -> str:
+    """The session whose document is called so."""
+    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:

@@ -1,0 +1,382 @@
+"""What a client deletes is found all the same, unless its user deleted it, or somebody forgot it."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.sources.sessions.fake import T0, Fake, write
+from vault_index import VaultIndex
+from vault_index.cli import main
+from vault_index.config import Home, find_home, load_config
+from vault_index.config.edit import create_config, set_value
+from vault_index.errors import VaultIndexError
+from vault_index.models import Asker
+from vault_index.sources.sessions import clients, sweeps
+from vault_index.sources.sessions.client import Verdict
+from vault_index.sources.sessions.kept import Kept
+from vault_index.sources.sessions.model import Listed, Session
+from vault_index.sources.sessions.source import SessionSource
+
+HERON, EGRET, STORK = "0199-heron", "0199-egret", "0199-stork"
+DAY = 86_400
+
+
+@pytest.fixture
+def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    fake = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
+    monkeypatch.setitem(clients.KNOWN, "codex", fake)
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    for name, said in ((HERON, "Why is the heron here?"), (EGRET, "The egret is white."), (STORK, "A stork nests.")):
+        write(tmp_path / "codex", name, said, "So it is.")
+    judged_as(monkeypatch, "sweep")
+    return tmp_path / "codex"
+
+
+@pytest.fixture
+def home(tmp_path: Path, talks: Path) -> Home:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/note.md").write_text("Nothing here.\n", "utf-8")
+    home = find_home(tmp_path / "home")
+    create_config(home, tmp_path / "vault", provider="none")
+    return home
+
+
+def judged_as(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
+    monkeypatch.setattr(Fake, "deleted", lambda *_: verdict)
+
+
+@contextmanager
+def opened(home: Home) -> Iterator[VaultIndex]:
+    with VaultIndex.open(home) as index:
+        index.sync()
+        yield index
+
+
+def gone(talks: Path, *names: str) -> None:
+    for name in names:
+        (talks / f"talks/{name}.jsonl").unlink()
+
+
+def file_of(home: Home, name: str, folder: str = "") -> Path:
+    return home.sessions_dir / "codex" / folder / f"api/{name}.md"
+
+
+def found(index: VaultIndex, *words: str) -> list[int]:
+    """How many sessions each of these words finds."""
+    hits = (index.search(word, kind="session", mode="text", fuzzy=False).results for word in words)
+    return [len({hit.path for hit in one}) for one in hits]
+
+
+def test_a_session_is_kept_as_it_is_indexed_and_only_its_user_can_read_it(home: Home) -> None:
+    with opened(home) as index:
+        (text,) = index.get([HERON], full=True).results
+    file = file_of(home, HERON)
+    assert file.read_text("utf-8").strip() == text.content.strip()
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert file.stat().st_mtime == T0 / 1000  # that of the session
+    before = file.stat().st_ino
+    with opened(home) as index:
+        index.rebuild()
+    assert file.stat().st_ino == before, "written again, though it says the same"
+
+
+def test_what_is_swept_is_the_same_document_and_is_not_read_again(
+    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(home) as index:
+        (before,) = index.list(session=HERON).results
+        gone(talks, HERON)
+        assert (index.sync().removed, found(index, "heron", "egret")) == (0, [1, 1])
+        (after,) = index.list(session=HERON).results
+        assert (after.id, after.path, after.turns) == (before.id, before.path, before.turns)
+        monkeypatch.setattr(Kept, "read", None)  # it would raise
+        assert index.sync().unchanged == 4
+
+
+def test_it_is_found_after_a_rebuild_and_in_another_place_and_nothing_is_embedded_again(
+    home: Home, talks: Path, tmp_path: Path
+) -> None:
+    set_value(home, "embedding.provider", "local")
+    with opened(home) as index:
+        gone(talks, HERON)
+        assert index.sync().embedded == 0
+        again = index.rebuild()
+        assert (again.embedded, again.pending, found(index, "heron")) == (0, 0, [1])
+    shutil.rmtree(talks)  # the client is gone, too
+    home.index_db.unlink()
+    moved = tmp_path / "moved"
+    home.data_dir.rename(moved)
+    with opened(find_home(moved)) as index:
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]
+        assert index.sync().embedded == 0
+        assert index.status().index.pending == 0
+
+
+@pytest.mark.parametrize("verdict", ["user", "unknown"])
+def test_a_deletion_is_followed_or_held_back(
+    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+) -> None:
+    judged_as(monkeypatch, verdict)
+    with opened(home) as index:
+        gone(talks, HERON)
+        assert (index.sync().removed, found(index, "heron", "egret")) == (1, [0, 1])
+        assert not file_of(home, HERON).exists()
+        assert file_of(home, HERON, ".deleted").exists() == (verdict == "unknown")
+        index.rebuild()
+        assert found(index, "heron") == [0]
+        write(talks, HERON, "Why is the heron here?")  # it is put back
+        index.sync()
+        assert (found(index, "heron"), file_of(home, HERON, ".deleted").exists()) == ([1], False)
+
+
+def test_everything_at_once_another_folder_and_another_index_are_no_deletion(
+    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged_as(monkeypatch, "user")
+    with opened(home) as index:
+        gone(talks, HERON, EGRET, STORK)
+        index.sync()
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]
+        for name in (HERON, EGRET, STORK):
+            write(talks, name, f"Again the {name.removeprefix('0199-')}.")
+        index.sync()
+        shutil.copytree(talks, talks.with_name("other"))
+        talks.rename(talks.with_name("old"))
+        talks.with_name("other").rename(talks)
+        gone(talks, HERON)
+        index.sync()
+        assert found(index, "heron") == [1]
+        gone(talks, EGRET)
+        home.index_db.unlink()
+    with opened(home) as index:
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]
+
+
+def test_more_than_half_at_once_is_no_deletion_but_three_may_be(
+    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged_as(monkeypatch, "user")
+    more = [f"0199-more{number}" for number in range(6)]
+    for name in more:
+        write(talks, name, "A crane.")
+    with opened(home) as index:
+        gone(talks, HERON, EGRET, STORK)
+        index.sync()
+        assert found(index, "heron", "egret", "stork") == [0, 0, 0]
+        gone(talks, *more[:5])
+        index.sync()
+        assert index.list(kind="session").total == 6
+
+
+def test_a_folder_that_is_not_there_or_cannot_be_read_is_no_deletion(
+    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged_as(monkeypatch, "user")
+    with opened(home) as index:
+        talks.rename(talks.with_name("away"))
+        report = index.sync()
+        assert (report.removed, report.changed, found(index, "heron")) == (0, 0, [1])
+        talks.with_name("away").rename(talks)
+        assert index.sync().unchanged == 4
+
+        def refused(self: Fake) -> Iterator[os.DirEntry[str]]:
+            raise PermissionError(13, "Permission denied", str(talks))
+
+        monkeypatch.setattr(Fake, "files", refused)
+        assert (index.sync().removed, found(index, "heron")) == (0, [1])
+        assert file_of(home, HERON).exists()
+
+
+def test_without_keep_nothing_is_kept_and_what_was_stays(home: Home, talks: Path) -> None:
+    with opened(home):
+        pass
+    set_value(home, "sessions.keep", "false")
+    write(talks, "0199-crane", "A crane.")
+    with opened(home) as index:
+        gone(talks, HERON, "0199-crane")
+        index.sync()
+        assert (found(index, "heron", "crane"), file_of(home, "0199-crane").exists()) == ([1, 0], False)
+    set_value(home, "sessions.keep", "true")  # those that were read without are kept now
+    file_of(home, EGRET).unlink()
+    file_of(home, STORK).write_bytes(b"")  # as a loss of power leaves it
+    with opened(home):
+        assert "egret" in file_of(home, EGRET).read_text("utf-8")
+        assert "stork" in file_of(home, STORK).read_text("utf-8")
+
+
+def test_keep_days_bounds_what_the_client_no_longer_has(home: Home, talks: Path) -> None:
+    set_value(home, "sessions.keep_days", "30")
+    with opened(home) as index:
+        for name, days in ((HERON, 31), (EGRET, 29), (STORK, 31)):
+            os.utime(file_of(home, name), (time.time() - days * DAY,) * 2)
+        gone(talks, HERON, EGRET)
+        index.sync()
+        assert found(index, "heron", "egret", "stork") == [0, 1, 1]
+        assert not file_of(home, HERON).exists()
+
+
+def test_files_of_others_and_broken_ones_are_no_sessions(home: Home, talks: Path, tmp_path: Path) -> None:
+    with opened(home) as index:
+        gone(talks, HERON, EGRET)
+        (tmp_path / "secret.md").write_text("of somebody else", "utf-8")
+        folder = file_of(home, HERON).parent
+        (folder / "link.md").symlink_to(tmp_path / "secret.md")
+        (folder / "a pipe.md").mkdir()
+        os.mkfifo(folder / "pipe.md")
+        (folder / "README.txt").write_text("mine", "utf-8")
+        (home.sessions_dir / "codex/stray.md").write_text("mine", "utf-8")
+        (folder / "foreign.md").write_text("---\nsession: another\n---\n\nHeron.\n", "utf-8")
+        file_of(home, EGRET).write_bytes(b"\xff\x00 torn")
+        report = index.sync()
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # of the egret what was indexed before
+        assert index.list(kind="session").total == 3
+        told = " ".join(one.message for one in index.status().problems)
+        assert "api/foreign.md is no session" in told
+        assert f"api/{EGRET}.md is no session" in told
+        assert report.removed == 0
+
+
+def test_a_credential_that_is_written_into_a_kept_file_is_not_indexed(home: Home, talks: Path) -> None:
+    token = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    with opened(home) as index:
+        gone(talks, HERON)
+        with file_of(home, HERON).open("a", encoding="utf-8") as out:
+            out.write(f"\nThe token is {token}.\n")
+        index.sync()
+        assert token not in index.get([HERON], full=True).results[0].content
+    assert token.encode() not in home.index_db.read_bytes()
+
+
+def test_what_is_left_out_or_stays_home_does_when_its_client_has_it_no_more(home: Home, talks: Path) -> None:
+    with opened(home):
+        gone(talks, HERON)
+    set_value(home, "sessions.codex.local_only", "/home/user")
+    source = SessionSource(load_config(home), "codex")
+    assert source.stays_home(f"api/{HERON}.md")
+    assert source.keeps(Asker(session=HERON))
+    assert source.keeps(Asker(projects=("api",)))
+    set_value(home, "sessions.codex.local_only", "/home/other")
+    source = SessionSource(load_config(home), "codex")
+    assert not source.stays_home(f"api/{HERON}.md")
+    assert source.knows(HERON)
+    set_value(home, "sessions.codex.exclude", "/home/user/api")
+    with opened(home) as index:
+        assert index.list(kind="session").total == 0
+
+
+@pytest.mark.parametrize(
+    ("project", "directory", "stays"),
+    [
+        ("one", "/home/user/one", False),
+        ("one", "/home/user/one/src", False),
+        ("one", "/srv/elsewhere", True),  # its worktree may have been anywhere
+        ("one", "/home/user/[redacted: a GitHub token]/one", True),
+    ],
+)
+def test_where_a_project_was_is_told_by_where_it_was_held_or_it_stays(
+    home: Home, project: str, directory: str, stays: bool
+) -> None:
+    kept = Kept(home.sessions_dir / "codex")
+    said = f'---\nsession: crane\nproject: "{project}"\ndirectory: "{directory}"\n---\n'
+    kept.put(f"{project}/crane.md", said, 1)
+    set_value(home, "sessions.codex.local_only", "/clients")
+    assert SessionSource(load_config(home), "codex").stays_home(f"{project}/crane.md") == stays
+
+
+def test_what_was_kept_becomes_a_note_where_a_mirror_is_set_and_nothing_is_kept_twice(home: Home, talks: Path) -> None:
+    with opened(home):
+        gone(talks, HERON)
+    set_value(home, "sessions.mirror", "sessions")
+    set_value(home, "sessions.codex.enabled", "true")
+    with opened(home) as index:
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]
+        assert {one.source for one in index.list(kind="session").results} == {"vault"}
+        assert list(home.sessions_dir.rglob("*.md")) == []
+        gone(talks, EGRET)
+        index.sync()
+        assert found(index, "heron", "egret") == [1, 1]
+
+
+# --- who deleted it -------------------------------------------------------------------------------------------------
+
+
+def listed(days: float, directory: str = "/home/user/api") -> Listed:
+    from vault_index.models import FileStamp
+
+    at = time.time() - days * DAY
+    millis = int(at * 1000)
+    session = Session(HERON, "", directory, "", "", "", millis, millis)
+    return Listed(session, FileStamp(1, millis * 1_000_000, 1), 1, millis)
+
+
+@pytest.mark.parametrize(
+    ("settings", "days", "verdict"),
+    [
+        (None, 29, "user"),
+        (None, 31, "sweep"),
+        ('{"cleanupPeriodDays": 90}', 31, "user"),
+        ('{"cleanupPeriodDays": 7}', 8, "sweep"),
+        ('{"cleanupPeriodDays": "seven"}', 8, "unknown"),
+        ('{"cleanupPeriodDays": 7', 8, "unknown"),
+    ],
+)
+def test_claude_code_sweeps_after_its_period(tmp_path: Path, settings: str | None, days: int, verdict: Verdict) -> None:
+    if settings is not None:
+        (tmp_path / "settings.json").write_text(settings, "utf-8")
+    assert sweeps.who_deleted("claude-code", tmp_path, listed(days)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("projects", "verdict"),
+    [('{"/home/user/api": {}}', "sweep"), ('{"/home/user/web": {}}', "user"), ("{}", "sweep"), ("torn", "sweep")],
+)
+def test_claude_code_tells_what_was_purged(tmp_path: Path, projects: str, verdict: Verdict) -> None:
+    (tmp_path / ".claude.json").write_text(f'{{"projects": {projects}}}', "utf-8")
+    assert sweeps.who_deleted("claude-code", tmp_path / ".claude", listed(40)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("retention", "days", "verdict"),
+    [
+        ("{}", 29, "unknown"),  # a resume may have taken it along
+        ("{}", 31, "sweep"),
+        ('{"maxAge": "2w"}', 15, "sweep"),
+        ('{"maxAge": "90d"}', 31, "unknown"),
+        ('{"maxAge": "soon"}', 99, "unknown"),
+        ('{"enabled": false}', 99, "unknown"),
+    ],
+)
+def test_gemini_sweeps_after_its_period(tmp_path: Path, retention: str, days: int, verdict: Verdict) -> None:
+    (tmp_path / "settings.json").write_text(f'{{"general": {{"sessionRetention": {retention}}}}}', "utf-8")
+    assert sweeps.who_deleted("gemini", tmp_path, listed(days)) == verdict
+
+
+def test_clients_without_a_sweep_and_others() -> None:
+    assert sweeps.who_deleted("codex", Path(), listed(99)) == "user"
+    assert sweeps.who_deleted("another", Path(), listed(1)) == "unknown"
+
+
+def test_a_name_that_no_file_can_have_is_told_and_the_session_is_found(home: Home, talks: Path) -> None:
+    long = "h" * 249
+    write(talks, long, "A very long heron.")
+    with opened(home) as index:
+        assert found(index, "long") == [1]
+        assert any(one.code == "not_kept" for one in index.status().problems)
+    with pytest.raises(VaultIndexError):
+        Kept(home.sessions_dir / "codex").read(f"api/{long}.md")
+
+
+def test_init_and_status_say_what_is_kept(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--no-embed", "--home", str(home.data_dir)]) == 0
+    assert f"is kept in {home.sessions_dir} (sessions.keep)" in capsys.readouterr().err
+    with opened(home) as index:
+        (codex,) = [one for one in index.status().sources if one.name == "codex"]
+    size = sum(file.stat().st_size for file in home.sessions_dir.rglob("*.md"))
+    assert (codex.kept, codex.kept_bytes) == (3, size)
+    assert main(["status", "--human", "--home", str(home.data_dir)]) == 0
+    assert f"3 ({size / 1000:.1f} kB)" in capsys.readouterr().out

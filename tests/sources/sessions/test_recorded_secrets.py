@@ -1,0 +1,65 @@
+"""Sessions of every client as it records them: kept and forgotten, and no credential or private word in any file."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.indexer.test_session_secrets import SECRETS, forms_of
+from tests.memories.test_forget import files_with
+from vault_index import VaultIndex
+from vault_index.config import find_home
+from vault_index.config.edit import create_config, set_value
+
+RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
+CLIENTS = {"claude-code": "claude-code", "codex": "codex", "codex-0.104": "codex", "gemini": "gemini"}
+SAID = "Bitte den Login reparieren"
+PRIVATE = "quarkspiel"
+pytestmark = pytest.mark.skipif(not RECORDED.is_dir(), reason="the recorded sessions are not here")
+
+
+@pytest.mark.parametrize(("folder", "client"), CLIENTS.items())
+def test_what_was_said_is_kept_without_secrets_and_forgotten_whole(tmp_path: Path, folder: str, client: str) -> None:
+    data = tmp_path / "client"
+    shutil.copytree(RECORDED / folder, data)
+    keys = [secret for name, (secret, _) in SECRETS.items() if name not in ("private key", "assigned password")]
+    told = f"{SAID} <private>{PRIVATE}</private> with {' and '.join(keys)} now"
+    for file in data.rglob("*.json*"):
+        text = file.read_text("utf-8")
+        file.write_text(text.replace(SAID, told), "utf-8")
+    home = find_home(tmp_path / "home")
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/note.md").write_text("Nothing here.\n", "utf-8")
+    create_config(home, tmp_path / "vault", provider="none")
+    for name, setting in (("enabled", "true"), ("data", str(data)), ("include", "reasoning,output,diffs")):
+        set_value(home, f"sessions.{client}.{name}", setting)
+
+    def leaked() -> set[str]:
+        kept = [(file, file.read_bytes()) for file in home.data_dir.rglob("*") if file.is_file()]
+        forms = {form for secret in (PRIVATE, *keys) for form in forms_of(secret)}
+        return {str(file.relative_to(home.data_dir)) for file, said in kept if any(form in said for form in forms)}
+
+    with VaultIndex.open(home) as index:
+        index.sync()
+        sessions = index.list(kind="session", limit=100).results
+        assert index.search("Login reparieren", kind="session").results
+        kept = {file.stem for file in (home.sessions_dir / client).rglob("[!.]*.md")}
+        assert kept >= {Path(one.path).stem for one in sessions} - partial(data, client)
+        assert leaked() == set()
+        shutil.rmtree(data)
+        index.rebuild()
+        assert index.search("Login reparieren", kind="session").results
+        assert leaked() == set()
+        index.forget(client=client)
+        assert index.list(kind="session").total == 0
+        assert list((home.sessions_dir / client).rglob("[!.]*.md")) == []
+    assert files_with(home, "Login reparieren", "inverted", "Grüße 🙂") == set()
+
+
+def partial(data: Path, client: str) -> set[str]:
+    """Of Claude Code the prompts whose session is gone: they are not kept."""
+    if client != "claude-code":
+        return set()
+    files = {file.stem for file in data.rglob("*.jsonl")}
+    return {json.loads(line)["sessionId"] for line in (data / "history.jsonl").read_text("utf-8").splitlines()} - files

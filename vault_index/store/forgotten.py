@@ -1,0 +1,52 @@
+"""Sessions that are not to be read again, a part of `state.db`, and what else stands there of a session."""
+
+from collections.abc import Collection, Iterable
+
+from vault_index.store.connection import ANY_OF, any_of
+from vault_index.store.state import State
+
+
+def forgotten(state: State, sessions: Iterable[str]) -> set[str]:
+    """Those of these sessions that are not to be read again. Raises StateDamagedError."""
+    state.check()
+    known = {hash_ for (hash_,) in state.database().execute("SELECT hash FROM forgotten")}
+    if not known:
+        return set()
+    salt, _ = state.deleted()
+    return {session for session in sessions if _hash(session, salt) in known}
+
+
+def put_forgotten(state: State, sessions: Collection[str]) -> None:
+    """Have these sessions read no more."""
+    if sessions:
+        salt, _ = state.deleted()
+        rows = [(_hash(session, salt),) for session in sessions]
+        with state.transaction() as database:
+            database.execute_many("INSERT OR IGNORE INTO forgotten (hash) VALUES (?)", rows)
+
+
+def take_out(
+    state: State, sessions: Collection[str], places: Collection[tuple[str, str]], uids: Collection[str]
+) -> None:
+    """Leave nothing of these sessions but that something was sent: of what, the ledger says no more. They are given by
+    their ids, by source and path, and by the ids of their documents."""
+    with state.transaction() as database:
+        database.execute(f"DELETE FROM mirrored WHERE session {ANY_OF}", [any_of(sessions)])
+        database.execute(f"DELETE FROM usage WHERE uid {ANY_OF}", [any_of(uids)])
+        for source, path in places:
+            database.execute("DELETE FROM origin WHERE source = ? AND path = ?", (source, path))
+            database.execute(
+                "INSERT INTO sent (day, endpoint, model, source, path, texts, tokens)"
+                " SELECT day, endpoint, model, source, '(forgotten)', texts, tokens FROM sent"
+                " WHERE source = ? AND path = ? ON CONFLICT (day, endpoint, model, source, path)"
+                " DO UPDATE SET texts = texts + excluded.texts, tokens = tokens + excluded.tokens",
+                (source, path),
+            )
+            database.execute("DELETE FROM sent WHERE source = ? AND path = ?", (source, path))
+
+
+def _hash(text: str, salt: bytes) -> int:
+    """64 bits, as SQLite has numbers."""
+    from hashlib import blake2b  # late: who asks of no sessions needs none
+
+    return int.from_bytes(blake2b(text.encode(), digest_size=8, salt=salt).digest(), "big", signed=True)
