@@ -61,9 +61,9 @@ class SessionWatch(Watch):
     def dispatch(self, event: FileSystemEvent) -> None:
         if event.is_directory or event.event_type in ("opened", "closed", "closed_no_write"):
             return
-        paths = (os.fsdecode(path) for path in (event.src_path, event.dest_path) if path)
-        if any(map(self._source.client.concerns, paths)):
-            self.mark_all()
+        for path in (os.fsdecode(path) for path in (event.src_path, event.dest_path) if path):
+            if self._source.client.concerns(path):
+                self._mark(path if self._source.client.deep else self._root)
 
     def _present(self) -> tuple[str, ...]:
         return tuple(str(folder) for folder in self._source.watched() if folder.is_dir())

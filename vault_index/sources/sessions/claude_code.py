@@ -70,6 +70,9 @@ class ClaudeCode(FileClient):
         listed = self.session(session)
         return ["claude", "--resume", (listed.session.parent if listed else "") or session]
 
+    def _now(self, known: Listed) -> Listed | None:
+        return super()._now(known) if isinstance(known.place, Path) else self._prompts([]).get(known.session.id)
+
     def listing(self) -> Listing:
         listing, problems = super().listing(), list[str]()
         for id_, prompts in self._prompts(problems).items():

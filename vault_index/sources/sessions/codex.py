@@ -169,6 +169,10 @@ class Codex(FileClient):
                 return Path(path)
         return None
 
+    def _now(self, known: Listed) -> Listed | None:
+        self._named()
+        return super()._now(known)
+
     def _listed(self, session: Session, file: Path, stamp: FileStamp) -> Listed:
         """Another name is a change, too."""
         if name := self._names[1].get(session.id):

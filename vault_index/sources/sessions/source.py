@@ -73,8 +73,10 @@ class SessionSource:
     def scan_places(self, places: Iterable[str]) -> Scan:
         if reason := self.missing():
             return Scan(vanished=True, reason=reason)
-        listing = self.client.listing()
         wanted = {place.strip("/") for place in places}
+        if all("/" in place for place in wanted):
+            return self._scan_sessions(wanted)
+        listing = self.client.listing()
         refs = [
             self._ref(listed)
             for listed in listing.sessions.values()
@@ -90,6 +92,16 @@ class SessionSource:
             unreadable=("",) if listing.faults else (),
             problems=listing.faults,
         )
+
+    def _scan_sessions(self, paths: Iterable[str]) -> Scan:
+        """Of these sessions alone, as long as each can be looked at by itself."""
+        refs, unreadable = list[DocumentRef](), list[str]()
+        for path in sorted(paths):
+            try:
+                refs += [ref] if (ref := self.look(path)) is not None else []
+            except VaultIndexError:
+                unreadable.append(path)
+        return Scan(tuple(refs), unreadable=tuple(unreadable))
 
     def look(self, path: str) -> DocumentRef | None:
         listed = self._listed(path)
@@ -134,10 +146,13 @@ class SessionSource:
         return found.stamp if found else None
 
     def relative(self, absolute_path: str) -> str | None:
-        """Every file of the data folder concerns the source as a whole."""
-        path = os.path.normpath(absolute_path)
-        folders = {str(self.config.path), *map(str, self.watched())}
-        return "" if any(is_under(real_path(folder), real_path(path)) for folder in folders) else None
+        """A file that holds one session stands for it, any other of the data folder for the source as a whole."""
+        path = real_path(os.path.normpath(absolute_path))
+        for folder in {*map(str, self.watched()), str(self.config.path)}:
+            if is_under(real := real_path(folder), path):
+                held = self.client.held_by(f"{folder}{path.removeprefix(real)}")
+                return path_of(held) if held is not None else ""
+        return None
 
     def stays_home(self, path: str) -> bool:
         if self.config.local_only is True:
