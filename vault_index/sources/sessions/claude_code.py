@@ -71,7 +71,7 @@ class ClaudeCode(FileClient):
         return ["claude", "--resume", (listed.session.parent if listed else "") or session]
 
     def _now(self, known: Listed) -> Listed | None:
-        return super()._now(known) if isinstance(known.place, Path) else self._prompts([]).get(known.session.id)
+        return super()._now(known) if isinstance(known.place, str) else self._prompts([]).get(known.session.id)
 
     def listing(self) -> Listing:
         listing, problems = super().listing(), list[str]()
@@ -121,10 +121,10 @@ class ClaudeCode(FileClient):
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
-        if not isinstance(listed.place, Path):
+        if not isinstance(listed.place, str):
             return listed.session, self._prompted(listed, offset, problems)
         with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):
-            transcript = Transcript(listed.place, problems, offset)
+            transcript = Transcript(Path(listed.place), problems, offset)
         title = transcript.title or listed.session.title
         session = replace(listed.session, title=title, updated=max(listed.session.updated, transcript.updated))
         return session, transcript.messages(include)

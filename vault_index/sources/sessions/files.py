@@ -89,7 +89,7 @@ class FileClient(ABC):
                         if known[1] is not None or not problems:
                             seen[entry.path] = known
                         if (session := known[1]) is not None:
-                            found[session.id] = self._listed(session, Path(entry.path), stamp)
+                            found[session.id] = self._listed(session, entry.path, stamp)
             except OSError as error:
                 message = f"the sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
                 faults.append(Problem("sessions_unreadable", message, "check the permissions of the folder"))
@@ -125,14 +125,14 @@ class FileClient(ABC):
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _listed(self, session: Session, file: Path, stamp: FileStamp) -> Listed:
+    def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         return Listed(session, stamp, messages=1, first=session.created, place=file)
 
     def _now(self, known: Listed) -> Listed | None:
         """None where its file is another one now, or gone."""
         with suppress(OSError):
-            stamp = stamp_of(known.place.stat())
-            if (head := (self._heads or {}).get(str(known.place))) and _is_head(head, stamp):
+            stamp = stamp_of(os.stat(known.place))
+            if (head := (self._heads or {}).get(known.place)) and _is_head(head, stamp):
                 return self._listed(known.session, known.place, stamp)
         return None
 

@@ -23,7 +23,9 @@ from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
     from vault_index.sources.sessions.client import Client
-    from vault_index.sources.sessions.model import Listed, Message, Session
+    from vault_index.sources.sessions.going_on import GoingOn
+    from vault_index.sources.sessions.model import Listed, Session
+    from vault_index.sources.sessions.render import Transcript
 
 RENDERED = 4
 """Raise it when the same session would give another text than before."""
@@ -60,11 +62,17 @@ class SessionSource:
 
     def __getstate__(self) -> dict[str, Any]:
         """Another process opens the client for itself."""
-        return {key: value for key, value in self.__dict__.items() if key != "client"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")}
 
     @cached_property
     def client(self) -> Client:
         return open_client(self._name, self._all)
+
+    @cached_property
+    def _going_on(self) -> GoingOn:
+        from vault_index.sources.sessions.going_on import GoingOn  # late: searching needs no rendering
+
+        return GoingOn(self.client, self._include)
 
     @property
     def shape(self) -> str:
@@ -111,28 +119,30 @@ class SessionSource:
         # Late: searching needs no rendering.
         from hashlib import sha256
 
-        from vault_index.sources.sessions.client import TAKEN_BACK
-        from vault_index.sources.sessions.render import beyond_copies, render
-
         listed = self._listed(ref.path)
         if listed is None:
             raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
         seen = self._ref(listed)
-        problems, forked_from = list[str](), ""
+        problems = list[str]()
         origin = self._origin(listed)
-        with ExitStack() as stack:
-            session, read = self.client.read(listed, self._include, problems)
-            messages: Iterator[Message] = stack.enter_context(closing(read))
-            if origin is not None:
-                _, original = self.client.read(origin, self._include | {TAKEN_BACK}, [])
-                copied, messages = beyond_copies(messages, stack.enter_context(closing(original)))
-                forked_from = origin.session.id if copied or session.forked_from else ""
-            done = render(session, messages, self._name, forked_from=forked_from)
+        done = self._forked(listed, origin, problems) if origin else self._going_on.render(listed, problems)
         faults = list(_some("session", problems, ref.path))
         if done.redacted:
             secrets = "1 credential" if done.redacted == 1 else f"{done.redacted} credentials"
             faults.append(Fault("redacted", f"{secrets} left out", ref.path))
         return RawDocument(seen, done.text, sha256(done.text.encode()).digest(), tuple(faults), "session")
+
+    def _forked(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
+        """What is new in a fork."""
+        from vault_index.sources.sessions.client import TAKEN_BACK
+        from vault_index.sources.sessions.render import beyond_copies, render
+
+        with ExitStack() as stack:
+            session, read = self.client.read(listed, self._include, problems)
+            _, original = self.client.read(origin, self._include | {TAKEN_BACK}, [])
+            copied, messages = beyond_copies(stack.enter_context(closing(read)), stack.enter_context(closing(original)))
+            forked_from = origin.session.id if copied or session.forked_from else ""
+            return render(session, messages, self._name, forked_from=forked_from)
 
     def born(self, path: str) -> float | None:
         """Sessions say when they began."""
