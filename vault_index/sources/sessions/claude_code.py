@@ -17,7 +17,7 @@ from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import said_in
 from vault_index.sources.sessions.claude_lines import PASSED_OVER, Transcript, is_chained
 from vault_index.sources.sessions.client import Listing
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
 from vault_index.sources.sessions.values import Json, millis_of, read_object, text_of, time_of, title_of
@@ -50,7 +50,7 @@ class ClaudeCode(FileClient):
                         for entry in entries:
                             if name.fullmatch(entry.name):
                                 found.append(entry)
-                            elif "." not in entry.name and entry.is_dir():
+                            elif "." not in entry.name and is_folder(entry):
                                 inner.append(f"{entry.path}/subagents" if depth == 1 else entry.path)
                 except OSError as error:  # the others are listed first
                     failed.append(error)

@@ -23,7 +23,7 @@ from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.codex_turns import Rollback, Turns, kept_prompts, left_of
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, is_file, is_folder
 from vault_index.sources.sessions.lines import objects_before, objects_in, plain
 from vault_index.sources.sessions.model import Listed, Message, Session, Text
 from vault_index.sources.sessions.values import Json, millis_of, object_of, text_of, time_of, title_of
@@ -198,10 +198,10 @@ def _rollouts(folder: str, faults: list[OSError], depth: int = 0) -> Iterator[os
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir():
+                if is_folder(entry):
                     if depth < _DEPTH:
                         yield from _rollouts(entry.path, faults, depth + 1)
-                elif _NAME.fullmatch(entry.name) and entry.is_file():
+                elif _NAME.fullmatch(entry.name) and is_file(entry):
                     yield entry
     except (FileNotFoundError, NotADirectoryError):
         return

@@ -1,12 +1,13 @@
 """Clients that keep each session in a file of its own."""
 
+import errno
 import json
 import os
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -79,7 +80,7 @@ class FileClient(ABC):
             changed = False
             try:
                 for entry in self.files():
-                    with suppress(FileNotFoundError):  # deleted since its folder was read
+                    with looked_at():
                         stamp = stamp_of(entry.stat())
                         known = heads.get(entry.path)
                         if known is None or not _is_head(known, stamp):
@@ -165,6 +166,30 @@ class FileClient(ABC):
         with suppress(OSError):
             self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace(os.fspath(self._cache), json.dumps(told).encode(), mode=0o600)
+
+
+@contextmanager
+def looked_at() -> Iterator[None]:
+    """For one entry of a folder: it may be gone since that was read, or a link that leads to itself."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ELOOP):
+            raise
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    found = False
+    with looked_at():
+        found = entry.is_dir()
+    return found
+
+
+def is_file(entry: os.DirEntry[str]) -> bool:
+    found = False
+    with looked_at():
+        found = entry.is_file()
+    return found
 
 
 def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:
