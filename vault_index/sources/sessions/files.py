@@ -7,7 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -77,25 +77,25 @@ class FileClient(ABC):
             faults: list[Problem] = []
             problems: list[str] = []
             seen: _Heads = {}
-            changed = False
             try:
                 for entry in self.files():
-                    with looked_at():
+                    try:
                         stamp = stamp_of(entry.stat())
                         known = heads.get(entry.path)
                         if known is None or not _is_head(known, stamp):
                             known = stamp, self._head(Path(entry.path), problems)
-                            changed = True
                         # What could not be read now is tried, and named, each time.
                         if known[1] is not None or not problems:
                             seen[entry.path] = known
                         if (session := known[1]) is not None:
                             found[session.id] = self._listed(session, entry.path, stamp)
+                    except OSError as error:
+                        _passed_over(error)
             except OSError as error:
                 message = f"the sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
                 faults.append(Problem("sessions_unreadable", message, "check the permissions of the folder"))
                 seen = {**heads, **seen}
-            if changed or seen.keys() != heads.keys():
+            if seen != heads:
                 self._heads = seen
                 self._remember(seen)
             self._found, done = found, time.monotonic()
@@ -168,28 +168,25 @@ class FileClient(ABC):
             replace(os.fspath(self._cache), json.dumps(told).encode(), mode=0o600)
 
 
-@contextmanager
-def looked_at() -> Iterator[None]:
-    """For one entry of a folder: it may be gone since that was read, or a link that leads to itself."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ELOOP):
-            raise
-
-
 def is_folder(entry: os.DirEntry[str]) -> bool:
-    found = False
-    with looked_at():
-        found = entry.is_dir()
-    return found
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        return _passed_over(error)
 
 
 def is_file(entry: os.DirEntry[str]) -> bool:
-    found = False
-    with looked_at():
-        found = entry.is_file()
-    return found
+    try:
+        return entry.is_file()
+    except OSError as error:
+        return _passed_over(error)
+
+
+def _passed_over(error: OSError) -> bool:
+    """False for an entry that is gone since its folder was read, or a link that leads to itself."""
+    if error.errno not in (errno.ENOENT, errno.ELOOP):
+        raise error
+    return False
 
 
 def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:
