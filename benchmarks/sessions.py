@@ -1,21 +1,23 @@
 """What sessions cost: a first sync of many, one that finds nothing changed, lists of them, and a new turn until search
 finds it.
 
-    python benchmarks/sessions.py [--sessions 2000] [--runs 9]
+    python benchmarks/sessions.py [--sessions 2000] [--runs 9] [--files [--long MB]]
 
-The database is made up: a hundred parts a session, a fifth of it text that is indexed, the rest output of tools and
-reasoning. Its words are those of the notes in fixtures/vault, as often as they stand there.
+The database of OpenCode is made up: a hundred parts a session, a fifth of it text that is indexed, the rest output of
+tools and reasoning. Its words are those of the notes in fixtures/vault, as often as they stand there. So are the files
+of other clients (`benchmarks/transcripts.py`).
 """
 
 import argparse
 import json
+import os
 import random
-import re
 import resource
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -24,12 +26,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.indexing import Bench
 from benchmarks.machine import describe, summary
+from benchmarks.process import resident_mb
+from benchmarks.transcripts import KINDS, Prose, Transcripts
 from vault_index.daemon.client import Client
 
 _FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 _TURNS = 10
 _START = 1_790_000_000_000
 _PATIENCE = 30.0
+
+Turn = Callable[[int, str], None]
+"""Writes a turn more into the session of a number, at whose end this is said."""
 
 
 class Store:
@@ -42,8 +49,7 @@ class Store:
         for _ in self.connection.execute((_FIXTURES / "opencode/schema-1.18.33.sql").read_text("utf-8")):
             pass
         self._random = random.Random(7)
-        notes = " ".join(note.read_text("utf-8", "replace") for note in sorted((_FIXTURES / "vault").rglob("*.md")))
-        self._words = re.findall(r"\w+", notes)
+        self._words = Prose()
         self.clock = _START
         self._number = 0
         self.parts = self.text = 0
@@ -113,15 +119,11 @@ class Store:
         return {"type": "tool", "tool": "edit" if edits else "bash", "state": state}
 
     def _said(self, size: int) -> str:
-        """Paragraphs of a few sentences."""
-        text = "\n\n".join(self._prose(min(size, 350)) for _ in range(max(size // 350, 1)))
-        self.text += len(text)
-        return text
+        self.text += size
+        return self._words.said(size)
 
     def _prose(self, size: int) -> str:
-        start = self._random.randrange(len(self._words) - size)
-        found = " ".join(self._words[start : start + size // 4])
-        return found[:size].ljust(size, ".")
+        return self._words.any(size)
 
 
 def found(client: Client, word: str) -> bool:
@@ -130,11 +132,10 @@ def found(client: Client, word: str) -> bool:
     return bool(answer["results"])
 
 
-def new_turns(store: Store, client: Client, runs: int) -> Iterator[float]:
+def new_turns(turn: Turn, client: Client, runs: int) -> Iterator[float]:
     for number in range(runs):
         word = f"zyx{number:05d}q"
-        with store.connection:
-            store.turn(f"ses_{number:06d}", f" {word}")
+        turn(number, f" {word}")
         started = time.perf_counter()
         while not found(client, word):
             if time.perf_counter() - started > _PATIENCE:
@@ -143,32 +144,82 @@ def new_turns(store: Store, client: Client, runs: int) -> Iterator[float]:
         yield time.perf_counter() - started
 
 
+def opencode(folder: Path, sessions: int) -> tuple[Turn, Store | Transcripts]:
+    database = folder / "share/opencode/opencode.db"
+    store = Store(database)
+    store.fill(sessions)
+    size = database.stat().st_size / 1e6
+    print(f"{sessions} sessions, {store.parts:,} parts, {size:.0f} MB, of which {store.text / 1e6:.0f} MB is text")
+
+    def turn(number: int, said: str) -> None:
+        with store.connection:
+            store.turn(f"ses_{number:06d}", said)
+
+    return turn, store
+
+
+def files(folder: Path, sessions: int, megabytes: int) -> tuple[Turn, Store | Transcripts]:
+    """Of all clients that keep files; with a session of so many megabytes, which the new turns are said in."""
+    prose, made = Prose(), list[Transcripts]()
+    for kind, share in KINDS.values():
+        made.append(kind(folder, prose))
+        made[-1].fill(int(sessions * share))
+    if megabytes:
+        for one in made[:2]:
+            one.sessions.clear()
+            one.fill(1, megabytes * 1_000_000 // 21_000)
+    size = sum(file.stat().st_size for file in folder.rglob("*.json*")) / 1e6
+    print(f"{sessions} sessions, {size:.0f} MB, of which {prose.size / 1e6:.0f} MB is text")
+
+    def turn(number: int, said: str) -> None:
+        one = made[number % (2 if megabytes else 3)]
+        one.turn(one.sessions[number % len(one.sessions)], said)
+
+    return turn, made[0]
+
+
+def first_sync(bench: Bench) -> None:
+    """With the memory of both its processes at the same moment."""
+    peak, over = 0.0, threading.Event()
+
+    def look() -> None:
+        nonlocal peak
+        while not over.wait(0.05):
+            peak = max(peak, resident_mb(os.getpid()) - resident_alone)
+
+    resident_alone = resident_mb(os.getpid())
+    watching = threading.Thread(target=look)
+    watching.start()
+    report, seconds = bench.run("sync", "--no-embed")
+    over.set()
+    watching.join()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    home = sum(file.stat().st_size for file in Path(bench.environment["VAULT_INDEX_HOME"]).rglob("*") if file.is_file())
+    print(
+        f"first sync              {seconds:.1f} s ({used.ru_utime + used.ru_stime:.1f} s of a processor),"
+        f" {report['chunks']} chunks, peak memory of all its processes {peak:.0f} MB, {home / 1e6:.0f} MB of disk"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--files", action="store_true", help="of Claude Code, Codex CLI and Gemini CLI, 110 kB each")
+    parser.add_argument("--long", type=int, default=0, metavar="MB", help="have one long session of each in the files")
     options = parser.parse_args()
     print(describe())
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "notes").mkdir()
         bench = Bench(folder / "notes", folder)
-        database = folder / "share/opencode/opencode.db"
-        store = Store(database)
-        store.fill(options.sessions)
-        print(
-            f"{options.sessions} sessions, {store.parts:,} parts, {database.stat().st_size / 1e6:.0f} MB, of which"
-            f" {store.text / 1e6:.0f} MB is text"
-        )
+        made = files(folder, options.sessions, options.long) if options.files else opencode(folder, options.sessions)
+        turn, store = made
         (bench.vault / "note.md").write_text("A note.\n", "utf-8")
-        bench.environment |= {"XDG_DATA_HOME": str(folder / "share"), "OPENCODE_DB": ""}
+        bench.environment |= {"XDG_DATA_HOME": str(folder / "share"), "OPENCODE_DB": "", "HOME": str(folder)}
+        bench.environment |= dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"), "")
         bench.run("init", str(bench.vault), "--no-sync", "--provider", "none")
-        report, seconds = bench.run("sync", "--no-embed")
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(
-            f"first sync              {seconds:.1f} s ({used.ru_utime + used.ru_stime:.1f} s of a processor),"
-            f" {report['chunks']} chunks, peak memory of the larger process {used.ru_maxrss / 1024:.0f} MB"
-        )
+        first_sync(bench)
         print(f"nothing changed         {summary([bench.run('sync')[1] for _ in range(options.runs)])}")
         day = time.strftime("%Y-%m-%d", time.localtime(store.clock / 1000))
         for told, arguments in (
@@ -178,12 +229,11 @@ def main() -> None:
         ):
             took = summary([bench.run("sessions", *arguments)[1] for _ in range(options.runs)])
             print(f"sessions, {told:<18} {took}")
-        with store.connection:
-            store.turn("ses_000100")
+        turn(20, "")
         report, seconds = bench.run("sync", "--no-embed")
         print(f"a new turn, by sync     {seconds * 1000:.0f} ms, {report['changed']} changed")
         with bench.daemon() as client:
-            print(f"a new turn, by daemon   {summary(list(new_turns(store, client, options.runs)))}")
+            print(f"a new turn, by daemon   {summary(list(new_turns(turn, client, options.runs)))}")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,14 @@ import pytest
 
 from tests.daemon.fake_index import until
 from tests.sources.opencode.stores import Client, opencode_source
+from vault_index.config import Config
+from vault_index.config.schema import ClientConfig
+from vault_index.daemon import sessions
 from vault_index.daemon.sessions import SessionWatch
+from vault_index.sources.sessions.source import SessionSource
 
 Start = Callable[..., tuple[SessionWatch, list[str]]]
+_RECORDED = Path(__file__).resolve().parent.parent.parent / "fixtures/sessions/codex"
 
 
 @pytest.fixture
@@ -79,3 +84,70 @@ def test_a_folder_that_comes_later_is_watched_from_then_on(start: Start, tmp_pat
     client.session()
     until(lambda: len(marks) > 1)
     client.close()
+
+
+@pytest.fixture
+def codex(tmp_path: Path) -> Iterator[Callable[[str], tuple[SessionWatch, list[str], SessionSource]]]:
+    """A client whose files lie in a folder of each day."""
+    watches: list[SessionWatch] = []
+    (tmp_path / "codex/sessions/2026/11/22").mkdir(parents=True)
+
+    def begin(backend: str) -> tuple[SessionWatch, list[str], SessionSource]:
+        marks: list[str] = []
+        source = SessionSource(Config(clients={"codex": ClientConfig(data=str(tmp_path / "codex"))}), "codex")
+        watches.append(SessionWatch(source, lambda path, **_flags: marks.append(path), backend))
+        watches[-1].start()
+        return watches[-1], marks, source
+
+    yield begin
+    for watch in watches:
+        watch.stop()
+
+
+def _rollout() -> Path:
+    return min((_RECORDED / "sessions").rglob("*.jsonl"))
+
+
+def test_a_file_in_the_folder_of_a_new_day_is_noticed_and_stands_for_its_session(
+    tmp_path: Path, codex: Callable[[str], tuple[SessionWatch, list[str], SessionSource]]
+) -> None:
+    watch, marks, source = codex("auto")
+    assert watch.backend == "native"
+    day = tmp_path / "codex/sessions/2026/12/01"
+    day.mkdir(parents=True)
+    until(lambda: marks)
+    marks.clear()
+    file = day / _rollout().name
+    lines = _rollout().read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:9]), "utf-8")
+    until(lambda: str(file) in marks)
+    assert source.relative(str(file)) == ""  # nobody knows whose it is
+    (ref,) = source.scan_places([""]).refs
+    marks.clear()
+    with file.open("a", encoding="utf-8") as rest:
+        rest.writelines(lines[9:])
+    until(lambda: marks)
+    assert set(marks) == {str(file)}
+    assert source.relative(str(file)) == ref.path
+    archive = tmp_path / "codex/archived_sessions"
+    archive.mkdir()
+    file.rename(archive / file.name)
+    (moved,) = source.scan_places([ref.path]).refs
+    assert source.read(moved).data == source.read(source.scan_places([""]).refs[0]).data
+
+
+@pytest.mark.parametrize("why", ["silent_filesystem", "exhausted"])
+def test_folders_that_get_no_events_are_asked(
+    tmp_path: Path,
+    codex: Callable[[str], tuple[SessionWatch, list[str], SessionSource]],
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sessions, why, lambda folder: "nfs")
+    watch, marks, _ = codex("auto")
+    assert watch.backend == "polling"
+    watch.tend()
+    assert marks == []
+    (tmp_path / "codex/sessions/2026/11/22" / _rollout().name).write_bytes(_rollout().read_bytes())
+    watch.tend()
+    assert marks == [str(tmp_path / "codex")]

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from watchdog.events import DirCreatedEvent, FileSystemEventHandler
+from watchdog.events import DirCreatedEvent, DirDeletedEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
@@ -111,6 +111,20 @@ def started(observer: BaseObserver, handler: FileSystemEventHandler, *folders: s
         stop(observer)
         raise
     return observer
+
+
+def exhausted(root: str) -> OSError | None:
+    """ENOSPC when the system grants no further inotify watch.
+
+    watchdog says so only for the root and leaves subfolders unwatched in silence, so one more watch is tried.
+    """
+    try:
+        probe = native_observer(lambda _: True)
+        filtered = [DirDeletedEvent]
+        stop(started(probe, FileSystemEventHandler(), root, event_filter=filtered))
+    except OSError as error:
+        return error if error.errno in (errno.ENOSPC, errno.EMFILE) else None
+    return None
 
 
 def works(observer: BaseObserver) -> bool:

@@ -11,7 +11,7 @@ from watchdog.events import FileSystemEvent
 from watchdog.observers import Observer
 
 from vault_index.daemon.log import log_event
-from vault_index.daemon.observers import Mark, Watch, started
+from vault_index.daemon.observers import Mark, Watch, exhausted, silent_filesystem, started
 from vault_index.sources.sessions.source import SessionSource
 
 log = logging.getLogger(__name__)
@@ -37,9 +37,14 @@ class SessionWatch(Watch):
         self.backend = "polling"
         if self._wanted != "polling":
             try:
-                folders = map(os.path.realpath, self._folders)
-                self._observer = started(Observer(), self, *folders, recursive=self._source.client.deep)
-                self.backend = "native"
+                folders, deep = [*map(os.path.realpath, self._folders)], self._source.client.deep
+                self._observer = started(Observer(), self, *folders, recursive=deep)
+                # Of folders inside that get no watch nobody is told, nor of what another machine writes.
+                silent = next(filter(None, map(silent_filesystem, folders)), "") if deep else ""
+                if silent or (deep and exhausted(folders[0])):
+                    self.stop()
+                    log_event(log, logging.WARNING, "sessions are polled", filesystem=silent)
+                self.backend = "polling" if self._observer is None else "native"
             except OSError as error:  # no watch is left: `tend` asks often enough
                 log_event(log, logging.WARNING, "sessions are polled", error=error.strerror)
         log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend)
@@ -59,11 +64,16 @@ class SessionWatch(Watch):
             self.mark_all()
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        if event.is_directory or event.event_type in ("opened", "closed", "closed_no_write"):
+        if event.event_type in ("opened", "closed", "closed_no_write"):
             return
-        paths = (os.fsdecode(path) for path in (event.src_path, event.dest_path) if path)
-        if any(map(self._source.client.concerns, paths)):
-            self.mark_all()
+        client = self._source.client
+        if event.is_directory:  # files in a new one may be older than the watch on it
+            if client.deep and event.event_type != "modified":
+                self._mark(self._root, folder=True)
+            return
+        for path in (os.fsdecode(path) for path in (event.src_path, event.dest_path) if path):
+            if client.concerns(path):
+                self._mark(path if client.deep else self._root)
 
     def _present(self) -> tuple[str, ...]:
         return tuple(str(folder) for folder in self._source.watched() if folder.is_dir())

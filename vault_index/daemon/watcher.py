@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from watchdog import events
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import FileSystemEvent
 
 from vault_index.daemon import observers
 from vault_index.daemon.log import error_location, log_event
@@ -148,7 +148,7 @@ class VaultWatch(Watch):
             self.renew()
         elif self._has_new_folders:
             self._has_new_folders = False
-            if error := _exhausted(self._real_root):
+            if error := observers.exhausted(self._real_root):
                 self._poll(error)
                 self.mark_all()
 
@@ -159,7 +159,7 @@ class VaultWatch(Watch):
         except OSError as error:
             return error
         self.backend = "native"
-        return _exhausted(self._real_root)
+        return observers.exhausted(self._real_root)
 
     def _poll(self, error: OSError | None = None) -> None:
         self.stop()
@@ -245,20 +245,6 @@ def _identity(root: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return (state.st_dev, state.st_ino) if os.path.isdir(root) else None
-
-
-def _exhausted(root: str) -> OSError | None:
-    """ENOSPC when the system grants no further inotify watch.
-
-    watchdog says so only for the root and leaves subfolders unwatched in silence, so one more watch is tried.
-    """
-    try:
-        probe = observers.native_observer(lambda _: True)
-        filtered = [events.DirDeletedEvent]
-        observers.stop(observers.started(probe, FileSystemEventHandler(), root, event_filter=filtered))
-    except OSError as error:
-        return error if error.errno in (errno.ENOSPC, errno.EMFILE) else None
-    return None
 
 
 def _exhaustion(name: str, error: OSError) -> Problem:

@@ -31,6 +31,9 @@ _LONGEST_CHARACTER = 32  # an emoji of a family, a letter with its accents
 _ANCHOR_TOKENS = 8
 """Shorter blocks (`- [ ] todo`) are repeated too often to be anchors."""
 _ANCHOR_RATE = 48
+_MOST_COUNTS = 40_000
+_counts: dict[int, int] = {}
+"""By the hash of a text, which with 64 bits is that of no other."""
 _MARKS = " \t\n-_*+>=|#"
 
 
@@ -134,11 +137,21 @@ def _units(blocks: Sequence[Block], budget: int) -> Iterator[_Unit]:
         # The cards of a canvas may share a line: a blank line keeps them apart.
         glue = "\n" * (block.start_line - before) or "\n\n"
         before = block.end_line
-        size = tokens.count(block.text + "\n") if len(block.text) <= budget * LONGEST_TOKEN else budget + 1
+        size = _counted(block.text + "\n") if len(block.text) <= budget * LONGEST_TOKEN else budget + 1
         if size <= budget:
             yield _Unit(block.start_line, block.end_line, block.text, size, glue, block.is_heading)
         else:
             yield from _lines_of(block, budget, glue)
+
+
+def _counted(text: str) -> int:
+    """Its tokens; a long document that goes on is mostly what was counted before."""
+    key = hash(text)
+    if (known := _counts.get(key)) is None:
+        if len(_counts) >= _MOST_COUNTS:
+            _counts.clear()
+        _counts[key] = known = tokens.count(text)
+    return known
 
 
 def _lines_of(block: Block, budget: int, glue: str) -> Iterator[_Unit]:

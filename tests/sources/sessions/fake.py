@@ -46,7 +46,7 @@ class Fake(FileClient):
         return "fake", "go on", session
 
     def _messages(self, listed: Listed, problems: list[str], offset: int) -> Generator[Message]:
-        for number, (begin, end, line) in enumerate(objects_in(listed.place, problems, offset)):
+        for number, (begin, end, line) in enumerate(objects_in(Path(listed.place), problems, offset)):
             if begin:
                 speaker: Speaker = "user" if number % 2 else "assistant"
                 at, said = millis_of(line, "at") or 0, (Text(text_of(line, "said")),)

@@ -346,7 +346,7 @@ def test_a_session_taken_back_goes_on_in_another_file(tmp_path: Path) -> None:
     session, messages, _ = read(tmp_path)
     assert said(messages) == ["user: One", "assistant: 1", "user: Three"]
     assert messages[-1].end == second.stat().st_size
-    assert Codex(tmp_path).listing().sessions[OLD].place == second
+    assert Codex(tmp_path).listing().sessions[OLD].place == str(second)
     assert session.created == 0x01A205C98763
     # And once more, before anything was said.
     again = meta(history_base={"thread_id": NEW, "end_byte_offset": len(second.read_bytes().splitlines()[0]) + 1})
@@ -488,7 +488,7 @@ def test_packed_sessions_are_read_where_python_can_unpack(tmp_path: Path, monkey
     file = next(tmp_path.glob("sessions/**/*.jsonl"))
     other = packed(file)
     monkeypatch.setattr(codex, "_zstd", SimpleNamespace(open=GzipFile))
-    assert Codex(tmp_path).listing().sessions[OLD].place == file
+    assert Codex(tmp_path).listing().sessions[OLD].place == str(file)
     file.unlink()
     assert read(tmp_path) == before
     client = Codex(tmp_path)

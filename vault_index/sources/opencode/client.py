@@ -61,6 +61,9 @@ class OpenCode:
         named = {database.name for database in self._places().databases}
         return ("opencode" in name and name.endswith((".db", ".db-wal"))) or name.removesuffix("-wal") in named
 
+    def held_by(self, path: str) -> Session | None:
+        return None
+
     def resume(self, session: str) -> Sequence[str]:
         return "opencode", "-s", session
 

@@ -17,7 +17,7 @@ from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import said_in
 from vault_index.sources.sessions.claude_lines import PASSED_OVER, Transcript, is_chained
 from vault_index.sources.sessions.client import Listing
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
 from vault_index.sources.sessions.values import Json, millis_of, read_object, text_of, time_of, title_of
@@ -50,7 +50,7 @@ class ClaudeCode(FileClient):
                         for entry in entries:
                             if name.fullmatch(entry.name):
                                 found.append(entry)
-                            elif "." not in entry.name and entry.is_dir():
+                            elif "." not in entry.name and is_folder(entry):
                                 inner.append(f"{entry.path}/subagents" if depth == 1 else entry.path)
                 except OSError as error:  # the others are listed first
                     failed.append(error)
@@ -69,6 +69,9 @@ class ClaudeCode(FileClient):
         """A subagent goes on with the session that asked for it."""
         listed = self.session(session)
         return ["claude", "--resume", (listed.session.parent if listed else "") or session]
+
+    def _now(self, known: Listed) -> Listed | None:
+        return super()._now(known) if isinstance(known.place, str) else self._prompts([]).get(known.session.id)
 
     def listing(self) -> Listing:
         listing, problems = super().listing(), list[str]()
@@ -118,10 +121,10 @@ class ClaudeCode(FileClient):
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
-        if not isinstance(listed.place, Path):
+        if not isinstance(listed.place, str):
             return listed.session, self._prompted(listed, offset, problems)
         with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):
-            transcript = Transcript(listed.place, problems, offset)
+            transcript = Transcript(Path(listed.place), problems, offset)
         title = transcript.title or listed.session.title
         session = replace(listed.session, title=title, updated=max(listed.session.updated, transcript.updated))
         return session, transcript.messages(include)

@@ -87,6 +87,10 @@ class Client(Protocol):
     def concerns(self, path: str) -> bool:
         """Whether a file in them is one of its sessions."""
 
+    def held_by(self, path: str) -> Session | None:
+        """The session whose file that is, and of no other: what changes there changes it alone. None where that is not
+        known."""
+
     def resume(self, session: str) -> Sequence[str]:
         """The client's own command that goes on with a session; it is run in the folder the session was held in."""
 

@@ -23,8 +23,8 @@ from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.codex_turns import Rollback, Turns, kept_prompts, left_of
-from vault_index.sources.sessions.files import FileClient
-from vault_index.sources.sessions.lines import objects_in, plain
+from vault_index.sources.sessions.files import FileClient, is_file, is_folder
+from vault_index.sources.sessions.lines import objects_before, objects_in, plain
 from vault_index.sources.sessions.model import Listed, Message, Session, Text
 from vault_index.sources.sessions.values import Json, millis_of, object_of, text_of, time_of, title_of
 
@@ -41,6 +41,8 @@ _TURN = re.compile(rb'"turn_id":\s*"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21})"')
 _HEAD = 20
 """In lines: the first says whose session it is, or else one soon behind it."""
 _DEPTH = 4
+_BACK = 2000
+"""Lines in which the model of a turn is looked for."""
 _REVERTS = 50
 _NO_ZSTD = (
     "sessions that Codex CLI packed (.jsonl.zst) are left out: this Python cannot unpack them, 3.14 can;"
@@ -139,7 +141,9 @@ class Codex(FileClient):
         def messages(problems: list[str], offset: int = 0) -> Iterator[Message | Rollback]:
             lines = _objects(file, problems, offset) if offset else self._whole(file, session.id, problems)
             with os_errors_as(*unread):
-                yield from Turns(session, include, problems, skips_copies=copies).messages(lines, offset)
+                turns = Turns(session, include, problems, skips_copies=copies)
+                turns.go_on(islice(objects_before(file, offset), _BACK if offset else 0))
+                yield from turns.messages(lines, offset)
 
         prompts = (one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user")
         said = next((part.text for parts in prompts for part in parts if isinstance(part, Text)), "")
@@ -169,7 +173,11 @@ class Codex(FileClient):
                 return Path(path)
         return None
 
-    def _listed(self, session: Session, file: Path, stamp: FileStamp) -> Listed:
+    def _now(self, known: Listed) -> Listed | None:
+        self._named()
+        return super()._now(known)
+
+    def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         """Another name is a change, too."""
         if name := self._names[1].get(session.id):
             stamp = stamp._replace(ctime_ns=stamp.ctime_ns ^ crc32(name.encode()))
@@ -190,10 +198,10 @@ def _rollouts(folder: str, faults: list[OSError], depth: int = 0) -> Iterator[os
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir():
+                if is_folder(entry):
                     if depth < _DEPTH:
                         yield from _rollouts(entry.path, faults, depth + 1)
-                elif _NAME.fullmatch(entry.name) and entry.is_file():
+                elif _NAME.fullmatch(entry.name) and is_file(entry):
                     yield entry
     except (FileNotFoundError, NotADirectoryError):
         return

@@ -77,6 +77,16 @@ class Turns:
     _tokens: int = 0
     """That belong to what is said next."""
 
+    def go_on(self, before: Iterable[Json]) -> None:
+        """What the lines before say of those to come, the last first: their model, and what was counted."""
+        for line in before:
+            if text_of(line, "type") == "turn_context":
+                self._model = self._model or text_of(line, "payload", "model")
+            elif self._total is None and (total := object_of(line, "payload", "info", "total_token_usage")):
+                self._total = used(total)
+            if self._model and self._total is not None:
+                return
+
     def messages(self, lines: Iterable[tuple[int, int, Json]], end: int = 0) -> Iterator[Message | Rollback]:
         for begin, behind, line in lines:
             end = behind

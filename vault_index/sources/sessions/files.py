@@ -1,12 +1,14 @@
 """Clients that keep each session in a file of its own."""
 
+import errno
 import json
 import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 from vault_index.models import FileStamp
@@ -15,6 +17,12 @@ from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import Listing, Verdict
 from vault_index.sources.sessions.model import Listed, Message, Session
+
+_MANY = 1000
+_SHARE = 10
+"""A session that is not there among so many is looked for again no sooner than after so many times what that took."""
+
+_Heads = dict[str, tuple[FileStamp, Session | None]]
 
 
 class FileClient(ABC):
@@ -29,9 +37,12 @@ class FileClient(ABC):
         self._cache = cache
         """Where the beginnings are remembered between runs."""
         self._lock = threading.Lock()
-        self._heads: dict[str, tuple[int, Session | None]] | None = None
-        """By path, with the inode: whose session it is. None for a file that is none (yet)."""
-        self._listing: Listing | None = None
+        self._heads: _Heads | None = None
+        """By path, with the stamp it had when its beginning was read: whose session it is. None for a file that is none
+        (yet)."""
+        self._found: dict[str, Listed] = {}
+        """What was listed last."""
+        self._look_again = 0.0
 
     # --- what a client says of itself ------------------------------------------------------------------------------
 
@@ -62,34 +73,47 @@ class FileClient(ABC):
 
     def listing(self) -> Listing:
         with self._lock:
-            heads = self._remembered()
+            started, heads = time.monotonic(), self._remembered()
             found: dict[str, Listed] = {}
             faults: list[Problem] = []
             problems: list[str] = []
-            seen: dict[str, tuple[int, Session | None]] = {}
-            changed = False
+            seen: _Heads = {}
             try:
                 for entry in self.files():
-                    with suppress(FileNotFoundError):  # deleted since its folder was read
+                    try:
                         stamp = stamp_of(entry.stat())
                         known = heads.get(entry.path)
-                        if known is None or known[0] != stamp.inode or known[1] is None:
-                            known = stamp.inode, self._head(Path(entry.path), problems)
-                            changed = True
-                        seen[entry.path] = known
+                        if known is None or not _is_head(known, stamp):
+                            known = stamp, self._head(Path(entry.path), problems)
+                        # What could not be read now is tried, and named, each time.
+                        if known[1] is not None or not problems:
+                            seen[entry.path] = known
                         if (session := known[1]) is not None:
-                            found[session.id] = self._listed(session, Path(entry.path), stamp)
+                            found[session.id] = self._listed(session, entry.path, stamp)
+                    except OSError as error:
+                        _passed_over(error)
             except OSError as error:
                 message = f"the sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
                 faults.append(Problem("sessions_unreadable", message, "check the permissions of the folder"))
                 seen = {**heads, **seen}
-            if changed or seen.keys() != heads.keys():
+            if seen != heads:
                 self._heads = seen
                 self._remember(seen)
+            self._found, done = found, time.monotonic()
+            self._look_again = done + (done - started) * _SHARE
             return Listing(found, tuple(faults), tuple(problems))
 
     def session(self, id_: str) -> Listed | None:
+        """By its file, as long as that is there: there may be thousands of others."""
+        if (known := self._found.get(id_)) is not None and (now := self._now(known)) is not None:
+            return now
+        if known is None and len(self._found) > _MANY and time.monotonic() < self._look_again:
+            return None
         return self.listing().sessions.get(id_)
+
+    def held_by(self, path: str) -> Session | None:
+        with self._lock:
+            return self._remembered().get(path, (None, None))[1]
 
     def times(self, listed: Listed) -> Sequence[int]:
         return ()
@@ -103,8 +127,8 @@ class FileClient(ABC):
         with self._lock:
             heads = self._remembered()
             bare = {
-                path: (inode, replace(one, title="", directory="", worktree=""))
-                for path, (inode, one) in heads.items()
+                path: (stamp, replace(one, title="", directory="", worktree=""))
+                for path, (stamp, one) in heads.items()
                 if one is not None and one.id in sessions and one.title + one.directory + one.worktree
             }
             if bare:
@@ -120,8 +144,16 @@ class FileClient(ABC):
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _listed(self, session: Session, file: Path, stamp: FileStamp) -> Listed:
+    def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         return Listed(session, stamp, messages=1, first=session.created, place=file)
+
+    def _now(self, known: Listed) -> Listed | None:
+        """None where its file is another one now, or gone."""
+        with suppress(OSError):
+            stamp = stamp_of(os.stat(known.place))
+            if (head := (self._heads or {}).get(known.place)) and _is_head(head, stamp):
+                return self._listed(known.session, known.place, stamp)
+        return None
 
     def _head(self, file: Path, problems: list[str]) -> Session | None:
         try:
@@ -133,20 +165,49 @@ class FileClient(ABC):
             problems.append(f"{file} cannot be read ({error.strerror})")
             return None
 
-    def _remembered(self) -> dict[str, tuple[int, Session | None]]:
+    def _remembered(self) -> _Heads:
         if self._heads is None:
             self._heads = {}
             with suppress(OSError, ValueError, TypeError, AttributeError):  # derived: read anew
                 told = json.loads(self._cache.read_bytes()) if self._cache else {}
-                self._heads = {path: (inode, Session(**session)) for path, (inode, session) in told.items()}
+                self._heads = {
+                    path: (FileStamp(*stamp), Session(*session) if session else None)
+                    for path, (stamp, session) in told.items()
+                }
         return self._heads
 
-    def _remember(self, heads: dict[str, tuple[int, Session | None]]) -> None:
+    def _remember(self, heads: _Heads) -> None:
         if self._cache is None:
             return
-        told = {path: (inode, asdict(session)) for path, (inode, session) in heads.items() if session is not None}
+        told = {path: (stamp, session and astuple(session)) for path, (stamp, session) in heads.items()}
         from vault_index import disk
 
         with suppress(OSError):
             self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             disk.replace(os.fspath(self._cache), json.dumps(told).encode(), mode=0o600)
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        return _passed_over(error)
+
+
+def is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError as error:
+        return _passed_over(error)
+
+
+def _passed_over(error: OSError) -> bool:
+    """False for an entry that is gone since its folder was read, or a link that leads to itself."""
+    if error.errno not in (errno.ENOENT, errno.ELOOP):
+        raise error
+    return False
+
+
+def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:
+    """Whether a file is still the one whose beginning was read, with nothing but more behind it."""
+    return known[0] == stamp or (known[1] is not None and known[0].inode == stamp.inode and known[0].size <= stamp.size)

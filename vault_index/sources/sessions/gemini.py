@@ -19,7 +19,7 @@ from typing import Any
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import RewoundError
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, is_file, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Attachment, Listed, Message, Part, Reasoning, Session, Speaker, Text
 from vault_index.sources.sessions.values import (
@@ -63,12 +63,12 @@ class Gemini(FileClient):
         """A session that went on in the newer form stands behind what it was in the older one."""
         faults: list[OSError] = []
         for project in _entries(os.fspath(self.folder / "tmp"), faults):
-            if project.is_dir():
+            if is_folder(project):
                 chats = os.path.join(project.path, "chats")
                 found = _entries(chats, faults)
-                inner = (_entries(one.path, faults) for one in found if one.is_dir())
+                inner = (_entries(one.path, faults) for one in found if is_folder(one))
                 for entry in chain(found, *inner):
-                    if _FILE.fullmatch(entry.name) and entry.is_file():
+                    if _FILE.fullmatch(entry.name) and is_file(entry):
                         yield entry
         if faults:
             raise faults[0]

@@ -7,6 +7,7 @@ they are. Everything that was said passes `_clean` first: what is secret, privat
 import json
 import re
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from itertools import chain
@@ -47,7 +48,10 @@ def render(
     session: Session, messages: Iterable[Message], client: str, *, forked_from: str = "", zone: tzinfo | None = None
 ) -> Transcript:
     """The whole document. `messages` are used up one by one; times of turns are those of `zone`, or local ones."""
-    return _Renderer(zone, client).transcript(session, messages, forked_from)
+    renderer = Renderer(zone, client)
+    for message in finished(messages):
+        renderer.add(message)
+    return renderer.transcript(session, forked_from)
 
 
 def finished(messages: Iterable[Message]) -> Iterator[Message]:
@@ -81,33 +85,42 @@ def _copy(message: Message) -> Message:
     return replace(message, id="", answers="", end=0)
 
 
-class _Renderer:
+class Renderer:
+    """Takes the messages one by one: a session that goes on is rendered from where it was."""
+
     def __init__(self, zone: tzinfo | None, client: str) -> None:
         self._zone = zone
         self._client = client
         self._tokens = 0
         self._redacted = 0
+        self._agent = self._model = ""
+        self._turn: tuple[str, str] | None = None
         self._blocks: list[str] = []
         self._items: list[str] = []
         """Calls of tools that follow each other, until something else ends the list."""
 
-    def transcript(self, session: Session, messages: Iterable[Message], forked_from: str) -> Transcript:
-        agent = model = ""
-        turn: tuple[str, str] | None = None
-        for message in finished(messages):
-            self._tokens += message.tokens
-            if message.speaker != "summary":
-                agent, model = message.agent or agent, message.model or model
-            this = (message.speaker, message.answers or message.id)
-            if this != turn:
-                turn = this
-                self._end_turn()
-                time = moment_of(message.created).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-                self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {time}")
-            self._body(message)
+    def copy(self) -> "Renderer":
+        other = copy(self)
+        other._blocks, other._items = [*self._blocks], [*self._items]
+        return other
+
+    def add(self, message: Message) -> None:
+        self._tokens += message.tokens
+        if message.speaker != "summary":
+            self._agent, self._model = message.agent or self._agent, message.model or self._model
+        this = (message.speaker, message.answers or message.id)
+        if this != self._turn:
+            self._turn = this
+            self._end_turn()
+            time = moment_of(message.created).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+            self._blocks.append(f"{_TURN}{_SPEAKERS[message.speaker]} · {time}")
+        self._body(message)
+
+    def transcript(self, session: Session, forked_from: str = "") -> Transcript:
+        """The whole document; nothing can be added then."""
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
-        front = self._frontmatter(session, agent, model, turns, forked_from)
+        front = self._frontmatter(session, self._agent, self._model, turns, forked_from)
         origin = [f"*Forked from [[{forked_from}]]; the turns before are there.*"] if forked_from else []
         return Transcript("\n\n".join([front, *origin, *self._blocks]) + "\n", turns, self._redacted)
 

@@ -24,8 +24,10 @@ from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
     from vault_index.sources.sessions.client import Client
+    from vault_index.sources.sessions.going_on import GoingOn
     from vault_index.sources.sessions.kept import Kept
-    from vault_index.sources.sessions.model import Listed, Message, Session
+    from vault_index.sources.sessions.model import Listed, Session
+    from vault_index.sources.sessions.render import Transcript
 
 RENDERED = 4
 """Raise it when the same session would give another text than before."""
@@ -64,7 +66,7 @@ class SessionSource:
 
     def __getstate__(self) -> dict[str, Any]:
         """Another process opens the client for itself."""
-        return {key: value for key, value in self.__dict__.items() if key != "client"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")}
 
     @cached_property
     def client(self) -> Client:
@@ -79,6 +81,12 @@ class SessionSource:
 
         return Kept(self._all.sessions_dir / self._name)
 
+    @cached_property
+    def _going_on(self) -> GoingOn:
+        from vault_index.sources.sessions.going_on import GoingOn  # late: searching needs no rendering
+
+        return GoingOn(self.client, self._include)
+
     @property
     def shape(self) -> str:
         return f"{RENDERED}/{','.join(sorted(self._include))}"
@@ -88,6 +96,8 @@ class SessionSource:
         from vault_index.sources.sessions.client import Listing
 
         wanted = {place.strip("/") for place in places}
+        if all("/" in place for place in wanted) and (scan := self._scan_sessions(wanted)) is not None:
+            return scan
 
         def within(path: str) -> bool:
             # A place may be everything, a project, or one session.
@@ -134,6 +144,20 @@ class SessionSource:
             unkept=frozenset(path for path in lost if not there[session_in(path)].partial),
         )
 
+    def _scan_sessions(self, paths: Iterable[str]) -> Scan | None:
+        """Of these sessions alone. None where one is not with its client: whether it was swept or deleted, all tell."""
+        refs, unreadable = list[DocumentRef](), list[str]()
+        for path in sorted(paths):
+            try:
+                listed = self.client.session(session_in(path)) if self._there() else None
+            except VaultIndexError:
+                unreadable.append(path)
+                continue
+            if listed is None or listed.partial or path_of(listed.session) != path:
+                return None
+            refs += [self._ref(listed)] if self._wanted(listed) else []
+        return Scan(tuple(refs), unreadable=tuple(unreadable))
+
     def look(self, path: str) -> DocumentRef | None:
         listed = self._of_client(path)
         # A search asks this of its hits: what was kept is looked into only where something is left out.
@@ -145,8 +169,6 @@ class SessionSource:
     def read(self, ref: DocumentRef) -> RawDocument:
         # Late: searching needs no rendering.
         from vault_index.secrets.find import redact
-        from vault_index.sources.sessions.client import TAKEN_BACK
-        from vault_index.sources.sessions.render import beyond_copies, render
 
         if ref.stamp.ctime_ns == KEPT and self.kept is not None:
             stamp, text = self.kept.read(ref.path)
@@ -156,16 +178,9 @@ class SessionSource:
         if listed is None:
             raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
         seen = self._ref(listed)
-        problems, forked_from = list[str](), ""
+        problems = list[str]()
         origin = self._origin(listed)
-        with ExitStack() as stack:
-            session, read = self.client.read(listed, self._include, problems)
-            messages: Iterator[Message] = stack.enter_context(closing(read))
-            if origin is not None:
-                _, original = self.client.read(origin, self._include | {TAKEN_BACK}, [])
-                copied, messages = beyond_copies(messages, stack.enter_context(closing(original)))
-                forked_from = origin.session.id if copied or session.forked_from else ""
-            done = render(session, messages, self._name, forked_from=forked_from)
+        done = self._forked(listed, origin, problems) if origin else self._going_on.render(listed, problems)
         faults = list(_some("session", problems, ref.path))
         return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
 
@@ -187,6 +202,18 @@ class SessionSource:
             faults.append(Fault("redacted", f"{secrets} left out", seen.path))
         return RawDocument(seen, text, sha256(text.encode()).digest(), tuple(faults), "session")
 
+    def _forked(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
+        """What is new in a fork."""
+        from vault_index.sources.sessions.client import TAKEN_BACK
+        from vault_index.sources.sessions.render import beyond_copies, render
+
+        with ExitStack() as stack:
+            session, read = self.client.read(listed, self._include, problems)
+            _, original = self.client.read(origin, self._include | {TAKEN_BACK}, [])
+            copied, messages = beyond_copies(stack.enter_context(closing(read)), stack.enter_context(closing(original)))
+            forked_from = origin.session.id if copied or session.forked_from else ""
+            return render(session, messages, self._name, forked_from=forked_from)
+
     def born(self, path: str) -> float | None:
         """Sessions say when they began."""
         return None
@@ -199,10 +226,13 @@ class SessionSource:
         return found.stamp if found else None
 
     def relative(self, absolute_path: str) -> str | None:
-        """Every file of the data folder concerns the source as a whole."""
-        path = os.path.normpath(absolute_path)
-        folders = {str(self.config.path), *map(str, self.watched())}
-        return "" if any(is_under(real_path(folder), real_path(path)) for folder in folders) else None
+        """A file that holds one session stands for it, any other of the data folder for the source as a whole."""
+        path = real_path(os.path.normpath(absolute_path))
+        for folder in {*map(str, self.watched()), str(self.config.path)}:
+            if is_under(real := real_path(folder), path):
+                held = self.client.held_by(f"{folder}{path.removeprefix(real)}")
+                return path_of(held) if held is not None else ""
+        return None
 
     def stays_home(self, path: str) -> bool:
         if self.config.local_only is True:

@@ -1,0 +1,111 @@
+"""A long session is read on from where it ends, and says the same as one that is read as a whole."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault_index.config import Config
+from vault_index.config.schema import ClientConfig
+from vault_index.sources.sessions import going_on
+from vault_index.sources.sessions.source import SessionSource
+
+RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
+FILES = [(file.relative_to(RECORDED).parts[0], file) for file in sorted(RECORDED.rglob("*.jsonl")) if "-" in file.stem]
+
+
+@pytest.fixture(autouse=True)
+def short_ones_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(going_on, "_LONG", 0)
+
+
+def opened(folder: Path, name: str) -> SessionSource:
+    client = name if name == "claude-code" else name.partition("-")[0]
+    return SessionSource(Config(clients={client: ClientConfig(data=str(folder))}), client)
+
+
+def texts(source: SessionSource) -> dict[str, str]:
+    """Without the tokens, of which some are told of before the message that they belong to."""
+    read = {ref.path: source.read(ref).text for ref in source.scan_places([""]).refs}
+    return {path: re.sub("^tokens: .*", "", text, flags=re.MULTILINE) for path, text in read.items()}
+
+
+@pytest.mark.parametrize(("name", "recorded"), FILES, ids=[file.name for _, file in FILES])
+def test_lines_that_come_one_by_one_say_what_the_whole_says(tmp_path: Path, name: str, recorded: Path) -> None:
+    file = tmp_path / recorded.relative_to(RECORDED / name)
+    file.parent.mkdir(parents=True)
+    going = opened(tmp_path, name)
+    with file.open("ab", buffering=0) as out:
+        for line in recorded.read_bytes().splitlines(keepends=True):
+            out.write(line[:20])
+            assert texts(going) == texts(opened(tmp_path, name))
+            out.write(line[20:])
+            assert texts(going) == texts(opened(tmp_path, name))
+
+
+@pytest.fixture
+def codex(tmp_path: Path) -> Callable[[], SessionSource]:
+    (recorded,) = (RECORDED / "codex-0.104").rglob("*.jsonl")
+    file = tmp_path / "sessions/2026/11/23" / recorded.name
+    file.parent.mkdir(parents=True)
+    file.write_bytes(recorded.read_bytes())
+    return lambda: opened(tmp_path, "codex")
+
+
+def answer(text: str) -> str:
+    content = [{"type": "output_text", "text": text}]
+    payload = {"type": "message", "role": "assistant", "content": content}
+    return json.dumps({"timestamp": "2026-11-23T02:00:00Z", "type": "response_item", "payload": payload}) + "\n"
+
+
+def test_only_what_is_new_is_read(tmp_path: Path, codex: Callable[[], SessionSource]) -> None:
+    source = codex()
+    (ref,) = source.scan_places([""]).refs
+    source.read(ref)
+    (file,) = tmp_path.rglob("*.jsonl")
+    size = file.stat().st_size
+    offsets: list[int] = []
+    read = source.client.read
+
+    def noted(listed, include, problems, offset=0):  # type: ignore[no-untyped-def]
+        offsets.append(offset)
+        return read(listed, include, problems, offset)
+
+    source.client.read = noted  # type: ignore[method-assign]
+    with file.open("a") as out:
+        out.write(answer("The hoopoe."))
+    assert "The hoopoe." in source.read(ref).text
+    assert 0 < offsets[0] <= size
+
+
+@pytest.mark.parametrize("change", ["another", "cut", "moved"])
+def test_a_file_that_is_another_now_is_read_as_a_whole(
+    tmp_path: Path, codex: Callable[[], SessionSource], change: str
+) -> None:
+    source = codex()
+    (ref,) = source.scan_places([""]).refs
+    source.read(ref)
+    (file,) = tmp_path.rglob("*.jsonl")
+    if change == "moved":
+        (tmp_path / "archived_sessions").mkdir()
+        file = file.rename(tmp_path / "archived_sessions" / file.name)
+    elif change == "cut":
+        file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-4]))
+    else:  # of the same length, in place
+        file.write_bytes(file.read_bytes().replace(b"-23T01:", b"-23T02:"))
+    with file.open("a") as out:
+        out.write(answer("The hoopoe."))
+    (now,), (whole,) = texts(source).values(), texts(codex()).values()
+    assert now.partition("## User")[2] == whole.partition("## User")[2]
+
+
+def test_few_are_remembered(codex: Callable[[], SessionSource], monkeypatch: pytest.MonkeyPatch) -> None:
+    source = codex()
+    (ref,) = source.scan_places([""]).refs
+    source.read(ref)
+    assert len(source._going_on._known) == 1
+    monkeypatch.setattr(going_on, "_MOST", 10)
+    source.read(ref)
+    assert not source._going_on._known

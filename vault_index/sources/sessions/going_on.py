@@ -1,0 +1,92 @@
+"""Long sessions that go on: what was rendered of them is remembered, and read on from where it ends.
+
+Only in memory, and of few: what is forgotten is read as a whole.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from vault_index.sources.sessions.client import Client, RewoundError
+from vault_index.sources.sessions.model import Listed, Message, Session
+from vault_index.sources.sessions.render import Renderer, Transcript, finished
+
+_LONG = 1 << 20
+"""In bytes of the file: a shorter one is read as a whole in no time."""
+_MOST = 32 << 20
+"""In characters, of what was said in all that are remembered."""
+_WAITING = 1000
+"""Messages that may be held until there is a place behind them to go on from; some clients have none."""
+_BEFORE = 4096
+"""Bytes before the place that are compared: another file may stand there by now."""
+
+
+@dataclass
+class _Known:
+    renderer: Renderer
+    session: Session
+    place: str
+    offset: int = 0
+    """Behind the last message that is known, and will not change."""
+    before: bytes = b""
+    size: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+class GoingOn:
+    def __init__(self, client: Client, include: Collection[str]) -> None:
+        self._client, self._include = client, include
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def render(self, listed: Listed, problems: list[str]) -> Transcript:
+        """The whole session, of which no more is read than what is new."""
+        with self._lock:  # who takes it has it alone
+            known = self._known.pop(listed.session.id, None)
+        if known is not None and known.place == listed.place and _before(known.place, known.offset) == known.before:
+            try:
+                return self._go_on(known, replace(listed, session=known.session), problems)
+            except RewoundError:
+                pass
+        return self._go_on(_Known(Renderer(None, self._client.name), listed.session, listed.place), listed, problems)
+
+    def _go_on(self, known: _Known, listed: Listed, problems: list[str]) -> Transcript:
+        found = list[str]()
+        session, messages = self._client.read(listed, self._include, found, known.offset)
+        offset, waiting = known.offset, list[Message]()
+        with closing(messages):
+            for message in finished(messages):
+                # The last one is held back: lines behind it may tell more of it.
+                goes_on = waiting[-1].end if waiting and waiting[-1].finished else 0
+                if goes_on or len(waiting) > _WAITING:
+                    offset = goes_on  # 0: what is rendered is not what stands before a place
+                    for one in waiting:
+                        known.renderer.add(one)
+                    waiting.clear()
+                waiting.append(message)
+        known.problems = list(dict.fromkeys((*known.problems, *found)))
+        problems += known.problems
+        remembered = offset > 0 and listed.stamp.size > _LONG
+        renderer = known.renderer.copy() if remembered else known.renderer
+        for one in waiting:
+            renderer.add(one)
+        done = renderer.transcript(session)
+        if remembered:
+            known.session, known.offset, known.size = session, offset, len(done.text)
+            known.before = _before(known.place, offset)
+            with self._lock:
+                self._known[session.id] = known
+                while sum(one.size for one in self._known.values()) > _MOST:
+                    self._known.popitem(last=False)
+        return done
+
+
+def _before(file: str, offset: int) -> bytes:
+    try:
+        with open(file, "rb") as lines:
+            lines.seek(max(0, offset - _BEFORE))
+            return lines.read(min(offset, _BEFORE))
+    except OSError:
+        return b""
