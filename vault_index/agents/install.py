@@ -25,7 +25,7 @@ from vault_index.errors import ConfigError, ConflictError, UsageError, VaultInde
 from vault_index.markdown.recalled import own_run
 from vault_index.sources.sessions.clients import folder_of
 
-_OUR_HOOK = re.compile(r"(?:vault[-_]index|vx)\b.* agent hook ")
+_PROGRAM, _HOOK = re.compile(r"(?:vault[-_]index|vx)\b"), " agent hook "
 _EMPTY = "{}"
 
 
@@ -211,7 +211,8 @@ def _hooks_in(settings: Any) -> Iterator[_Found]:
         for place, group in enumerate(groups if isinstance(groups, list) else ()):
             hooks = _table(group).get("hooks")
             for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                if isinstance(hook, dict) and _OUR_HOOK.search(str(hook.get("command", ""))):
+                program, ours, _ = str(hook.get("command") if isinstance(hook, dict) else "").partition(_HOOK)
+                if ours and _PROGRAM.search(program):
                     yield event, ("hooks", event, place, "hooks", number), hook
 
 

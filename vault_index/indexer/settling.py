@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from vault_index.errors import StateDamagedError
 from vault_index.models import KEPT, FileStamp
-from vault_index.sources.sessions.source import SessionSource, session_in
+from vault_index.sources.sessions.projects import session_in
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Scan
 from vault_index.store.forgotten import forgotten, put_forgotten
 from vault_index.store.state import State

@@ -19,7 +19,8 @@ from vault_index.results.memories import MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.results.review import ReviewedMemory, ReviewItem
 from vault_index.runtime import Runtime
 from vault_index.sources.sessions.kept import Kept
-from vault_index.sources.sessions.source import SessionSource, session_in
+from vault_index.sources.sessions.projects import session_in
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.store.documents import Order, documents_page, embed_keys
 from vault_index.store.forgotten import put_forgotten, take_out
 from vault_index.store.reader import Connections

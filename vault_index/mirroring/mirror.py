@@ -38,7 +38,8 @@ from vault_index.mirroring.note import (
 from vault_index.models import KEPT, Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
 from vault_index.secrets.find import redact
 from vault_index.sources.sessions.model import Session
-from vault_index.sources.sessions.source import SessionSource, session_in as session_of
+from vault_index.sources.sessions.projects import session_in as session_of
+from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.vault import VaultSource
 from vault_index.store.forgotten import forgotten

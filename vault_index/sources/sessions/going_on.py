@@ -9,9 +9,9 @@ from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from vault_index.sources.sessions.client import Client, RewoundError
+from vault_index.sources.sessions.client import TAKEN_BACK, Client, RewoundError
 from vault_index.sources.sessions.model import Listed, Message, Session
-from vault_index.sources.sessions.render import Renderer, Transcript, finished
+from vault_index.sources.sessions.render import Renderer, Transcript, beyond_copies, finished, render
 
 _LONG = 1 << 20
 """In bytes of the file: a shorter one is read as a whole in no time."""
@@ -51,6 +51,15 @@ class GoingOn:
             except RewoundError:
                 pass
         return self._go_on(_Known(Renderer(None, self._client.name), listed.session, listed.place), listed, problems)
+
+    def render_fork(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
+        """What is new in a fork."""
+        session, read = self._client.read(listed, self._include, problems)
+        _, original = self._client.read(origin, {*self._include, TAKEN_BACK}, [])
+        with closing(read), closing(original):
+            copied, messages = beyond_copies(read, original)
+            forked_from = origin.session.id if copied or session.forked_from else ""
+            return render(session, messages, self._client.name, forked_from=forked_from)
 
     def _go_on(self, known: _Known, listed: Listed, problems: list[str]) -> Transcript:
         found = list[str]()

@@ -186,10 +186,9 @@ def _worktree(project: str, directory: str) -> str:
 
 
 def _files(root: str, project: str) -> Iterator[tuple[str, FileStamp]]:
-    name = re.compile(_NAME)
     with os.scandir(os.path.join(root, project)) as entries:
         for entry in entries:
-            if name.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            if re.fullmatch(_NAME, entry.name) and entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):
                     yield f"{project}/{entry.name}", _stamp_of(entry.stat(follow_symlinks=False))
 

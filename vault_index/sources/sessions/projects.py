@@ -68,6 +68,11 @@ def path_of(session: "Session") -> str:
     return f"{_folder(session.project)}/{session.id}.md"
 
 
+def session_in(path: str) -> str:
+    """The session whose document is called so."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
 @cache
 def _folder(project: str) -> str:
     return re.sub(_NOT_IN_NAMES, "-", redacted(project)).strip(". ") or "elsewhere"

@@ -7,7 +7,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import KEPT, Asker, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.clients import folder_of, open_client
-from vault_index.sources.sessions.projects import Projects, alike, path_of, redacted, with_targets
+from vault_index.sources.sessions.projects import Projects, alike, path_of, redacted, session_in, with_targets
 from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # a question that is not about sessions needs none of what re
     from vault_index.sources.sessions.going_on import GoingOn
     from vault_index.sources.sessions.kept import Kept
     from vault_index.sources.sessions.model import Listed, Session
-    from vault_index.sources.sessions.render import Transcript
 
 RENDERED = 4
 """Raise it when the same session would give another text than before."""
@@ -180,7 +179,8 @@ class SessionSource:
         seen = self._ref(listed)
         problems = list[str]()
         origin = self._origin(listed)
-        done = self._forked(listed, origin, problems) if origin else self._going_on.render(listed, problems)
+        reader = self._going_on
+        done = reader.render_fork(listed, origin, problems) if origin else reader.render(listed, problems)
         faults = list(_some("session", problems, ref.path))
         return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
 
@@ -201,18 +201,6 @@ class SessionSource:
             secrets = "1 credential" if redacted == 1 else f"{redacted} credentials"
             faults.append(Fault("redacted", f"{secrets} left out", seen.path))
         return RawDocument(seen, text, sha256(text.encode()).digest(), tuple(faults), "session")
-
-    def _forked(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
-        """What is new in a fork."""
-        from vault_index.sources.sessions.client import TAKEN_BACK
-        from vault_index.sources.sessions.render import beyond_copies, render
-
-        with ExitStack() as stack:
-            session, read = self.client.read(listed, self._include, problems)
-            _, original = self.client.read(origin, self._include | {TAKEN_BACK}, [])
-            copied, messages = beyond_copies(stack.enter_context(closing(read)), stack.enter_context(closing(original)))
-            forked_from = origin.session.id if copied or session.forked_from else ""
-            return render(session, messages, self._name, forked_from=forked_from)
 
     def born(self, path: str) -> float | None:
         """Sessions say when they began."""
@@ -403,11 +391,6 @@ class SessionSource:
 
 def _is_kept(listed: Listed) -> bool:
     return listed.stamp.ctime_ns == KEPT
-
-
-def session_in(path: str) -> str:
-    """The session whose document is called so."""
-    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:
