@@ -2,9 +2,10 @@
 
 import os
 import shutil
+import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -356,8 +357,20 @@ def test_gemini_sweeps_after_its_period(tmp_path: Path, retention: str, days: in
     assert sweeps.who_deleted("gemini", tmp_path, listed(days)) == verdict
 
 
-def test_clients_without_a_sweep_and_others() -> None:
-    assert sweeps.who_deleted("codex", Path(), listed(99)) == "user"
+def test_codex_takes_what_its_user_deletes_out_of_its_list(tmp_path: Path) -> None:
+    assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "unknown"  # an old one keeps no list
+    (tmp_path / "state_4.sqlite").write_text("no database", "utf-8")
+    with closing(sqlite3.connect(tmp_path / "state_5.sqlite")) as database:
+        database.execute("CREATE TABLE threads (id TEXT)")
+        database.executemany("INSERT INTO threads VALUES (?)", [(HERON,), ("another",)])
+        database.commit()
+        assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "unknown"
+        database.execute("DELETE FROM threads WHERE id = ?", (HERON,))
+        database.commit()
+    assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "user"
+
+
+def test_of_another_client_nobody_can_tell() -> None:
     assert sweeps.who_deleted("another", Path(), listed(1)) == "unknown"
 
 

@@ -2,7 +2,7 @@
 
 import re
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from vault_index.sources.sessions.client import Verdict
@@ -17,9 +17,7 @@ _SECONDS = {"h": 3600, "d": _DAY, "w": 7 * _DAY, "m": 30 * _DAY}
 
 def who_deleted(client: str, folder: Path, listed: Listed) -> Verdict:
     """Of a client with a file a session, whose data lie in this folder."""
-    if client == "codex":  # it sweeps nothing, and what is archived stays a session
-        return "user"
-    rule = {"claude-code": _by_claude_code, "gemini": _by_gemini}.get(client)
+    rule = {"claude-code": _by_claude_code, "codex": _by_codex, "gemini": _by_gemini}.get(client)
     return rule(folder, listed) if rule else "unknown"
 
 
@@ -32,6 +30,21 @@ def _by_claude_code(folder: Path, listed: Listed) -> Verdict:
         return "unknown"
     young = time.time() - listed.stamp.mtime_ns / 10**9 < days * _DAY
     return "user" if young or _is_purged(folder, listed.session.directory) else "sweep"
+
+
+def _by_codex(folder: Path, listed: Listed) -> Verdict:
+    """It sweeps nothing, and its own delete takes a thread out of its list as well. A file that went without that was
+    removed by something else."""
+    import apsw
+
+    threads = 0
+    for file in folder.glob("state_*.sqlite"):
+        with suppress(apsw.Error, OSError), closing(apsw.Connection(f"{file}", flags=apsw.SQLITE_OPEN_READONLY)) as db:
+            ids = {id_ for (id_,) in db.execute("SELECT id FROM threads")}
+            threads += len(ids)
+            if listed.session.id in ids:
+                return "unknown"
+    return "user" if threads else "unknown"
 
 
 def _by_gemini(folder: Path, listed: Listed) -> Verdict:
