@@ -79,9 +79,9 @@ def _status(status: Record, width: int) -> Blocks:
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
     unsaid = {key for key in ("since", "kept", "failed") if not any(source.get(key) for source in sources)}
     shown = (
-        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1), Column("since", head="since"),
-        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("kept", head="kept"),
-        Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
+        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
+        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("since", head="since"),
+        Column("kept", head="kept"), Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
     wanted = [one for one in shown if one.key not in unsaid][: None if known else 2]
     return Table(wanted, [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources])
