@@ -69,11 +69,10 @@ def _status(status: Record, width: int) -> Blocks:
     ]  # fmt: skip
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
     sources = _sources(status["sources"], known=known) if status["sources"] else none
-    head = line(("vault-index ", "bold"), (status["version"], "bold"))
     waiting = index.get("waiting", 0)
     told = f"{counted(waiting, 'memory waits', 'memories wait')} for review: vault-index review"
     review = shown_if(waiting, GAP, line((told, "yellow")))
-    return [head, GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
+    return [line((f"vault-index {status['version']}", "bold")), GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
@@ -81,7 +80,8 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
         Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("since", head="since"),
-        Column("kept", head="kept"), Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
+        Column("kept", head="kept"),
+        Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
     wanted = [one for one in shown if one.key not in unsaid][: None if known else 2]
     return Table(wanted, [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources])
