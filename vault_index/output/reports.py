@@ -69,10 +69,10 @@ def _status(status: Record, width: int) -> Blocks:
     ]  # fmt: skip
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
     sources = _sources(status["sources"], known=known) if status["sources"] else none
-    waiting = index.get("waiting", 0)
-    told = f"{counted(waiting, 'memory waits', 'memories wait')} for review: vault-index review"
-    review = shown_if(waiting, GAP, line((told, "yellow")))
-    return [line((f"vault-index {status['version']}", "bold")), GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
+    told = counted(index.get("waiting", 0), "memory waits", "memories wait")
+    review = shown_if(index.get("waiting"), GAP, line((f"{told} for review: vault-index review", "yellow")))
+    head = line((f"vault-index {status['version']}", "bold"))
+    return [head, GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
