@@ -47,9 +47,9 @@ TEXT = "As the notes say.\n\n*Remember*: the gate closes at five."
 class Place:
     """A client that was connected to an index of its own."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, **scenes: list[Step]) -> None:
         steps: list[Step] = [*({"tools": [call]} for call in CALLS[name]), {"text": TEXT}]
-        self.model = Model({"default": steps, "connected": steps})
+        self.model = Model({"default": steps, "connected": steps, **scenes})
         make, program = MAKE[name]
         self.name, self.vault = name, folder / "vault"
         self.client: Client = make(folder / "c", self.model, clients.installed(program))

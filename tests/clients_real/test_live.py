@@ -1,0 +1,39 @@
+"""What is said with a client is found while the client still runs."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.clients_real.test_connect import MAKE, WORDS, Place
+from tests.opencode_real.client import wait_for
+
+PROMPT = "When does the airship land?\n\n[[scene:live]]"
+ANSWER = "It comes down on the meadow behind the mill, as soon as the fog has lifted."
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_turn_is_found_while_the_client_runs(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    place = Place(tmp_path_factory.mktemp("live").resolve(), name, live=[{"text": ANSWER, "hold": 1}])
+    watching = [sys.executable, "-m", "vault_index", "watch", "--quiet"]
+
+    def found(word: str) -> bool:
+        answer = json.loads(place.vx("search", word, "--mode", "text", "--client", name, "--json"))
+        return bool(answer["results"])
+
+    with subprocess.Popen(watching, env=place.env) as daemon, ThreadPoolExecutor(1) as beside:
+        try:
+            wait_for(lambda: json.loads(place.vx("status", "--json"))["daemon"]["running"], "the daemon")
+            client = beside.submit(place.client.run, *WORDS[name], PROMPT)
+            wait_for(place.model.held.is_set, "the model's answer to begin")
+            wait_for(lambda: found("airship"), "the prompt")
+            assert not client.done()
+            assert not found("meadow")
+            place.model.go_on.set()
+            client.result()
+            wait_for(lambda: found("meadow"), "the answer")
+        finally:
+            place.model.go_on.set()
+            daemon.terminate()
