@@ -52,6 +52,8 @@ def test_nothing_of_it_is_in_any_file_and_it_is_not_read_again(home: Home, talks
         write(talks, "0199-quark", f"More of the {DEEP}.")  # its client goes on with it
         index.sync()
         assert found(index, DEEP) == [0]
+        (codex,) = [one for one in index.status().sources if one.name == "codex"]
+        assert (codex.documents, codex.found, codex.current) == (3, 3, 3)
         index.rebuild()
         assert found(index, DEEP, "heron") == [0, 1]
     with opened(home) as index:

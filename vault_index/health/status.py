@@ -33,13 +33,16 @@ from vault_index.results.status import (
     WatchStatus,
 )
 from vault_index.runtime import Runtime
+from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
-from vault_index.store.reader import IndexReader
+from vault_index.store.forgotten import forgotten
+from vault_index.store.reader import Connections, IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import count_pending, read_spaces, serving_space, tokens_ahead
+from vault_index.store.state import State
 from vault_index.version import __version__
 
 _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
@@ -79,7 +82,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             reader = connections.reader
             index, embedder = _index(runtime, reader), _embedder(config, reader)
             daemon = _by_tokens(reader, daemon)
-            sources = _source_rows(reader, runtime.sources)
+            sources = _source_rows(connections, runtime.sources)
             problems += _gone(runtime.by_name, sources)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
             spent = spent_days(connections.state, config)
@@ -219,22 +222,28 @@ def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
     ]
 
 
-def _source_rows(reader: IndexReader, sources: Sequence[Source]) -> list[SourceStatus]:
+def _source_rows(connections: Connections, sources: Sequence[Source]) -> list[SourceStatus]:
+    reader, state = connections.reader, connections.state
     counts = source_counts(reader)
     failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
     return [
-        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source))
+        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source, state))
         for source in _shown(sources, counts)
         for name in (source.config.name,)
     ]
 
 
-def _coverage(known: Mapping[str, FileStamp], source: Source) -> tuple[int | None, int]:
-    """How many documents there are now, and how many of them are indexed as they are."""
-    scan = source.scan_places([""])
+def _coverage(known: Mapping[str, FileStamp], source: Source, state: State | None = None) -> tuple[int | None, int]:
+    """How many documents there are now, without sessions that were forgotten, and how many of them are indexed as they
+    are."""
+    scan, out = source.scan_places([""]), set[str]()
     if scan.vanished:
         return None, 0
-    return len(scan.refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in scan.refs)
+    if state is not None and isinstance(source, SessionSource):
+        with suppress(VaultIndexError):  # a damaged state is told of elsewhere
+            out = forgotten(state, (session_in(ref.path) for ref in scan.refs))
+    refs = [ref for ref in scan.refs if not out or session_in(ref.path) not in out]
+    return len(refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in refs)
 
 
 # --- problems --------------------------------------------------------------------------------------------------
