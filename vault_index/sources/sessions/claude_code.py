@@ -27,7 +27,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]+")
 _OWN = r"(?!agent-a(?:compact|prompt_suggestion)-)"  # what sums up a session, or guesses at its next prompt, repeats it
 _SESSION, _SUBAGENT = re.compile(rf"{_OWN}[A-Za-z0-9_-]+\.jsonl"), re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl")
 _FILES = (re.compile("/"), _SESSION, _SUBAGENT, _SUBAGENT, _SUBAGENT)
-"""What is a session in `projects` (nothing: no name has a slash), a project, `subagents`, and the folders of its runs."""
+"""What is a session in `projects` (nothing: no name has a slash), a project, `subagents`, and folders of runs in it."""
 _COMMAND = re.compile(r"/[\w:-]+\s*")  # alone, it says nothing
 _WARMUP = "Warmup"  # what the client asks subagents before anybody does
 
