@@ -3,7 +3,8 @@
     VaultIndexError          1  failed
     ├── UsageError           2  usage        the command, the query or an argument is wrong
     │   ├── ConfigError      2  config       the configuration is wrong
-    │   └── NotInSourceError 2  usage        a path that lies in no source
+    │   ├── NotInSourceError 2  usage        a path that lies in no source
+    │   └── ForbiddenError   2  forbidden    the token of a caller does not allow it
     ├── NotFoundError        3  not_found    no such document, memory or source
     ├── NotSetUpError        4  not_set_up   no configuration, or no index yet
     ├── BusyError            5  busy         another process holds the lock
@@ -64,6 +65,10 @@ class ConfigError(UsageError):
 
 class NotInSourceError(UsageError):
     """The path of a file that nothing is indexed of."""
+
+
+class ForbiddenError(UsageError):
+    code = "forbidden"
 
 
 class NotFoundError(VaultIndexError):

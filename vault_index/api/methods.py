@@ -12,7 +12,9 @@ class Method:
     be cancelled; a quick one takes no longer than a few documents do, and goes before long ones. If it `names_files`,
     its texts are names of files, which may hold any bytes; other texts must be UTF-8. `call` is the method of
     VaultIndex where that has another name; `instead` are options that ask for another answer, and the method of
-    VaultIndex that gives it. No named tuple: every command imports this.
+    VaultIndex that gives it. It is `served` to callers with a token: to those who may see all of the index (`whole`),
+    or to those of a part of it as well (`scoped`); `local` are parameters that only this machine's user may give, for
+    they name its folders or its sessions. No named tuple: every command imports this.
     """
 
     def __init__(
@@ -25,42 +27,46 @@ class Method:
         names_files: bool = False,
         call: str = "",
         instead: tuple[tuple[str, str], ...] = (),
+        served: str = "",
+        local: tuple[str, ...] = (),
     ) -> None:
         self.name, self.writes, self.remote, self.long, self.names_files = name, writes, remote, long, names_files
-        self.call, self.instead = call, instead
+        self.call, self.instead, self.served, self.local = call, instead, served, local
 
+
+_ASKED_FROM = ("directory", "exclude_session")
 
 METHODS = {
     method.name: method
     for method in (
-        Method("search"),
-        Method("why"),
-        Method("get"),
-        Method("list"),
-        Method("sessions", instead=(("summary", "session_summary"),)),
-        Method("resume"),
-        Method("related"),
-        Method("timeline"),
-        Method("recall"),
-        Method("review"),
-        Method("tags"),
-        Method("stats", instead=(("agents", "agents"),)),
-        Method("status", instead=(("privacy", "privacy"),)),
+        Method("search", served="scoped", local=_ASKED_FROM),
+        Method("why", served="scoped", local=_ASKED_FROM),
+        Method("get", served="scoped"),
+        Method("list", served="scoped"),
+        Method("sessions", instead=(("summary", "session_summary"),), served="scoped"),
+        Method("resume", served="whole"),
+        Method("related", served="scoped"),
+        Method("timeline", served="scoped", local=_ASKED_FROM),
+        Method("recall", served="scoped", local=(*_ASKED_FROM, "session", "token")),
+        Method("review", served="scoped"),
+        Method("tags", served="scoped"),
+        Method("stats", instead=(("agents", "agents"),), served="scoped"),
+        Method("status", instead=(("privacy", "privacy"),), served="whole"),
         Method("file_status"),
-        Method("doctor"),
+        Method("doctor", served="whole", local=("deep", "recall")),
         Method("export", remote=False, names_files=True),
-        Method("add", writes=True),
-        Method("update", writes=True),
-        Method("delete", writes=True),
+        Method("add", writes=True, served="scoped"),
+        Method("update", writes=True, served="scoped", local=("client",)),
+        Method("delete", writes=True, served="scoped", local=("client",)),
         Method("forget", writes=True, long=True),
-        Method("prune", writes=True),
-        Method("decide", writes=True),
-        Method("archive", writes=True),
-        Method("history"),
-        Method("diff"),
-        Method("revert", writes=True),
-        Method("undo", writes=True),
-        Method("capture", writes=True),
+        Method("prune", writes=True, served="whole"),
+        Method("decide", writes=True, served="scoped", local=("client",)),
+        Method("archive", writes=True, served="scoped"),
+        Method("history", served="scoped"),
+        Method("diff", served="scoped"),
+        Method("revert", writes=True, served="scoped"),
+        Method("undo", writes=True, served="whole"),
+        Method("capture", writes=True, served="whole", local=("session", "auto")),
         Method("import", writes=True, long=True, names_files=True, call="import_"),
         Method("sync", writes=True, long=True, names_files=True),
         Method("rebuild", writes=True, long=True),

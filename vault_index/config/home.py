@@ -48,6 +48,16 @@ class Home(NamedTuple):
         return self.data_dir / "state.db"
 
     @property
+    def tokens_file(self) -> Path:
+        """The hashes of the tokens of those who are served."""
+        return self.data_dir / "tokens.json"
+
+    @property
+    def isolated_dir(self) -> Path:
+        """A folder for each part of the vaults that has an index of its own."""
+        return self.data_dir / "isolated"
+
+    @property
     def write_lock(self) -> Path:
         return self.data_dir / "write.lock"
 

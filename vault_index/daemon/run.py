@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from vault_index import memories
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.methods import WRITING
+from vault_index.api.served import served_params
+from vault_index.callers import caller_from_json
 from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
 from vault_index.daemon import protocol
@@ -25,7 +27,7 @@ from vault_index.daemon.system import DaemonLock, notify, share_heap, take_turns
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
-from vault_index.errors import VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.health import index_status
 from vault_index.models import Progress
 from vault_index.results.status import DaemonStatus
@@ -214,6 +216,8 @@ class Daemon:
 
     def answer(self, request: Request, progress: Progress) -> dict[str, Any] | str:
         """By the daemon itself (ping, status), the index for reading, the writer for writing."""
+        if request.method == "served":
+            return self._serve(request.params, progress)
         if request.method == "tool" and self._tools:
 
             def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,6 +230,21 @@ class Daemon:
         from vault_index.output import render  # late: most clients render themselves
 
         return render(request.method, answer, cast("Format", request.format))
+
+    def _serve(self, asked: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        """A method for a caller with a token. A method of its own, so that a daemon that knows nothing of callers
+        refuses it, and does not answer from the whole index."""
+        try:
+            caller, method, params = caller_from_json(asked["caller"]), str(asked["method"]), dict(asked["params"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError("a served request needs caller, method and params", "see docs/protocol.md") from error
+        params = served_params(caller, method, params)
+        if not caller.scope.whole:
+            raise UsageError("this daemon serves no scopes yet", "")
+        answer = to_json(self._answer(Request(method, params, None), progress))
+        if method in WRITING:
+            log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
+        return answer  # type: ignore[no-any-return]
 
     def _answer(self, request: Request, progress: Progress) -> Any:
         if request.method == "ping":

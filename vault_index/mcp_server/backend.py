@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import WRITING
+from vault_index.callers import Caller, caller_to_json
 from vault_index.config.home import Home
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
@@ -44,8 +45,11 @@ class Backend:
             if client is not None:
                 client.close()
 
-    def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer, as `--json` gives it. Raises the VaultIndexError of the method."""
+    def call(self, method: str, params: Mapping[str, Any], caller: Caller | None = None) -> dict[str, Any]:
+        """The answer, as `--json` gives it, to the user of this machine, or to one who showed a token: for them no
+        other than a daemon answers. Raises the VaultIndexError of the method."""
+        if caller is not None:
+            return self._serve(caller, method, params)
         client = None
         try:
             client = self._daemon(_DAEMON_SECONDS)
@@ -65,6 +69,16 @@ class Backend:
         return self._call_here(method, params)
 
     # --- inside ------------------------------------------------------------------------------------------------
+
+    def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        client = self._daemon(_DAEMON_SECONDS)
+        if client is None:
+            raise BusyError("the daemon is not there", "start it: vault-index watch")
+        with client:
+            asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
+            answer = client.call("served", asked, reading=method not in WRITING)
+            assert isinstance(answer, dict)  # no format was asked for
+            return answer
 
     def _daemon(self, seconds: float) -> Client | None:
         """A new connection. A daemon is started if none runs and `agents.start_daemon` allows it; None if it does not

@@ -1,0 +1,44 @@
+"""What callers with a token may ask for: the registry's methods that are `served`, with the parameters that are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vault_index.api.methods import METHODS, Method
+from vault_index.callers import Caller
+from vault_index.errors import ForbiddenError, NotFoundError, UsageError
+
+_SIGNED = ("update", "delete", "decide")
+"""Methods that are told who asks (`client`), for the history of a memory."""
+
+
+def methods_for(caller: Caller) -> list[Method]:
+    """What this caller may ask for, in the order of the registry."""
+    return [method for method in METHODS.values() if _is_for(method, caller)]
+
+
+def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters to call the method with. Raises NotFoundError for a method that nobody is served, ForbiddenError
+    for one that this token does not allow, UsageError for a parameter that is this machine's own."""
+    method = METHODS.get(name)
+    if method is None or not method.served:
+        known = ", ".join(one.name for one in methods_for(caller))
+        raise NotFoundError(f"there is no method {name[:40]!r} here", f"methods are {known}")
+    if method.writes and not caller.writes:
+        raise ForbiddenError(f"this token may not write, and {name} does", "ask for one that was made with --write")
+    if not _is_for(method, caller):
+        raise ForbiddenError(f"{name} is only for tokens that may see everything", "ask for one without a scope")
+    if strange := next((one for one in method.local if one in params), None):
+        raise UsageError(f"{name} has no parameter {strange!r} here", "leave it out")
+    given = dict(params)
+    if name in _SIGNED:
+        given["client"] = caller.name
+    if name in ("add", "capture") and not (given.get("entered_by") or given.get("by")):
+        given["entered_by"] = caller.name
+    return given
+
+
+def _is_for(method: Method, caller: Caller) -> bool:
+    allowed = method.served == "scoped" or (method.served == "whole" and caller.scope.whole)
+    return allowed and (caller.writes or not method.writes)
