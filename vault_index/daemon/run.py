@@ -14,7 +14,7 @@ from vault_index import memories
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.api.served import served_params
-from vault_index.callers import caller_from_json
+from vault_index.callers import Caller, caller_from_json
 from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
 from vault_index.daemon import protocol
@@ -153,7 +153,13 @@ class Daemon:
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
         """In the writer's thread."""
+        if method == "served":
+            return call(self._index_for(params["caller"]), params["method"], params["params"], progress, cancel)
         return self._reload() if method == "reload" else call(self._index, method, params, progress, cancel)
+
+    def _index_for(self, caller: Caller) -> VaultIndex:
+        """The index as this caller sees it."""
+        return VaultIndex(self._runtime.within(caller.scope))
 
     def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
@@ -239,11 +245,14 @@ class Daemon:
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError("a served request needs caller, method and params", "see docs/protocol.md") from error
         params = served_params(caller, method, params)
-        if not caller.scope.whole:
-            raise UsageError("this daemon serves no scopes yet", "")
-        answer = to_json(self._answer(Request(method, params, None), progress))
         if method in WRITING:
+            job = {"caller": caller, "method": method, "params": params}
+            answer = to_json(_follow(self._writer.submit("served", job), progress))
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
+        elif method in ("status", "doctor"):  # of the daemon, too, for those who see everything
+            answer = to_json(self._answer(Request(method, params, None), progress))
+        else:
+            answer = to_json(call(self._index_for(caller), method, params))
         return answer  # type: ignore[no-any-return]
 
     def _answer(self, request: Request, progress: Progress) -> Any:
