@@ -159,7 +159,7 @@ class Daemon:
 
     def _index_for(self, caller: Caller) -> VaultIndex:
         """The index as this caller sees it."""
-        return VaultIndex(self._runtime.within(caller.scope))
+        return VaultIndex(self._runtime.within(caller.scope, caller.name))
 
     def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
