@@ -29,8 +29,10 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._tend()
         if len(self.connections) > MOST:
-            waiting = (one for one in self.connections if isinstance(one, Connection) and not one.is_asked)
-            min(waiting, key=lambda one: one.since).transport.abort()
+            others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+            if len(others) > MOST:
+                waiting = (one for one in others if not one.is_asked)
+                min(waiting, key=lambda one: one.since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._request_until, self._read_until):

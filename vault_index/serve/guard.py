@@ -19,7 +19,7 @@ from vault_index.serve.limits import Rates
 log = logging.getLogger(__name__)
 
 HEADER_BYTES = 32_768
-_BODY_SECONDS = 10.0
+BODY_SECONDS = 10.0
 _FAILED_LOGINS = 0.5, 20
 """A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
 _LOOK_SECONDS = 5.0
@@ -168,7 +168,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
         raise _too_long(most)
     body = bytearray()
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS):
             while True:
                 message = await receive()
                 body += message.get("body", b"")

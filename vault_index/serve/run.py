@@ -118,7 +118,7 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MOST + 1,
+        limit_concurrency=2 * MOST,
         timeout_keep_alive=_KEEP_SECONDS,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=HEADER_BYTES,
