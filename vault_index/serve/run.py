@@ -25,13 +25,12 @@ from vault_index.errors import BusyError, ConfigError
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.api import READERS, Api
 from vault_index.serve.connections import MOST, Connection
-from vault_index.serve.guard import Guard
+from vault_index.serve.guard import HEADER_BYTES, Guard
 
 log = logging.getLogger(__name__)
 
 _KEEP_SECONDS = 75
 """How long a connection may be without a request."""
-_HEADER_BYTES = 32_768
 
 
 def run(
@@ -115,7 +114,7 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         limit_concurrency=MOST + 1,
         timeout_keep_alive=_KEEP_SECONDS,
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=_HEADER_BYTES,
+        h11_max_incomplete_event_size=HEADER_BYTES,
         ssl_certfile=settings.certificate or None,
         ssl_keyfile=settings.key or None,
         callback_notify=_watchdog,
