@@ -74,6 +74,13 @@ def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
     assert server.returncode == 0
 
 
+def test_the_server_starts_without_what_it_does_not_need() -> None:
+    code = "import sys, vault_index.mcp_server as m; m.server_alone(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "mcp.server.runner" in (imported := done.stdout.split())
+    assert not [name for name in imported if name.startswith(("mcp.client", "mcp.server.mcpserver", "openai", "numpy"))]
+
+
 def test_half_a_character_keeps_nobody_waiting(home: Home) -> None:
     asked = {"name": "memory_search", "arguments": {"query": "Tidewater \ud83d"}}
     with started(home.data_dir) as server:
