@@ -48,6 +48,11 @@ class Home(NamedTuple):
         return self.data_dir / "state.db"
 
     @property
+    def ledger_db(self) -> Path:
+        """What privacy and spending go by: the state, but for a part of an index, which goes by that of the whole."""
+        return self.state_db
+
+    @property
     def tokens_file(self) -> Path:
         """The hashes of the tokens of those who are served."""
         return self.data_dir / "tokens.json"

@@ -61,7 +61,7 @@ class WriteSide:
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
-        self._state = State(home.state_db)
+        self._state = State(home.state_db, home.ledger_db)
         self._cursors: dict[int, int] = {}
         self._folders = FolderTimes()
 
@@ -102,8 +102,9 @@ class WriteSide:
             if everything and not dry_run:
                 self._open_writer().mark_stale()
             wanted, unread = places, self._unread()
-            # By this mark a state that was lost is told from one that never was.
-            if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
+            # By this mark a state that was lost is told from one that never was. A part's has nothing to be missed.
+            own = self._state.ledger is self._state
+            if own and not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
                 write_meta(self._open_writer(), STATE_MADE, "made")
             if self._config.sessions.mirror and not dry_run and not unread:
                 wanted = self._with_mirror(places, progress, cancel)
@@ -197,6 +198,10 @@ class WriteSide:
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
         self.versions.purge()
+        if self._home.isolated_dir.exists():  # their tokens have them made anew
+            from shutil import rmtree
+
+            rmtree(self._home.isolated_dir, ignore_errors=True)
 
     def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
         """Leave nothing in the files of documents that are taken out, with those keys; the caller holds the lock."""
