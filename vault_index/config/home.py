@@ -76,6 +76,11 @@ class Home(NamedTuple):
         return self.data_dir / "daemon.log"
 
     @property
+    def serve_log(self) -> Path:
+        """The same of what is served over HTTP."""
+        return self.data_dir / "serve.log"
+
+    @property
     def socket_path(self) -> Path:
         """Short enough to be bound, wherever the home lies."""
         return self.runtime_dir / self.socket_name

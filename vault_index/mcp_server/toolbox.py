@@ -86,7 +86,7 @@ class Toolbox:
             if not args.get("content", "x") and "section" not in args:
                 del args["content"]  # filled in as all the others are: nobody empties a memory
             args["allow_empty"] = True  # of a section
-        if tool.method in ("update", "delete", "review"):
+        if client and tool.method in ("update", "delete", "review"):
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._list, "review": self._review, "timeline": self._timeline,
