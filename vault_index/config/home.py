@@ -62,6 +62,12 @@ class Home(NamedTuple):
         """A folder for each part of the vaults that has an index of its own."""
         return self.data_dir / "isolated"
 
+    def drop_isolated(self) -> None:
+        """Delete them with all they say, as something was deleted for good. The daemon makes them anew."""
+        import shutil
+
+        shutil.rmtree(self.isolated_dir, ignore_errors=True)
+
     @property
     def write_lock(self) -> Path:
         return self.data_dir / "write.lock"

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -29,6 +29,7 @@ from vault_index.errors import BusyError, NotSetUpError, UsageError, VaultIndexE
 from vault_index.models import Progress
 from vault_index.results.status import IsolatedStatus
 from vault_index.runtime import Runtime
+from vault_index.store.state import State
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,13 @@ class PartRuntime(Runtime):
         super()._configure(config)
         self.embedders = self._whole.embedders
 
+    def prepare(self) -> None:
+        """Begin what is not there: before its index, which would miss a state later."""
+        private_folder(self.home.data_dir.parent)
+        private_folder(self.home.data_dir)
+        with closing(State(self.home.state_db)) as state:
+            state.database()
+
     def reload(self) -> None:
         """Take the configuration that the whole has now."""
         write = self._write
@@ -98,8 +106,7 @@ class Part:
         self.writer = Writer(self._index, self._call, self._settings())
 
     def start(self) -> None:
-        private_folder(self.runtime.home.isolated_dir.parent.parent)
-        private_folder(self.runtime.home.data_dir)
+        self.runtime.prepare()
         self.writer.start()
 
     @property
@@ -152,7 +159,7 @@ class Part:
 
     def _renew(self) -> None:
         self.runtime.reload()
-        private_folder(self.runtime.home.data_dir)
+        self.runtime.prepare()
         self._ready.clear()
         self.writer.configure(self._settings())
 

@@ -102,9 +102,8 @@ class WriteSide:
             if everything and not dry_run:
                 self._open_writer().mark_stale()
             wanted, unread = places, self._unread()
-            # By this mark a state that was lost is told from one that never was. A part's has nothing to be missed.
-            own = self._state.ledger is self._state
-            if own and not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
+            # By this mark a state that was lost is told from one that never was.
+            if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
                 write_meta(self._open_writer(), STATE_MADE, "made")
             if self._config.sessions.mirror and not dry_run and not unread:
                 wanted = self._with_mirror(places, progress, cancel)
@@ -167,8 +166,7 @@ class WriteSide:
     def refresh_folder(self, source: str, folder: Path) -> None:
         """Have the index know the files of a folder of a source, unless none came or went since the last time; the
         caller holds the lock."""
-        times = self._folders.news(str(folder))
-        if times is not None:
+        if (times := self._folders.news(str(folder))) is not None:
             root = next(one.config.path for one in self._sources if one.config.name == source)
             self.refresh({source: [folder.relative_to(root).as_posix()]})
             self._folders.keep(str(folder), times)
@@ -198,10 +196,7 @@ class WriteSide:
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
         self.versions.purge()
-        if self._home.isolated_dir.exists():  # their tokens have them made anew
-            from shutil import rmtree
-
-            rmtree(self._home.isolated_dir, ignore_errors=True)
+        self._home.drop_isolated()
 
     def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
         """Leave nothing in the files of documents that are taken out, with those keys; the caller holds the lock."""
