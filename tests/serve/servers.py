@@ -18,6 +18,7 @@ from vault_index.callers import Caller, Scope
 from vault_index.config import Home, find_home
 from vault_index.daemon.client import connect, ping
 
+WHOLE = Scope()
 SETTINGS = '[embedding]\nprovider = "none"\n[watch]\nquiet = 0.02\n'
 
 
@@ -42,7 +43,7 @@ class Place:
         self.home.config_file.write_text(f'[sources.vault]\npath = "{self.vault}"\n{SETTINGS}{more}', "utf-8")
         self._processes: list[subprocess.Popen[str]] = []
 
-    def token(self, name: str, *, writes: bool = False, scope: Scope = Scope(), expires: float | None = None) -> str:
+    def token(self, name: str, *, writes: bool = False, scope: Scope = WHOLE, expires: float | None = None) -> str:
         return Tokens(self.home.tokens_file).add(Caller(name, writes, scope), created=time.time(), expires=expires)
 
     def write(self, path: str, text: str) -> None:

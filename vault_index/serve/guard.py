@@ -181,15 +181,12 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
         raise Refusal(408, "usage", "the body did not come in time", "send it at once", close) from error
 
 
-def parse_object(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body, and {} of none. Raises Refusal for what JSON leaves open: NaN, a key twice."""
+def parse_json(body: bytes) -> Any:
+    """The value of a body. Raises Refusal, also for what JSON leaves open: NaN, a key twice."""
     try:
-        found = json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object) if body else {}
+        return json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise Refusal(400, "usage", "the body is no JSON in UTF-8", "send an object with the parameters") from error
-    if not isinstance(found, dict):
-        raise Refusal(400, "usage", "the body is no JSON object", "send an object with the parameters")
-    return found
+        raise Refusal(400, "usage", "the body is no JSON in UTF-8", "send an object") from error
 
 
 def not_allowed(*methods: str) -> Refusal:
