@@ -18,6 +18,7 @@ from vault_index.serve.limits import Rates
 
 log = logging.getLogger(__name__)
 
+HEADER_BYTES = 32_768
 _BODY_SECONDS = 10.0
 _FAILED_LOGINS = 0.5, 20
 """A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
@@ -113,6 +114,8 @@ class Guard:
             close = [(b"connection", b"close")]
             raise Refusal(400, "usage", "the length of the request is said twice", "say it once", close)
         host, origin = headers.get("host", "").lower(), headers.get("origin", "")
+        if sum(len(key) + len(value) for key, value in headers.items()) > HEADER_BYTES:
+            raise Refusal(431, "usage", "the headers are too long", "send fewer", [(b"connection", b"close")])
         name = _HOST.fullmatch(host)
         if name is None or not {host, name[1]} & self._hosts:
             raise Refusal(421, "usage", "this server has another name", "add the name to serve.hosts")
@@ -178,15 +181,12 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
         raise Refusal(408, "usage", "the body did not come in time", "send it at once", close) from error
 
 
-def parse_object(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body, and {} of none. Raises Refusal for what JSON leaves open: NaN, a key twice."""
+def parse_json(body: bytes) -> Any:
+    """The value of a body. Raises Refusal, also for what JSON leaves open: NaN, a key twice."""
     try:
-        found = json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object) if body else {}
+        return json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise Refusal(400, "usage", "the body is no JSON in UTF-8", "send an object with the parameters") from error
-    if not isinstance(found, dict):
-        raise Refusal(400, "usage", "the body is no JSON object", "send an object with the parameters")
-    return found
+        raise Refusal(400, "usage", "the body is no JSON in UTF-8", "send an object") from error
 
 
 def not_allowed(*methods: str) -> Refusal:
