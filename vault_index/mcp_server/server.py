@@ -66,7 +66,10 @@ def serve(backend: Backend, *, read_only: bool = False, source: str | None = Non
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     asker = Asker(backend.call, read_only, source)
-    anyio.run(_serve, build_server(lambda _: asker, backend.prepare), *_wire())
+    try:
+        anyio.run(_serve, build_server(lambda _: asker, backend.prepare), *_wire())
+    except* BrokenPipeError:  # the client is gone, and waits for no answer
+        pass
     return 0
 
 
