@@ -176,9 +176,7 @@ def test_a_page_that_was_named_may_ask_and_no_other(served: Served, token: str) 
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 70_000 + b"\r\n\r\n",
     ],
 )
-def test_a_request_that_two_may_read_otherwise_is_refused_and_ends_its_connection(
-    served: Served, sent: bytes
-) -> None:
+def test_a_request_that_two_may_read_otherwise_is_refused_and_ends_its_connection(served: Served, sent: bytes) -> None:
     said = raw(served.port, sent + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert said.startswith(b"HTTP/1.1 4")
     assert b"HTTP/1.1 2" not in said
