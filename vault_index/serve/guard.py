@@ -113,7 +113,7 @@ class Guard:
         if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may read them otherwise
             close = [(b"connection", b"close")]
             raise Refusal("the length of the request is said twice", "say it once", 400, close)
-        host, origin = headers.get("host", "").lower(), headers.get("origin", "")
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
         if sum(len(key) + len(value) for key, value in headers.items()) > HEADER_BYTES:
             raise Refusal("the headers are too long", "send fewer", 431, [(b"connection", b"close")])
         name = _HOST.fullmatch(host)
@@ -122,7 +122,7 @@ class Guard:
         if origin in self._settings.origins:
             told = (b"access-control-allow-origin: " + origin.encode("latin-1"), *_SHARED)
             more += [(name, value) for name, _, value in (line.partition(b": ") for line in told)]
-        elif origin and origin.lower() != f"{self._scheme}://{host}":
+        elif origin is not None and origin.lower() != f"{self._scheme}://{host}":
             raise Refusal("pages of other servers may not ask", "add the page to serve.origins", 403)
 
     def _caller(self, secret: str, scope: Scope, headers: Mapping[str, str]) -> Caller:
