@@ -101,6 +101,21 @@ def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_a_client_that_leaves_in_a_call_is_no_defect(home: Home) -> None:
+    with started(home.data_dir) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(INITIALIZE + INITIALIZED)
+        server.stdin.flush()
+        assert b"protocolVersion" in server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write(request(2, "tools/call", {"name": "memory_list", "arguments": {}}))
+        server.stdin.close()
+        assert b"defect" not in server.stderr.read()
+        assert server.wait(30) == 0
+
+
 def test_ctrl_c_ends_it_while_it_waits_for_its_client(home: Home) -> None:
     with started(home.data_dir) as server:
         assert server.stdin is not None

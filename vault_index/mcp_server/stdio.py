@@ -24,7 +24,10 @@ def serve(backend: Backend, *, read_only: bool = False, source: str | None = Non
     # The default handler would wait for the reading thread, which waits for a line.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    anyio.run(_serve, Asker(backend.call, read_only, source), backend, *_wire())
+    try:
+        anyio.run(_serve, Asker(backend.call, read_only, source), backend, *_wire())
+    except* BrokenPipeError:  # the client is gone, and waits for no answer
+        pass
     return 0
 
 
