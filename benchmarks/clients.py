@@ -209,6 +209,7 @@ class Http:
         """Sends a request, or as much of it as is given, and waits for nothing."""
         headers = {**self.headers, "Host": "127.0.0.1", "Content-Length": str(len(body) if length is None else length)}
         head = f"{method} /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.connection.close()
         self.connection.connect()
         self.connection.sock.sendall(head.encode() + b"\r\n" + body)
         return self.connection.sock
