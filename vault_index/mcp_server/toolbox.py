@@ -19,6 +19,9 @@ _HITS = 10
 
 _LEAST_ROW = 10  # tokens of a document in a list, at least
 
+_NAMED = 10
+"""The most memories that a question names."""
+
 _BETWEEN = " || "
 """Separates the references in a cursor of `get`; no file name contains it."""
 
@@ -59,6 +62,35 @@ class Toolbox:
         except VaultIndexError as error:
             error.hint = in_words_of_tools(error.hint)
             raise
+
+    @property
+    def writes(self) -> bool:
+        """Whether there are tools that write."""
+        return not all(tool.read_only for tool in self._tools.values())
+
+    def question(self, name: str, given: Mapping[str, Any]) -> str:
+        """What to ask the user before a call that deletes; empty for others, and for calls that will fail."""
+        try:
+            args = (tool := tool_called(name, self._tools)).checked(given)
+        except UsageError:
+            return ""
+        if not args.get("ref") or (tool.method != "delete" and args.get("action") != "delete"):
+            return ""
+        refs = [args["ref"]] if isinstance(args["ref"], str) else args["ref"]
+        where = {} if self._source is None else {"source": self._source}
+        named = [self._named({**where, **args, "ref": _bare(ref)}) for ref in refs]
+        more = [f"and {len(named) - _NAMED} more"] if len(named) > _NAMED else []
+        end = "This cannot be taken back." if args.get("permanent") else "They go to the trash of their source."
+        return "\n".join((f"Delete {len(named)} of your memories?", *named[:_NAMED], *more, end))
+
+    def _named(self, args: Mapping[str, Any]) -> str:
+        """A memory as its user knows it, or its reference where nothing is told of it: it may be something else."""
+        of_history = {name: args[name] for name in ("ref", "source") if name in args}
+        try:
+            memory = self._ask_backend("history", {**of_history, "limit": 1})
+        except (NotFoundError, UsageError):
+            return f"- {args['ref']}"
+        return f"- {memory['title']} ({memory['path']})"
 
     def _called(
         self, tool: Tool, given: Mapping[str, Any], client: str, folders: Sequence[str], more: Mapping[str, Any]

@@ -137,6 +137,10 @@ _CHANGED = {name: replace(argument, about="", choices=(), clears=True) for name,
 _CONTENT = ("text", "narrative", "memory", "body")
 
 
+_LIST = {"results": "array", "cursor": "string"}
+_STORED = {"id": "string", "path": "string"}
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One tool, and the method that carries it out."""
@@ -149,9 +153,18 @@ class Tool:
     """Arguments of which one must be given."""
     unlisted: Mapping[str, Argument] = field(default_factory=lambda: _SOURCE)
     """Arguments that are understood, but not in the schema, to save tokens."""
+    gives: Mapping[str, Any] = field(default_factory=lambda: _LIST)
+    """What its answer holds, and of what type, in short: a client that checks answers checks errors, too, which have
+    none of it."""
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
+
+    def listed(self) -> dict[str, Any]:
+        """As `tools/list` tells of it."""
+        about = {"name": self.name, "description": self.description, "inputSchema": self.schema()}
+        gives = {name: {"type": kind} for name, kind in self.gives.items()}
+        return {**about, "outputSchema": {"type": "object", "properties": gives}, "annotations": self.hints()}
 
     def hints(self) -> dict[str, bool]:
         """MCP's hints on what a call may change; a tool that only reads needs one."""
@@ -245,6 +258,7 @@ TOOLS = (
         },
         needs=("ref", "query"),
         unlisted={name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "source")},
+        gives={"anchor": "object", "before": "array", "after": "array", "cursor": "string"},
     ),
     Tool(
         "memory_recall",
@@ -256,6 +270,7 @@ TOOLS = (
             "project": Argument("text", "its folder or name"),
             "budget": Argument("whole", "tokens (1200)", other_names=("max_tokens",)),
         },
+        gives={"text": "string", "sources": "array"},
     ),
     Tool(
         "memory_store",
@@ -271,6 +286,7 @@ TOOLS = (
         needs=("content", "title"),
         unlisted={**_SOURCE, "force": _FLAG},
         read_only=False,
+        gives={**_STORED, "created": "boolean", "near": "array"},
     ),
     Tool(
         "memory_update",
@@ -291,6 +307,7 @@ TOOLS = (
         read_only=False,
         destructive=True,
         idempotent=False,
+        gives=_STORED,
     ),
     Tool(
         "memory_delete",
@@ -303,6 +320,7 @@ TOOLS = (
         needs=("ref",),
         read_only=False,
         destructive=True,
+        gives={"results": "array", "failed": "array"},
     ),
     Tool(
         "memory_list",
