@@ -160,12 +160,18 @@ class Daemon:
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
         """In the writer's thread."""
+        if method == "served":
+            return call(self._index_for(params["caller"]), params["method"], params["params"], progress, cancel)
         if method == "reload":
             return self._reload()
         answer = call(self._index, method, params, progress, cancel)
         if self._parts is not None and not self._runtime.home.isolated_dir.exists():
             self._parts.follow()
         return answer
+
+    def _index_for(self, caller: Caller) -> VaultIndex:
+        """The index as this caller sees it."""
+        return VaultIndex(self._runtime.within(caller.scope))
 
     def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
@@ -276,10 +282,13 @@ class Daemon:
         params = served_params(caller, method, params)
         if caller.scope.isolated:
             answer = to_json(self._part_of(caller).answer(method, params, progress))
-        elif not caller.scope.whole:
-            raise UsageError("this daemon serves no scopes yet", "")
-        else:
+        elif method in WRITING:
+            job = {"caller": caller, "method": method, "params": params}
+            answer = to_json(self._writer.submit("served", job).follow(progress))
+        elif method in ("status", "doctor"):  # of the daemon, too, for those who see everything
             answer = to_json(self._answer(Request(method, params, None), progress))
+        else:
+            answer = to_json(call(self._index_for(caller), method, params))
         if method in WRITING:
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
         return answer  # type: ignore[no-any-return]
