@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError, did_you_mean
 from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, cut_timeline, page, place_of
-from vault_index.mcp_server.tools import TOOLS, Tool, in_words_of_tools, tool_called
+from vault_index.mcp_server.tools import HUMP, TOOLS, Tool, in_words_of_tools
 
 Ask = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 """Carries out a method with its parameters: by a daemon, in one, or in this process."""
@@ -38,6 +38,14 @@ _OF_SESSIONS = {
 _OBSERVATION = ("narrative", "files")
 """Who names these knows OpenCodeKit's tool, whose facts are one text with commas."""
 
+_OTHER_TOOLS = {
+    **dict.fromkeys(("observation", "add", "remember", "save", "create"), "memory_store"),
+    "read": "memory_get",
+    "find": "memory_search",
+}
+"""What OpenCodeKit and others call a tool of ours, without `memory_`."""
+_NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
+
 _LEFT_OUT = (
     "it is no markdown file, or a link that leads out of the vault, or a rule of the vault or of its source leaves it "
     "out of the index"
@@ -58,7 +66,7 @@ class Toolbox:
         """The answer of a tool; `client` is the default author of a memory, and a question is asked in `folders`.
         `more` are defaults of `memory_recall`. Raises VaultIndexError, with a hint in words of the tools."""
         try:
-            return self._called(tool_called(name, self._tools), given, client, folders, more)
+            return self._called(_tool_called(name, self._tools), given, client, folders, more)
         except VaultIndexError as error:
             error.hint = in_words_of_tools(error.hint)
             raise
@@ -71,7 +79,7 @@ class Toolbox:
     def question(self, name: str, given: Mapping[str, Any]) -> str:
         """What to ask the user before a call that deletes; empty for others, and for calls that will fail."""
         try:
-            args = (tool := tool_called(name, self._tools)).checked(given)
+            args = (tool := _tool_called(name, self._tools)).checked(given)
         except UsageError:
             return ""
         if not args.get("ref") or (tool.method != "delete" and args.get("action") != "delete"):
@@ -227,6 +235,16 @@ class Toolbox:
                     reason = why["reasons"][0]
                     return f"{ref!r} cannot be used: {_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
         return None
+
+
+def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
+    """The tool of this name, or of the name it has in other programs. Raises UsageError."""
+    written = HUMP.sub("_", name).lower().replace("-", "_")
+    short = written.removeprefix("memory_")
+    if tool := tools.get(_OTHER_TOOLS.get(short, f"memory_{short}")):
+        return tool
+    there_are = did_you_mean(written, tools, f"there are {', '.join(tools)}")
+    raise UsageError(f"there is no tool {name!r}", _NO_TOOLS.get(written, there_are))
 
 
 def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:

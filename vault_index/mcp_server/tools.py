@@ -29,7 +29,7 @@ _LISTS = ("names", "refs")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _ENDINGS = ("", "s", "_at", "ending")
 _NAMED = re.compile(r"#?[\da-f-]{1,40}|[^,]{1,500}\.md(?::[\d-]{1,20})?", re.IGNORECASE)
-_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = ("null", "undefined")
 _ALL = ("all", "any", "*")
 
@@ -187,7 +187,7 @@ class Tool:
         names = {other: name for name, argument in known.items() for other in argument.other_names}
         checked: dict[str, Any] = {}
         for other, value in given.items():
-            written = _HUMP.sub("_", other).lower().replace("-", "_")
+            written = HUMP.sub("_", other).lower().replace("-", "_")
             name = written if written in known else names.get(written)
             says_nothing = value in _NOTHING and name not in self.needs
             if value is None or says_nothing or (value == "" and not (name and known[name].clears)):
@@ -382,25 +382,6 @@ def in_words_of_tools(hint: str) -> str:
         return match["other"] or _TOOL_OF[match["method"]]
 
     return _IN_SHELL.sub(said, hint)
-
-
-_OTHER_TOOLS = {
-    **dict.fromkeys(("observation", "add", "remember", "save", "create"), "memory_store"),
-    "read": "memory_get",
-    "find": "memory_search",
-}
-"""What OpenCodeKit and others call a tool of ours, without `memory_`."""
-_NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
-
-
-def tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
-    """The tool of this name, or of the name it has in other programs. Raises UsageError."""
-    written = _HUMP.sub("_", name).lower().replace("-", "_")
-    short = written.removeprefix("memory_")
-    if tool := tools.get(_OTHER_TOOLS.get(short, f"memory_{short}")):
-        return tool
-    there_are = did_you_mean(written, tools, f"there are {', '.join(tools)}")
-    raise UsageError(f"there is no tool {name!r}", _NO_TOOLS.get(written, there_are))
 
 
 def offered(*, read_only: bool) -> tuple[Tool, ...]:
