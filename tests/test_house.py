@@ -11,7 +11,7 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 29_984
+STATEMENTS = 30_011
 MODULES = 278
 LINES = 400
 BEGINNINGS = ("TOML",)
