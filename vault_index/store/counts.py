@@ -18,15 +18,10 @@ SYNCED_AT = "synced_at"
 NUMBERING = "numbering"
 """With the name of a source, the key of what named the mounts whose inodes its rows know; empty where inodes last."""
 
-_COUNTS = {
-    "document": "SELECT count(*) FROM document",
-    "chunk": "SELECT count(*) FROM chunk",
-}
-
 
 def count_rows(db: Database, what: str) -> int:
     """The number of documents, or of chunks: `document`, `chunk`."""
-    return int(db.value(_COUNTS[what]))
+    return int(db.value(f"SELECT count(*) FROM {db.tables[what]}"))
 
 
 def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
