@@ -21,7 +21,8 @@ from vault_index.disk import must_be_own
 from vault_index.errors import NotFoundError, NotSetUpError
 from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of, waiting
 from vault_index.indexer.embedders import Embedders
-from vault_index.store.reader import Connections, IndexReader, ReadPool
+from vault_index.store.pool import Connections, ReadPool
+from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import read_spaces
 
 if TYPE_CHECKING:  # a question is not to import what writes, and `list` not what searches

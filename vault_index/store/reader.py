@@ -1,25 +1,20 @@
-"""Reading `index.db`: what a search asks of it, and the connections that threads borrow to ask."""
+"""Reading `index.db`: what a search asks of it."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_index.config.home import Home
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
-from vault_index.store.state import State
 from vault_index.store.text_blocks import TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
 
@@ -44,8 +39,6 @@ _MOST_SCORED = 100_000
 _MOST_STEMS = 50_000
 Bounded = Sequence[tuple[str, float]]
 """FTS5 expressions, each with about the most that what it alone finds scores."""
-_MOST_IDLE = 8
-"""Idle connections that are kept: each holds open files, pages and the words it has seen."""
 
 
 class IndexReader(Database):
@@ -331,91 +324,3 @@ class IndexReader(Database):
         """Those of these documents, all of which were found by their names, that are found by names anybody may know
         of who asks."""
         return set(document_ids)
-
-
-# --- connections for several threads -------------------------------------------------------------------------------
-
-
-class Connections(NamedTuple):
-    reader: IndexReader
-    state: State
-    file: tuple[int, int]
-    """Device and inode of the index they read: a rebuilt index is another file."""
-
-    def close(self) -> None:
-        self.reader.close()
-        self.state.close()
-
-
-class ReadPool:
-    def __init__(self, home: Home, open_reader: Callable[[Path], IndexReader] = IndexReader) -> None:
-        self._home = home
-        self._open = open_reader
-        self.sources: Collection[str] | None = None
-        """The names of the sources that are set up: rows of others are not answered. None: not known."""
-        self._idle: list[Connections] = []
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def lend(self, *, snapshot: bool = True) -> Iterator[Connections]:
-        """Connections to the index as it is now, to read without a `snapshot` for who writes meanwhile. Raises
-        NotSetUpError while there is none."""
-        connections = self._take()
-        sound = False
-        try:
-            connections.reader.begin(snapshot=snapshot)
-            yield connections
-            sound = True
-        except (NotFoundError, UsageError):
-            sound = True  # what was asked for is wrong, and nothing else
-            raise
-        except UnicodeEncodeError as error:  # half a character, which no database takes
-            raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
-        except VaultIndexError:
-            raise
-        except BaseException:
-            from vault_index.store.integrity import damage_told
-
-            with damage_told(self._home.index_db):
-                raise
-        finally:
-            self._give_back(connections, sound)
-
-    def _give_back(self, connections: Connections, sound: bool) -> None:
-        if sound:
-            connections.reader.end()
-            with self._lock:
-                if len(self._idle) < _MOST_IDLE:
-                    self._idle.append(connections)
-                    return
-        connections.close()
-
-    def close(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connections in idle:
-            connections.close()
-
-    def _take(self) -> Connections:
-        file = self._file()
-        with self._lock:
-            while self._idle:
-                connections = self._idle.pop()
-                if connections.file == file:
-                    return connections
-                connections.close()
-        reader = self._open(self._home.index_db)
-        try:
-            if self.sources is not None:
-                reader.leave_out_all_but(self.sources)
-            return Connections(reader, State(self._home.state_db, self._home.ledger_db), self._file())
-        except BaseException:
-            reader.close()
-            raise
-
-    def _file(self) -> tuple[int, int]:
-        try:
-            found = os.stat(self._home.index_db)
-        except OSError:
-            return (0, 0)
-        return (found.st_dev, found.st_ino)
