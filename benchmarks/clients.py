@@ -301,6 +301,13 @@ def left(sides: Sides) -> list[str]:
     return found
 
 
+def warmed(sides: Sides, ways: dict[str, Way], at_once: int) -> dict[int, Held]:
+    """What daemon and `serve` hold once more clients than `at_once` have come: threads and connections to the index and
+    to the daemon are kept for the next, as many as were ever needed at a time."""
+    come_and_go(sides, ways, 4 * at_once, 4 * at_once)
+    return {pid: held(pid) for pid in (sides.daemon, sides.serve)}
+
+
 def come_and_go(sides: Sides, ways: dict[str, Way], count: int, at_once: int) -> None:
     """So many clients, each in the next way. Raises what goes wrong for one that is to be served."""
     turns = [(way, protocol) for way in ways.values() for protocol in (_WITH, _WITHOUT)]
@@ -328,13 +335,12 @@ def more_than(before: dict[int, Held], sides: Sides) -> list[str]:
 
 
 @contextmanager
-def sides(folder: Path, *, http: bool = True) -> Iterator[Sides]:
+def sides(folder: Path) -> Iterator[Sides]:
+    """A daemon, and `serve` in front of it."""
     with place(folder, "[agents]\nstart_daemon = false\n[serve]\nrate = 100000\n") as made:
         made.write("harbour.md", "# Harbour\n\nThe importer of the harbour tries three times.\n")
-        daemon = made.daemon()
-        served = made.serve() if http else None
-        token = made.token("comer")
-        yield Sides(made, daemon.pid, served.process.pid if served else 0, served.port if served else 0, token)
+        daemon, served = made.daemon(), made.serve()
+        yield Sides(made, daemon.pid, served.process.pid, served.port, made.token("comer"))
 
 
 def main() -> None:
@@ -345,17 +351,15 @@ def main() -> None:
     print(describe())
     with tempfile.TemporaryDirectory(prefix="vx-") as folder, sides(Path(folder)) as both:
         for name, ways in (("stdio", STDIO), ("HTTP", HTTP)):
-            come_and_go(both, ways, 4 * len(ways), options.at_once)
-            pids = {both.daemon: "daemon", both.serve: "serve"}
-            assert not (found := left(both)), found
-            before = {pid: (held(pid), usage(pid).resident_mb) for pid in pids}
+            before = warmed(both, ways, options.at_once)
+            memory = {pid: usage(pid).resident_mb for pid in before}
             started = time.monotonic()
             come_and_go(both, ways, options.count, options.at_once)
             seconds = time.monotonic() - started
-            found = more_than({pid: counts for pid, (counts, _) in before.items()}, both)
-            print(f"{name}: {options.count} clients in {seconds:.0f} s, left behind: {found or 'nothing'}")
-            for pid, (counts, memory) in before.items():
-                print(f"  {pids[pid]}: {counts} -> {held(pid)}, {memory:.1f} -> {usage(pid).resident_mb:.1f} MB")
+            found = more_than(before, both)
+            print(f"{name}: {options.count} clients in {seconds:.0f} s, left behind: {', '.join(found) or 'nothing'}")
+            for told, pid in (("daemon", both.daemon), ("serve", both.serve)):
+                print(f"  {told}: {before[pid]} -> {held(pid)}, {memory[pid]:.1f} -> {usage(pid).resident_mb:.1f} MB")
             if found:
                 raise SystemExit(1)
 

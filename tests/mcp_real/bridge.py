@@ -26,7 +26,8 @@ class _Process:
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._numbers = count(1)
         self._waiting: dict[int, queue.Queue[dict[str, Any]]] = {}
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def ask(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """What the server says until it has answered."""
@@ -48,15 +49,15 @@ class _Process:
         assert self._server.stdin is not None
         self._server.stdin.close()
         self._server.wait(_SECONDS)
+        self._reader.join()
 
     def _read(self) -> None:
         assert self._server.stdout is not None
-        for line in self._server.stdout:
-            message = json.loads(line)
-            answered = "method" not in message
-            for number, answers in list(self._waiting.items()):
-                if not answered or number == message.get("id"):
-                    answers.put(message)
+        with self._server.stdout as lines:
+            for message in map(json.loads, lines):
+                for number, answers in list(self._waiting.items()):
+                    if "method" in message or number == message.get("id"):
+                        answers.put(message)
 
 
 def _era(message: dict[str, Any]) -> str:

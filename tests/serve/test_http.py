@@ -164,7 +164,7 @@ def test_a_page_that_was_named_may_ask_and_no_other(served: Served, token: str) 
 
 
 @pytest.mark.parametrize(
-    "request",
+    "sent",
     [
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"POST /api/tags HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
@@ -177,9 +177,9 @@ def test_a_page_that_was_named_may_ask_and_no_other(served: Served, token: str) 
     ],
 )
 def test_a_request_that_two_may_read_otherwise_is_refused_and_ends_its_connection(
-    served: Served, request: bytes
+    served: Served, sent: bytes
 ) -> None:
-    said = raw(served.port, request + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    said = raw(served.port, sent + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert said.startswith(b"HTTP/1.1 4")
     assert b"HTTP/1.1 2" not in said
 

@@ -113,8 +113,20 @@ def _unit_folder() -> Path:
 
 
 def facts() -> Sections:
-    """What `unit.toml` says; a list stands for a directive given several times."""
+    """What `unit.toml` says of the daemon; a list stands for a directive given several times."""
     return tomllib.loads(Path(__file__).with_name("unit.toml").read_text("utf-8"))
+
+
+def facts_of_serve() -> Sections:
+    """The same of `vault-index serve`, whose sandbox is no choice."""
+    told = facts()
+    serve = told["Serve"]
+    service, system = ({**told[name], **serve[name]} for name in ("Service", "System"))
+    for key in serve["Without"]:
+        service.pop(key, None)
+        system.pop(key, None)
+    service = {**service, **told["Sandbox"], **serve["Service"]}
+    return {**told, **serve, "Unit": {**told["Unit"], **serve["Unit"]}, "Service": service, "System": system}
 
 
 def user_unit(definition: Definition) -> str:
@@ -132,18 +144,19 @@ def user_unit(definition: Definition) -> str:
     return _unit(sections, service, MARK)
 
 
-def shared_unit() -> str:
-    """`systemd/vault-index.service`: for whoever copies it by hand or puts it into a package."""
-    return _unit(facts(), {"ExecStart": "%h/.local/bin/vault-index watch"}, _MADE)
+def shared_unit(sections: Sections, command: str) -> str:
+    """`systemd/vault-index.service`, say: for whoever copies it by hand or puts it into a package."""
+    return _unit(sections, {"ExecStart": f"%h/.local/bin/vault-index {command}"}, _MADE)
 
 
-def system_unit() -> str:
-    """`systemd/vault-index@.service`: the template of the system's manager; the instance is the name of the user."""
-    sections = facts()
-    sections["Install"]["WantedBy"] = "multi-user.target"
-    return _unit(
-        sections, {"ExecStart": "/usr/local/bin/vault-index watch", **sections["Sandbox"], **sections["System"]}, _MADE
-    )
+def system_unit(sections: Sections, command: str) -> str:
+    """`systemd/vault-index@.service`, say: the template of the system's manager; the instance is the name of the
+    user."""
+    unit = {**sections["Unit"], **sections.get("SystemUnit", {})}
+    install = {**sections["Install"], "WantedBy": "multi-user.target"}
+    program = {"ExecStart": f"/usr/local/bin/vault-index {command}"}
+    service = {**program, **sections["Sandbox"], **sections["System"]}
+    return _unit({**sections, "Unit": unit, "Install": install}, service, _MADE)
 
 
 def _unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
