@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -348,3 +349,21 @@ def test_a_damaged_file_is_told_of(home: Path, capsys: Out) -> None:
         assert main(["token", *words]) == 1
         out, err = capsys.readouterr()
         assert (out, "damaged" in err, "backup" in err) == ("", True, True)
+
+
+def test_the_commands_of_the_documents_run(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault = tmp_path / "Vault"
+    (vault / "work" / "acme").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    sources = {"vault": vault, "handbook": tmp_path / "notes"}
+    text = "".join(f'[sources.{name}]\npath = "{path}"\n' for name, path in sources.items())
+    (home / "config.toml").write_text(text, "utf-8")
+    page = Path(__file__).parents[2] / "docs" / "security.md"
+    commands = re.findall(r"^vault-index (token .+?)(?:  +#.*)?$", page.read_text("utf-8"), re.MULTILINE)
+    assert len(commands) == 5
+    for command in commands:
+        assert main(shlex.split(command)) == 0, command
+    left = {token.caller.name: token.caller for token in Tokens(home / "tokens.json").all()}
+    assert left.keys() == {"acme", "ci"}
+    assert left["acme"].scope == Scope(("vault",), ("work/acme",), ("acme",))
+    assert left["ci"].scope == Scope(("handbook",))

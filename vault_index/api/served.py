@@ -12,6 +12,7 @@ from vault_index.query.projects import is_folder
 
 _OF_FOLDERS = ("sessions", "recall", "capture")
 """Methods that take a folder of this machine for a project, and look at it."""
+_MOST_VALUES = 1000
 
 
 def methods_for(caller: Caller) -> list[Method]:
@@ -32,6 +33,12 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         raise ForbiddenError(f"{name} is only for tokens that may see everything", "ask for one without a scope")
     if strange := next((one for one in method.local if one in params), None):
         raise UsageError(f"{name} has no parameter {strange!r} here", "leave it out")
+    for parameter, value in params.items():
+        several = value if isinstance(value, list) else [value]
+        if len(several) > _MOST_VALUES:
+            raise UsageError(f"{parameter[:40]!r} has more than {_MOST_VALUES} values", "ask for fewer at a time")
+        if any(isinstance(one, str) and "\0" in one for one in several):
+            raise UsageError(f"{parameter[:40]!r} holds a NUL, and no text of a vault does", "leave it out")
     given = dict(params)
     project = given.get("project")
     if name in _OF_FOLDERS and any(

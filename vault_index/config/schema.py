@@ -47,6 +47,8 @@ class SourceConfig:
         10_485_760, "Larger files are not indexed, but named by `status`.", low=1, high=1_073_741_824
     )
     follow_outside_links: bool = setting(False, "Whether symbolic links that leave the folder are followed.")
+    below: tuple[str, ...] = ()
+    """No setting: the folders inside it that are all there is of it, each with a final `/`; empty for all of it."""
 
 
 @dataclass(frozen=True, slots=True)

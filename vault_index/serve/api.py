@@ -14,7 +14,7 @@ from vault_index.callers import Caller
 from vault_index.errors import BusyError, NotFoundError, UsageError
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import MOST, App, Receive, Scope, Send, send_json
-from vault_index.serve.guard import not_allowed, parse_object
+from vault_index.serve.guard import not_allowed, parse_json
 
 READERS, _WRITERS, _WAITING = 16, 4, 128
 """Requests at a time that the daemon answers, of 64 clients in all, and that wait for their turn."""
@@ -49,8 +49,8 @@ class Api:
         scope["shown"] = f"/api/{name}"
         if scope["method"] != "POST":
             raise not_allowed("POST")
-        params = parse_object(await scope["body"]())
-        _check(params)
+        body = await scope["body"]()
+        params = _checked(parse_json(body) if body else {})
         if self._asked >= _WAITING:
             raise BusyError("too many ask at once", "try again in a moment")
         self._asked += 1
@@ -63,13 +63,16 @@ class Api:
         await send_json(send, 200, answer)
 
 
-def _check(params: Mapping[str, Any]) -> None:
-    """Raise UsageError for what is no value of any parameter: objects, lists in lists, numbers beyond all bounds."""
+def _checked(params: Any) -> dict[str, Any]:
+    """The parameters. Raises UsageError for what is no value of any: objects, lists in lists, numbers beyond bounds."""
+    if not isinstance(params, dict):
+        raise UsageError("the body is no JSON object", "send an object with the parameters")
     for name, value in params.items():
         for one in value if isinstance(value, list) else [value]:
             number = isinstance(one, int | float)
             if isinstance(one, dict | list) or (number and not (math.isfinite(one) and abs(one) <= MOST)):
                 raise UsageError(f"{name!r:.40} has a value that is none of its kind", "see /openapi.json")
+    return params
 
 
 def _document(caller: Caller) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import anyio
 import anyio.to_thread
 import uvicorn
 
@@ -23,15 +24,18 @@ from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.system import notify, watchdog_interval
 from vault_index.errors import BusyError, ConfigError
 from vault_index.mcp_server.backend import Backend
+from vault_index.serve.answers import App
 from vault_index.serve.api import READERS, Api
 from vault_index.serve.connections import MOST, Connection
-from vault_index.serve.guard import Guard
+from vault_index.serve.guard import HEADER_BYTES, Guard
+from vault_index.serve.mcp import Mcp
 
 log = logging.getLogger(__name__)
 
+_BACKLOG = 128
+"""As many connections are accepted before any of them is looked at."""
 _KEEP_SECONDS = 75
 """How long a connection may be without a request."""
-_HEADER_BYTES = 32_768
 
 
 def run(
@@ -58,16 +62,20 @@ def run(
         scheme = "https" if settings.certificate else "http"
         where = f"{scheme}://{place}:{listener.getsockname()[1]}"
         backend = Backend(home, options)
-        app = Guard(Api(backend, {}), settings, tokens, host)
+        others: dict[str, App] = {}
+        app = Guard(Api(backend, others), settings, tokens, host)
         server = _Server(_configured(app, settings), where, say)
         threading.Thread(target=backend.prepare, daemon=True).start()
-        asyncio.run(_serve(server, listener))
+        asyncio.run(_serve(server, listener, others, backend))
     return 0
 
 
-async def _serve(server: "_Server", listener: socket.socket) -> None:
+async def _serve(server: "_Server", listener: socket.socket, others: dict[str, App], backend: Backend) -> None:
     anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
-    await server.serve(sockets=[listener])
+    async with anyio.create_task_group() as group:
+        others["/mcp"] = Mcp(backend, group)
+        await server.serve(sockets=[listener])
+        group.cancel_scope.cancel()
 
 
 class _Server(uvicorn.Server):
@@ -112,10 +120,11 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MOST + 1,
+        limit_concurrency=2 * MOST,
+        backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_SECONDS,
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=_HEADER_BYTES,
+        h11_max_incomplete_event_size=HEADER_BYTES,
         ssl_certfile=settings.certificate or None,
         ssl_keyfile=settings.key or None,
         callback_notify=_watchdog,
