@@ -9,7 +9,7 @@ from vault_index.api.methods import METHODS, Method
 from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 
-_MOST_VALUES = 1000
+_MOST_VALUES = 100
 _SIGNED = ("update", "delete", "decide")
 """Methods that are told who asks (`client`), for the history of a memory."""
 
