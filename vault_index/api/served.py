@@ -10,15 +10,9 @@ from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 from vault_index.query.projects import is_folder
 
-<<<<<<< HEAD
 _OF_FOLDERS = ("sessions", "recall", "capture")
 """Methods that take a folder of this machine for a project, and look at it."""
-_MOST_VALUES = 1000
-=======
 _MOST_VALUES = 100
-_SIGNED = ("update", "delete", "decide")
-"""Methods that are told who asks (`client`), for the history of a memory."""
->>>>>>> http
 
 
 def methods_for(caller: Caller) -> list[Method]:
