@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, types
@@ -17,6 +17,8 @@ from tests.api.vaults import write
 from vault_index import VaultIndex
 from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config, set_value
+
+_T = TypeVar("_T")
 
 NOTES = {
     "harbour.md": "# Harbour\n\nThe importer tries three times.\n\n## Queue\n\nIt is called Tidewater.\n",
@@ -33,6 +35,14 @@ class Session:
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
         self._client = client
+
+    def does(self, what: Callable[[Client], Awaitable[_T]]) -> _T:
+        """What a method of the SDK's client gives."""
+
+        async def done() -> _T:
+            return await what(self._client)
+
+        return self._portal.call(done)
 
     @property
     def version(self) -> str:
@@ -85,9 +95,14 @@ OLD, NEW = "2025-11-25", "2026-07-28"
 
 @contextmanager
 def session(
-    home: Path, *options: str, roots: Sequence[Path] = (), cwd: Path | None = None, era: str = OLD
+    home: Path,
+    *options: str,
+    roots: Sequence[Path] = (),
+    cwd: Path | None = None,
+    era: str = OLD,
+    user: Callable[[str], types.ElicitResult | types.ErrorData] | None = None,
 ) -> Iterator[Session]:
-    """A client, which works in `roots`, and a server of its own."""
+    """A client, which works in `roots` and can ask the `user`, and a server of its own."""
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "vault_index", *command(home, options)], cwd=cwd, env=dict(os.environ)
     )
@@ -95,8 +110,16 @@ def session(
     async def list_roots(context: Any) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=FileUrl(root.as_uri())) for root in roots])
 
-    mode = "legacy" if era == OLD else era
-    opened = Client(server, mode=mode, list_roots_callback=list_roots if roots else None)
+    async def ask(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
+        assert user
+        return user(params.message)
+
+    opened = Client(
+        server,
+        mode="legacy" if era == OLD else era,
+        list_roots_callback=list_roots if roots else None,
+        elicitation_callback=ask if user else None,
+    )
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as client:
         yield Session(portal, client)
 

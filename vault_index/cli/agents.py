@@ -43,11 +43,11 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
         remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
     from vault_index.mcp_server import server_alone
 
-    server = server_alone()
+    stdio = server_alone()
     from vault_index.mcp_server.backend import Backend
 
     backend = Backend(home_of(options), home_options(options))
-    done: int = server.serve(backend, read_only="read_only" in args, source=options.source)
+    done: int = stdio.serve(backend, read_only="read_only" in args, source=options.source)
     return done
 
 

@@ -4,7 +4,7 @@ from types import ModuleType
 
 
 def server_alone() -> ModuleType:
-    """The module `server`, in a process that is to be nothing else, a third faster than a plain import.
+    """The module `stdio`, in a process that is to be nothing else, a third faster than a plain import.
 
     The packages of the SDK import all that is in them, as its client; here they stand empty, and only their modules
     are imported. The models of the protocol are made ready when they are first used, not all at once. And many objects
@@ -22,8 +22,8 @@ def server_alone() -> ModuleType:
         assert spec
         sys.modules[name] = importlib.util.module_from_spec(spec)
     pydantic.BaseModel.model_config["defer_build"] = True
-    from vault_index.mcp_server import server
+    from vault_index.mcp_server import stdio
 
     del pydantic.BaseModel.model_config["defer_build"]
     gc.enable()
-    return server
+    return stdio
