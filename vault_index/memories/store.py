@@ -174,8 +174,8 @@ class MemoryStore:
             runtime = self.runtime
             where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
             plain = PlannedFiles if self.dry_run else MemoryFiles
-            inside = runtime.scope is not None and not runtime.scope.whole
-            self._files[source] = FilesInside(*where, runtime.scope) if inside else plain(*where)
+            scope = runtime.scope
+            self._files[source] = plain(*where) if scope is None or scope.whole else FilesInside(*where, scope)
         return self._files[source]
 
     def store(
