@@ -1,6 +1,6 @@
 """MCP clients that come and go, in every way there is, and what is left of them: it shall be nothing.
 
-    python benchmarks/clients.py [--count 1000] [--at-once 4]
+    python benchmarks/clients.py [--count 1000] [--at-once 4] [--transport stdio|http]
 
 On stdio each has a server process of its own, which asks the daemon; on HTTP all talk to one `serve`. Half of them
 speak the protocol with a handshake, half the one without. Told are the open files, sockets, threads and memory of the
@@ -209,6 +209,7 @@ class Http:
         """Sends a request, or as much of it as is given, and waits for nothing."""
         headers = {**self.headers, "Host": "127.0.0.1", "Content-Length": str(len(body) if length is None else length)}
         head = f"{method} /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.connection.close()
         self.connection.connect()
         self.connection.sock.sendall(head.encode() + b"\r\n" + body)
         return self.connection.sock
@@ -266,6 +267,8 @@ HTTP: dict[str, Way] = {
     "is reset in a call": _is_reset,
     "listens and leaves": _listens,
 }
+
+WAYS = {"stdio": STDIO, "http": HTTP}
 
 # --- what they leave ------------------------------------------------------------------------------------------------
 
@@ -347,10 +350,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument("--transport", choices=WAYS, help="only this one")
     options = parser.parse_args()
     print(describe())
     with tempfile.TemporaryDirectory(prefix="vx-") as folder, sides(Path(folder)) as both:
-        for name, ways in (("stdio", STDIO), ("HTTP", HTTP)):
+        for name in (options.transport,) if options.transport else WAYS:
+            ways = WAYS[name]
             before = warmed(both, ways, options.at_once)
             memory = {pid: usage(pid).resident_mb for pid in before}
             started = time.monotonic()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.clients import STDIO, Sides, Way, come_and_go, more_than, sides, warmed
+from benchmarks.clients import HTTP, STDIO, Sides, Way, come_and_go, more_than, sides, warmed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -16,7 +16,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
         yield opened
 
 
-@pytest.mark.parametrize("ways", [STDIO], ids=["stdio"])
+@pytest.mark.parametrize("ways", [STDIO, HTTP], ids=["stdio", "http"])
 def test_nothing_is_left_of_clients_that_come_and_go(both: Sides, ways: dict[str, Way]) -> None:
     before = warmed(both, ways, at_once=2)
     come_and_go(both, ways, 2 * len(ways), at_once=2)

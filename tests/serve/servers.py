@@ -60,7 +60,7 @@ class Place:
 
     def daemon(self) -> "subprocess.Popen[str]":
         """A daemon that has looked at everything."""
-        process = self.process("watch", "--quiet")
+        process = self.process("watch")
         until(self._looked)
         return process
 

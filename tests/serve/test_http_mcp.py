@@ -98,7 +98,7 @@ def test_the_user_is_asked_before_a_delete(served: Served, here: Place, mode: st
 def test_a_session_is_found_by_its_own_token_alone(served: Served, here: Place) -> None:
     anna, bert = here.token("anna", writes=True), here.token("bert")
     opened = mcp(served, anna, OPENING)
-    session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-11-25"}
+    session = session_of(opened)
     assert mcp(served, anna, LISTING, **session).status == 200
     assert mcp(served, bert, LISTING, **session).status == 404
     assert served.ask("POST", "/mcp", json.dumps(LISTING).encode(), session).status == 401
@@ -109,11 +109,16 @@ def test_a_session_is_found_by_its_own_token_alone(served: Served, here: Place) 
     assert told.status == 404
 
 
-def test_sessions_are_bounded_for_each_token(served: Served, here: Place) -> None:
+def test_of_too_many_sessions_of_a_token_the_one_ends_that_was_used_least_of_late(served: Served, here: Place) -> None:
     carl, dora = here.token("carl"), here.token("dora")
-    opened = [mcp(served, carl, OPENING).status for _ in range(66)]
-    assert opened == [200] * 64 + [503] * 2
-    assert mcp(served, dora, OPENING).status == 200
+    others = mcp(served, dora, OPENING)
+    opened = [mcp(served, carl, OPENING) for _ in range(64)]
+    assert mcp(served, carl, LISTING, **session_of(opened[0])).status == 200
+    opened += [mcp(served, carl, OPENING) for _ in range(3)]
+    assert {answer.status for answer in opened} == {200}
+    again = [mcp(served, carl, LISTING, **session_of(one)).status for one in opened]
+    assert again == [200, 404, 404, 404, *[200] * 63]
+    assert mcp(served, dora, LISTING, **session_of(others)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -141,3 +146,7 @@ def test_what_is_no_request_is_refused(
 
 def mcp(served: Served, token: str, message: dict[str, Any], **headers: str) -> Any:
     return served.ask("POST", "/mcp", json.dumps(message).encode(), {**bearer(token), **ACCEPT, **headers})
+
+
+def session_of(opened: Any) -> dict[str, str]:
+    return {"Mcp-Session-Id": opened.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-11-25"}

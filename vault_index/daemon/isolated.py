@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -64,14 +65,14 @@ class PartRuntime(Runtime):
     """What a part has for itself: its sources and its connections."""
 
     def __init__(self, whole: Runtime, scope: Scope) -> None:
-        self._whole, self._scope = whole, scope
+        self._main, self._cut = whole, scope
         home = PartHome(*whole.home._replace(data_dir=whole.home.isolated_dir / _name(scope)))
         super().__init__(home, cut(whole.config, scope))
         self.moments = whole.moments
 
     def _configure(self, config: Config) -> None:
         super()._configure(config)
-        self.embedders = self._whole.embedders
+        self.embedders = self._main.embedders
 
     def prepare(self) -> None:
         """Begin what is not there: before its index, which would miss a state later."""
@@ -83,14 +84,20 @@ class PartRuntime(Runtime):
     def reload(self) -> None:
         """Take the configuration that the whole has now."""
         write = self._write
-        self._configure(cut(self._whole.config, self._scope))
+        self._configure(cut(self._main.config, self._cut))
         if write is not None:
             write.close()
 
     def close(self) -> None:
         if self._write is not None:
             self._write.close()
-        self.pool.close()
+        self._close_pools()
+
+    def within(self, scope: Scope) -> Runtime:
+        """As the caller sees it who has it: there is nothing to hide."""
+        seen = copy(self)
+        seen.scope = scope
+        return seen
 
 
 class Part:
@@ -102,8 +109,7 @@ class Part:
         self.runtime = PartRuntime(whole, scope)
         self._whole, self._settings_of = whole, settings
         self._ready = threading.Event()
-        self._index = VaultIndex(self.runtime)
-        self.writer = Writer(self._index, self._call, self._settings())
+        self.writer = Writer(VaultIndex(self.runtime), self._call, self._settings())
 
     def start(self) -> None:
         self.runtime.prepare()
@@ -132,7 +138,7 @@ class Part:
         try:
             if method in WRITING:
                 return self.writer.submit(method, params).follow(progress)
-            return call(self._index, method, dict(params))
+            return call(self._seen(), method, dict(params))
         except NotSetUpError as error:  # its files were deleted just now
             raise busy from error
 
@@ -148,6 +154,9 @@ class Part:
             self.runtime.close()
         return ended
 
+    def _seen(self) -> VaultIndex:
+        return VaultIndex(self.runtime.within(self.scope))
+
     def _settings(self) -> Settings:
         settings = self._settings_of(self.runtime, lambda: PartRuntime(self._whole, self.scope))
         return replace(settings, reconciled=self._ready.set)
@@ -155,7 +164,7 @@ class Part:
     # --- the writer's thread -----------------------------------------------------------------------------------
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
-        return call(self._index, method, params, progress, cancel)
+        return call(self._seen(), method, params, progress, cancel)
 
     def _renew(self) -> None:
         self.runtime.reload()

@@ -198,7 +198,8 @@ def _done(asker: Asker, work: "Callable[..., Answer]", *given: Any) -> Answer:
     except Exception as error:
         known = _known(error)
         code = types.INVALID_PARAMS if isinstance(known, UsageError | NotFoundError) else types.INTERNAL_ERROR
-        raise MCPError(code, visible(known.in_one_line), {"code": known.code}) from error
+        named = {"uri": given[0]} if work is resources.read else {}
+        raise MCPError(code, visible(known.in_one_line), {"code": known.code, **named}) from error
 
 
 def _known(error: Exception) -> VaultIndexError:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from vault_index.errors import VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -35,12 +35,15 @@ _STATUS = {
 """By the code of an error. The rest says that the index cannot answer now, whoever asks: 503."""
 
 
-class Refusal(VaultIndexError):
+_CODES = {401: "unauthorized", 403: "forbidden", 429: "too_many", 503: "busy"}
+
+
+class Refusal(UsageError):
     """A request that HTTP itself refuses; `headers` go with the answer."""
 
-    def __init__(self, status: int, code: str, message: str, hint: str = "", headers: Headers | None = None) -> None:
+    def __init__(self, message: str, hint: str = "", status: int = 400, headers: Headers | None = None) -> None:
         super().__init__(message, hint)
-        self.status, self.code, self.headers = status, code, headers or []
+        self.status, self.code, self.headers = status, _CODES.get(status, self.code), headers or []
 
 
 async def send_json(send: Send, status: int, answer: Any, headers: Headers | None = None) -> None:

@@ -13,6 +13,8 @@ MOST = 512
 """Connections at a time. Of more, the one goes that has waited for its request for longest."""
 _REQUEST_SECONDS = 15.0
 """For a whole request, from its first byte or from the beginning of the connection."""
+_REST_SECONDS = 2.0
+"""For what is still to come of a request that was answered: nobody reads it."""
 _READ_SECONDS = 30.0
 """For a client to take what is sent, whenever it has fallen behind."""
 
@@ -29,8 +31,10 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._tend()
         if len(self.connections) > MOST:
-            waiting = (one for one in self.connections if isinstance(one, Connection) and not one.is_asked)
-            min(waiting, key=lambda one: one.since).transport.abort()
+            others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+            if len(others) > MOST:
+                waiting = (one for one in others if not one.is_asked)
+                min(waiting, key=lambda one: one.since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._request_until, self._read_until):
@@ -60,6 +64,12 @@ class Connection(H11Protocol):
                 self._request_until = None
         elif self._request_until is None:
             self._request_until = self.loop.call_later(_REQUEST_SECONDS, self.transport.abort)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY and self._request_until is not None:
+            self._request_until.cancel()
+            self._request_until = self.loop.call_later(_REST_SECONDS, self.transport.abort)
 
     def pause_writing(self) -> None:
         super().pause_writing()

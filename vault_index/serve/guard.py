@@ -19,7 +19,7 @@ from vault_index.serve.limits import Rates
 log = logging.getLogger(__name__)
 
 HEADER_BYTES = 32_768
-_BODY_SECONDS = 10.0
+BODY_SECONDS = 10.0
 _FAILED_LOGINS = 0.5, 20
 """A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
 _LOOK_SECONDS = 5.0
@@ -112,18 +112,18 @@ class Guard:
         """
         if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may read them otherwise
             close = [(b"connection", b"close")]
-            raise Refusal(400, "usage", "the length of the request is said twice", "say it once", close)
-        host, origin = headers.get("host", "").lower(), headers.get("origin", "")
+            raise Refusal("the length of the request is said twice", "say it once", 400, close)
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
         if sum(len(key) + len(value) for key, value in headers.items()) > HEADER_BYTES:
-            raise Refusal(431, "usage", "the headers are too long", "send fewer", [(b"connection", b"close")])
+            raise Refusal("the headers are too long", "send fewer", 431, [(b"connection", b"close")])
         name = _HOST.fullmatch(host)
         if name is None or not {host, name[1]} & self._hosts:
-            raise Refusal(421, "usage", "this server has another name", "add the name to serve.hosts")
+            raise Refusal("this server has another name", "add the name to serve.hosts", 421)
         if origin in self._settings.origins:
             told = (b"access-control-allow-origin: " + origin.encode("latin-1"), *_SHARED)
             more += [(name, value) for name, _, value in (line.partition(b": ") for line in told)]
-        elif origin and origin.lower() != f"{self._scheme}://{host}":
-            raise Refusal(403, "forbidden", "pages of other servers may not ask", "add the page to serve.origins")
+        elif origin is not None and origin.lower() != f"{self._scheme}://{host}":
+            raise Refusal("pages of other servers may not ask", "add the page to serve.origins", 403)
 
     def _caller(self, secret: str, scope: Scope, headers: Mapping[str, str]) -> Caller:
         caller = self._find(secret)
@@ -139,7 +139,7 @@ class Guard:
             return self._tokens.find(secret, time.time()) if secret else None
         except VaultIndexError as error:  # which names files of this machine
             log_event(log, logging.ERROR, "no token can be read", message=error.message, hint=error.hint)
-            raise Refusal(503, "busy", "no token can be read now", "the log of the server says why") from error
+            raise Refusal("no token can be read now", "the log of the server says why", 503) from error
 
     def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
         """Who asks; of a proxy, whom it saw itself: what stands before may be invented."""
@@ -160,15 +160,15 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
     kind, _, more = headers.get("content-type", "").lower().partition(";")
     charset = more.replace(" ", "")
     if kind.strip() != "application/json" or charset not in ("", "charset=utf-8", 'charset="utf-8"'):
-        raise Refusal(415, "usage", "the content type must be application/json", "send JSON in UTF-8")
+        raise Refusal("the content type must be application/json", "send JSON in UTF-8", 415)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refusal(415, "usage", "the body is compressed", "send it as it is")
+        raise Refusal("the body is compressed", "send it as it is", 415)
     length = headers.get("content-length", "0")
     if (int(length) if length.isdecimal() else 0) > most:
         raise _too_long(most)
     body = bytearray()
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS):
             while True:
                 message = await receive()
                 body += message.get("body", b"")
@@ -178,7 +178,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
                     return bytes(body)
     except TimeoutError as error:
         close = [(b"connection", b"close")]
-        raise Refusal(408, "usage", "the body did not come in time", "send it at once", close) from error
+        raise Refusal("the body did not come in time", "send it at once", 408, close) from error
 
 
 def parse_json(body: bytes) -> Any:
@@ -186,25 +186,25 @@ def parse_json(body: bytes) -> Any:
     try:
         return json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise Refusal(400, "usage", "the body is no JSON in UTF-8", "send an object") from error
+        raise Refusal("the body is no JSON in UTF-8", "send an object", 400) from error
 
 
 def not_allowed(*methods: str) -> Refusal:
     allowed = ", ".join(methods)
-    return Refusal(405, "usage", "this path has another method", f"use {allowed}", [(b"allow", allowed.encode())])
+    return Refusal("this path has another method", f"use {allowed}", 405, [(b"allow", allowed.encode())])
 
 
 def _too_long(most: int) -> Refusal:
-    return Refusal(413, "usage", f"the body is longer than {most} bytes", "say less, or raise serve.max_body_bytes")
+    return Refusal(f"the body is longer than {most} bytes", "say less, or raise serve.max_body_bytes", 413)
 
 
 def _unknown() -> Refusal:
     hint = "send the header Authorization: Bearer and a token of: vault-index token add"
-    return Refusal(401, "unauthorized", "this needs a token that is known", hint, [(b"www-authenticate", b"Bearer")])
+    return Refusal("this needs a token that is known", hint, 401, [(b"www-authenticate", b"Bearer")])
 
 
 def _too_many(message: str, seconds: int) -> Refusal:
-    return Refusal(429, "too_many", message, "wait, and ask again", [(b"retry-after", b"%d" % seconds)])
+    return Refusal(message, "wait, and ask again", 429, [(b"retry-after", b"%d" % seconds)])
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:

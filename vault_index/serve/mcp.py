@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from vault_index.callers import Caller
@@ -15,8 +16,10 @@ from vault_index.serve.answers import Receive, Scope, Send
 from vault_index.serve.guard import not_allowed, parse_json
 
 _SESSIONS = 64
-"""Of the era that has them, of one token: further ones are refused until some end."""
+"""Of the era that has them, of one token: for another one, that goes which was used least of late. Its client begins
+anew."""
 _IDLE_SECONDS = 15 * 60.0
+_SESSION_ID = b"mcp-session-id"
 
 
 class Mcp:
@@ -26,31 +29,66 @@ class Mcp:
         self._server = build_server(partial(_asker, backend), backend.prepare)
         self._group = group
         self._lock = anyio.Lock()
-        self._managers: dict[Caller, StreamableHTTPSessionManager] = {}
+        self._of: dict[Caller, _Sessions] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "POST", "DELETE"):
             raise not_allowed("GET", "POST", "DELETE")
         body = await scope["body"]() if scope["method"] == "POST" else b""
-        if scope["method"] == "POST":
-            parse_json(body)
+        said = parse_json(body) if scope["method"] == "POST" else None
+        sessions = await self._sessions(scope["caller"])
+        if isinstance(said, dict) and said.get("method") == "initialize":
+            await sessions.make_room(scope)
+        await sessions.answer(scope, body, receive, send)
+
+    async def _sessions(self, caller: Caller) -> "_Sessions":
+        async with self._lock:
+            if caller not in self._of:
+                sessions = _Sessions(self._server)
+                await self._group.start(_run, sessions.manager)
+                self._of[caller] = sessions
+        return self._of[caller]
+
+
+class _Sessions:
+    """Of one caller."""
+
+    def __init__(self, server: Server) -> None:
+        self.manager = StreamableHTTPSessionManager(
+            server, max_sessions=2 * _SESSIONS, session_idle_timeout=_IDLE_SECONDS
+        )
+        self._used: dict[bytes, None] = {}
+        """Their ids, the one that was used last at the end."""
+
+    async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         first: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> MutableMapping[str, Any]:
             return first.pop() if first else await receive()
 
-        manager = await self._manager(scope["caller"])
-        await manager.handle_request(scope, again, send)
+        async def told(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                for ident in (value for name, value in message["headers"] if name.lower() == _SESSION_ID):
+                    self._used.pop(ident, None)
+                    self._used[ident] = None
+            await send(message)
 
-    async def _manager(self, caller: Caller) -> StreamableHTTPSessionManager:
-        async with self._lock:
-            if caller not in self._managers:
-                manager = StreamableHTTPSessionManager(
-                    self._server, max_sessions=_SESSIONS, session_idle_timeout=_IDLE_SECONDS
-                )
-                await self._group.start(_run, manager)
-                self._managers[caller] = manager
-        return self._managers[caller]
+        await self.manager.handle_request(scope, again, told)
+
+    async def make_room(self, scope: Scope) -> None:
+        while len(self._used) >= _SESSIONS:
+            ident = next(iter(self._used))
+            del self._used[ident]
+            headers = [(_SESSION_ID, ident), (b"accept", b"application/json"), (b"content-type", b"application/json")]
+            await self.manager.handle_request({**scope, "method": "DELETE", "headers": headers}, _nothing, _drop)
+
+
+async def _nothing() -> MutableMapping[str, Any]:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _drop(message: MutableMapping[str, Any]) -> None:
+    """Nobody waits for it."""
 
 
 async def _run(manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:

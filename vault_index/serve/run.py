@@ -32,6 +32,8 @@ from vault_index.serve.mcp import Mcp
 
 log = logging.getLogger(__name__)
 
+_BACKLOG = 128
+"""As many connections are accepted before any of them is looked at."""
 _KEEP_SECONDS = 75
 """How long a connection may be without a request."""
 
@@ -118,7 +120,8 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MOST + 1,
+        limit_concurrency=2 * MOST,
+        backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_SECONDS,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=HEADER_BYTES,
