@@ -165,3 +165,12 @@ def test_a_memory_that_was_deleted_is_told_where_it_was_seen(index: VaultIndex) 
         for ref in (OTHER, OTHER[:8], "note/other", "80-memory/note/other.md"):
             with pytest.raises(NotFoundError):
                 part.history(ref)
+
+
+def test_a_file_that_left_the_scope_is_not_read_before_the_index_follows(index: VaultIndex, tmp_path: Path) -> None:
+    part = within(index, ACME)
+    assert "blue" in part.get(OWN).results[0].content
+    write(tmp_path / "vault", {"80-memory/shop/own.md": memory(OWN, "other", "The kettle is lilac.")})
+    with pytest.raises(NotFoundError):
+        part.get(OWN)
+    assert "lilac" not in str(part.review(reason="unopened"))

@@ -174,7 +174,7 @@ class MemoryStore:
         if source not in self._files:
             runtime = self.runtime
             where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
-            if runtime.scope is not None and not runtime.scope.whole:
+            if runtime.scope is not None and not runtime.sees_all:
                 self._files[source] = FilesInside(*where, runtime.scope)
             else:
                 self._files[source] = (PlannedFiles if self.dry_run else MemoryFiles)(*where)
