@@ -12,7 +12,7 @@ from vault_index.query.projects import is_folder
 
 _OF_FOLDERS = ("sessions", "recall", "capture")
 """Methods that take a folder of this machine for a project, and look at it."""
-_MOST_VALUES = 1000
+_MOST_VALUES = 100
 
 
 def methods_for(caller: Caller) -> list[Method]:

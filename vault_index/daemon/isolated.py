@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 _MOST = 8
 """Each has a thread that writes, and connections."""
-_READY_SECONDS = 20.0
-"""So long a question waits for an index that is being made; less than a client waits for an answer."""
+_READY_SECONDS = 2.0
+"""So long a question waits for an index that is being made, as after a start: whoever waits keeps others waiting."""
 
 SettingsOf = Callable[[Runtime, Callable[[], Runtime]], Settings]
 """What the configuration says about the writer of an index, given the index, and how it is opened once more."""
