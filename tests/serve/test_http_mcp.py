@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.serve.servers import Place, Served, bearer, place
@@ -40,10 +40,10 @@ def served(here: Place) -> Served:
 
 
 @asynccontextmanager
-async def client(served: Served, token: str, mode: str) -> AsyncIterator[Client]:
+async def client(served: Served, token: str, mode: str, **more: Any) -> AsyncIterator[Client]:
     http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30)
     url = f"http://127.0.0.1:{served.port}/mcp"
-    async with http, Client(streamable_http_client(url, http_client=http), mode=mode) as connected:
+    async with http, Client(streamable_http_client(url, http_client=http), mode=mode, **more) as connected:
         yield connected
 
 
@@ -70,6 +70,27 @@ def test_the_tools_answer_in_both_eras(served: Served, here: Place, mode: str) -
             assert "memory_store" not in {tool.name for tool in (await connected.list_tools()).tools}
             refused = await connected.call_tool("memory_store", {"content": "No.", "title": "No"})
             assert refused.is_error
+
+    anyio.run(asked)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_the_user_is_asked_before_a_delete(served: Served, here: Place, mode: str) -> None:
+    token, said = here.token(f"asked-{mode}", writes=True), ["decline", "accept"]
+
+    async def user(context: Any, params: Any) -> types.ElicitResult:
+        assert "asked-" in params.message
+        return types.ElicitResult(action=said.pop(0))  # type: ignore[arg-type]
+
+    async def asked() -> None:
+        async with client(served, token, mode, elicitation_callback=user) as connected:
+            added = await connected.call_tool("memory_store", {"content": "Gone soon.", "title": f"asked-{mode}"})
+            ref = (added.structured_content or {})["id"]
+            outcomes = [await connected.call_tool("memory_delete", {"ref": ref}) for _ in range(2)]
+            assert [one.is_error for one in outcomes] == [True, False]
+            uri = f"vault-index://vault/{(added.structured_content or {})['path']}"
+            with pytest.raises(MCPError, match="there is no resource"):
+                await connected.read_resource(uri)
 
     anyio.run(asked)
 

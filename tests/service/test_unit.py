@@ -56,6 +56,22 @@ def test_a_vault_among_the_temporary_files_is_not_covered_by_private_ones() -> N
     assert values(unit, "PrivateTmp") == ["no"]
 
 
+def test_serve_has_a_sandbox_that_writes_nowhere_and_sees_no_vault() -> None:
+    served = Definition(("/opt/bin/vault-index", "serve"), {}, hidden=(Path("/home/anna/My Vault"),))
+    unit = user_unit(served)
+    assert values(unit, "ExecStart") == ["/opt/bin/vault-index serve"]
+    assert values(unit, "InaccessiblePaths") == ['"-/home/anna/My Vault"']
+    assert values(unit, "ProtectSystem") == ["strict"]
+    assert values(unit, "ProtectHome") == ["read-only"]
+    assert values(unit, "Wants") == ["vault-index.service"]
+    for absent in ("ReadWritePaths", "EnvironmentFile", "ExecReload"):
+        assert not values(unit, absent), absent
+    for template in (SERVE, SERVE_TEMPLATE):
+        assert not values(template, "ReadWritePaths")
+        assert not values(template, "StateDirectory")
+    assert values(SERVE_TEMPLATE, "Wants") == ["vault-index@%i.service"]
+
+
 def test_no_directive_is_said_twice_but_where_that_adds_to_it() -> None:
     for unit in (user_unit(SANDBOXED), DAEMON, DAEMON_TEMPLATE, SERVE, SERVE_TEMPLATE):
         keys = re.findall(r"^(\w+)=", unit, re.MULTILINE)

@@ -136,7 +136,9 @@ class Feed:
             return
         gone = [("removed", place, before[place]) for place in before.keys() - now.keys()]
         new = [("added", place, now[place]) for place in now.keys() - before.keys()]
-        changed = [("changed", place, now[place]) for place in now.keys() & before.keys() if now[place] != before[place]]
+        changed = [
+            ("changed", place, now[place]) for place in now.keys() & before.keys() if now[place] != before[place]
+        ]
         changes = [*sorted(gone), *sorted(new + changed, key=lambda one: one[1])]
         self._number += 1
         if len(changes) > _MOST_KEPT:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -35,8 +36,8 @@ log = logging.getLogger(__name__)
 
 _MOST = 8
 """Each has a thread that writes, and connections."""
-_READY_SECONDS = 20.0
-"""So long a question waits for an index that is being made; less than a client waits for an answer."""
+_READY_SECONDS = 2.0
+"""So long a question waits for an index that is being made, as after a start: whoever waits keeps others waiting."""
 
 SettingsOf = Callable[[Runtime, Callable[[], Runtime]], Settings]
 """What the configuration says about the writer of an index, given the index, and how it is opened once more."""
@@ -64,14 +65,14 @@ class PartRuntime(Runtime):
     """What a part has for itself: its sources and its connections."""
 
     def __init__(self, whole: Runtime, scope: Scope) -> None:
-        self._whole, self._scope = whole, scope
+        self._main, self._cut = whole, scope
         home = PartHome(*whole.home._replace(data_dir=whole.home.isolated_dir / _name(scope)))
         super().__init__(home, cut(whole.config, scope))
         self.moments = whole.moments
 
     def _configure(self, config: Config) -> None:
         super()._configure(config)
-        self.embedders = self._whole.embedders
+        self.embedders = self._main.embedders
 
     def prepare(self) -> None:
         """Begin what is not there: before its index, which would miss a state later."""
@@ -83,14 +84,25 @@ class PartRuntime(Runtime):
     def reload(self) -> None:
         """Take the configuration that the whole has now."""
         write = self._write
-        self._configure(cut(self._whole.config, self._scope))
+        self._configure(cut(self._main.config, self._cut))
         if write is not None:
             write.close()
 
     def close(self) -> None:
         if self._write is not None:
             self._write.close()
-        self.pool.close()
+        self._close_pools()
+
+    def within(self, scope: Scope, who: str = "") -> Runtime:
+        """As the caller sees it who has it."""
+        seen = copy(self)
+        seen.scope, seen.who = scope, who
+        return seen
+
+    @property
+    def hides(self) -> bool:
+        """There is nothing else in it."""
+        return False
 
 
 class Part:
@@ -102,8 +114,7 @@ class Part:
         self.runtime = PartRuntime(whole, scope)
         self._whole, self._settings_of = whole, settings
         self._ready = threading.Event()
-        self._index = VaultIndex(self.runtime)
-        self.writer = Writer(self._index, self._call, self._settings())
+        self.writer = Writer(VaultIndex(self.runtime), self._call, self._settings())
 
     def start(self) -> None:
         self.runtime.prepare()
@@ -124,15 +135,15 @@ class Part:
         if any(source.relative(path) is not None for source in self.runtime.sources):
             self.writer.mark(path, folder=folder, gone=gone)
 
-    def answer(self, method: str, params: Mapping[str, Any], progress: Progress) -> Any:
-        """In the thread of a connection. Raises BusyError while the index is being made."""
+    def answer(self, who: str, method: str, params: Mapping[str, Any], progress: Progress) -> Any:
+        """For the token `who`. In the thread of a connection. Raises BusyError while the index is being made."""
         busy = BusyError("the index of this token is being made", "try again in a moment")
         if not self._ready.wait(_READY_SECONDS):
             raise busy
         try:
             if method in WRITING:
-                return self.writer.submit(method, params).follow(progress)
-            return call(self._index, method, dict(params))
+                return self.writer.submit("served", {"who": who, "method": method, "params": params}).follow(progress)
+            return call(self._seen(who), method, dict(params))
         except NotSetUpError as error:  # its files were deleted just now
             raise busy from error
 
@@ -148,6 +159,9 @@ class Part:
             self.runtime.close()
         return ended
 
+    def _seen(self, who: str) -> VaultIndex:
+        return VaultIndex(self.runtime.within(self.scope, who))
+
     def _settings(self) -> Settings:
         settings = self._settings_of(self.runtime, lambda: PartRuntime(self._whole, self.scope))
         return replace(settings, reconciled=self._ready.set)
@@ -155,7 +169,8 @@ class Part:
     # --- the writer's thread -----------------------------------------------------------------------------------
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
-        return call(self._index, method, params, progress, cancel)
+        """Of callers alone."""
+        return call(self._seen(params["who"]), params["method"], params["params"], progress, cancel)
 
     def _renew(self) -> None:
         self.runtime.reload()

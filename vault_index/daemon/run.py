@@ -37,6 +37,7 @@ from vault_index.times import iso_time
 from vault_index.version import __version__
 
 if TYPE_CHECKING:
+    from vault_index.daemon.changes import Feeds
     from vault_index.daemon.isolated import Part, Parts
     from vault_index.output import Format
 
@@ -91,6 +92,8 @@ class Daemon:
         self._since = iso_time(time.time())
         self._turn = threading.Lock()
         self._parts: Parts | None = None
+        self._opening = threading.Lock()
+        self._feeds: Feeds | None = None
         self._writer = Writer(index, self._call, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(runtime.home.socket_path, self.answer)
@@ -124,6 +127,8 @@ class Daemon:
                 self._release()
                 if self._parts is not None:
                     self._parts.follow()
+                if self._feeds is not None:
+                    self._feeds.tend()
             if not (self._writer.is_alive() and self._server.is_alive()):
                 log_event(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
                 return 1
@@ -160,18 +165,19 @@ class Daemon:
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
         """In the writer's thread."""
-        if method == "served":
-            return call(self._index_for(params["caller"]), params["method"], params["params"], progress, cancel)
         if method == "reload":
             return self._reload()
-        answer = call(self._index, method, params, progress, cancel)
+        if method == "served":
+            answer = call(self._index_for(params["caller"]), params["method"], params["params"], progress, cancel)
+        else:
+            answer = call(self._index, method, params, progress, cancel)
         if self._parts is not None and not self._runtime.home.isolated_dir.exists():
             self._parts.follow()
         return answer
 
     def _index_for(self, caller: Caller) -> VaultIndex:
         """The index as this caller sees it."""
-        return VaultIndex(self._runtime.within(caller.scope))
+        return VaultIndex(self._runtime.within(caller.scope, caller.name))
 
     def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
@@ -197,10 +203,11 @@ class Daemon:
     def _follow_tokens(self, *, renew: bool = False) -> None:
         """Have the indexes that isolated tokens ask for; those of tokens that are gone are left to be removed."""
         home = self._runtime.home
-        if self._parts is None and (home.tokens_file.exists() or home.isolated_dir.exists()):
-            from vault_index.daemon.isolated import Parts  # late: most daemons serve nobody
+        with self._opening:
+            if self._parts is None and (home.tokens_file.exists() or home.isolated_dir.exists()):
+                from vault_index.daemon.isolated import Parts  # late: most daemons serve nobody
 
-            self._parts = Parts(self._runtime, self._settings_of)
+                self._parts = Parts(self._runtime, self._settings_of)
         if self._parts is not None:
             self._parts.follow(renew=renew)
 
@@ -242,6 +249,8 @@ class Daemon:
         finished = self._writer.stop(_WRITER_SECONDS)
         if self._parts is not None:
             finished &= self._parts.stop(max(until - time.monotonic(), 0.0))
+        if self._feeds is not None:
+            self._feeds.stop()
         self._server.stop(0.2)
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
@@ -259,6 +268,8 @@ class Daemon:
         """By the daemon itself (ping, status), the index for reading, the writer for writing."""
         if request.method == "served":
             return self._serve(request.params, progress)
+        if request.method == "changes":
+            return self._changes(Caller("", True), request.params)
         if request.method == "tool" and self._tools:
 
             def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,9 +290,12 @@ class Daemon:
             caller, method, params = caller_from_json(asked["caller"]), str(asked["method"]), dict(asked["params"])
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError("a served request needs caller, method and params", "see docs/protocol.md") from error
+        if method == "changes":
+            return self._changes(caller, params)
         params = served_params(caller, method, params)
-        if caller.scope.isolated:
-            answer = to_json(self._part_of(caller).answer(method, params, progress))
+        # What is deleted for good is to leave nothing in the whole index, either.
+        if caller.scope.isolated and not params.get("permanent"):
+            answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
         elif method in WRITING:
             job = {"caller": caller, "method": method, "params": params}
             answer = to_json(self._writer.submit("served", job).follow(progress))
@@ -292,6 +306,24 @@ class Daemon:
         if method in WRITING:
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
         return answer  # type: ignore[no-any-return]
+
+    def _changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
+        from vault_index.daemon.changes import Feeds  # late: most daemons tell nobody
+
+        with self._opening:
+            feeds = self._feeds = self._feeds or Feeds()
+        scope, known = caller.scope, {"since": "", "wait": 0.0, **params}
+        if len(known) > 2:
+            raise UsageError("changes has the parameters since and wait", "see docs/protocol.md")
+
+        def runtime() -> Runtime:
+            return self._part_of(caller).runtime if scope.isolated else self._runtime.within(scope)
+
+        def work() -> dict[str, Any]:
+            state = self._writer.state()
+            return {"work": to_json(state.work), "waiting": state.waiting, "pending": state.pending}
+
+        return feeds.ask(scope, runtime, known["since"], known["wait"], work if scope.whole else None)
 
     def _part_of(self, caller: Caller) -> Part:
         if self._parts is None:

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple
 
-from vault_index.daemon.protocol import HEARTBEAT_SECONDS
+from vault_index.daemon import protocol
 from vault_index.errors import BusyError
 from vault_index.models import Progress
 from vault_index.results.changes import SyncReport
@@ -134,7 +134,7 @@ class Job:
                 return self.answer.result(_PROGRESS_SECONDS)
             except TimeoutError:
                 step, now = self.step, time.monotonic()
-                if step != seen or now >= beat + HEARTBEAT_SECONDS:
+                if step != seen or now >= beat + protocol.HEARTBEAT_SECONDS:
                     progress(*step)
                     seen, beat = step, now
 
