@@ -42,9 +42,9 @@ and over HTTP, in both eras of the protocol, and calls tools:
 
 {}
 The protocol's conformance tests (0.2.0-alpha.12), as checks that passed. Left out are scenarios that ask for tools,
-prompts and resources with fixed names, which only a server for tests has, and for logging, subscriptions, completion
-and tasks, which are not offered; there, too, whatever is said is a message of the protocol. They speak HTTP alone; to
-stdio a bridge passes them on.
+prompts and resources with fixed names, which only a server for tests has, and for logging, subscriptions and tasks,
+which are not offered; there, too, whatever is said is a message of the protocol. They speak HTTP alone; to stdio a
+bridge passes them on.
 
 {}"""
 

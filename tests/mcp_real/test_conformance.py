@@ -38,7 +38,7 @@ FIXTURES = {
 }
 """They ask for tools, prompts and resources with names of their own, which only a server for tests has."""
 
-NOT_OFFERED = {"logging-set-level", "resources-subscribe", "resources-unsubscribe", "completion-complete"}
+NOT_OFFERED = {"logging-set-level", "resources-subscribe", "resources-unsubscribe"}
 EXTENSIONS = "tasks-"
 NEEDS_A_FIXTURE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
 """Checks of server-stateless."""
