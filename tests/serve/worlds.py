@@ -355,7 +355,7 @@ def home_of(folder: Path, world: World, *, sources: Sequence[str] | None = None)
     home.data_dir.mkdir(mode=0o700, parents=True)
     told = [f'[embedding]\nprovider = "{world.provider}"', "[agents]\nstart_daemon = false", "[watch]\nquiet = 0.02"]
     for vault in world.vaults:
-        (folder / vault / ".obsidian").mkdir(parents=True)
+        (folder / vault).mkdir(parents=True)
         if sources is None or vault in sources:
             told.append(f'[sources.{vault}]\npath = "{folder / vault}"')
     (folder / "claude/projects").mkdir(parents=True)
@@ -366,7 +366,7 @@ def home_of(folder: Path, world: World, *, sources: Sequence[str] | None = None)
     return home
 
 
-def write_stage(folder: Path, vaults: Sequence[str], before: Sequence[Item], now: Sequence[Item]) -> None:
+def write_stage(folder: Path, before: Sequence[Item], now: Sequence[Item]) -> None:
     """Make the files of one time those of the next."""
     there = {place(folder, item) for item in now}
     for item in before:
