@@ -29,8 +29,8 @@ class Call:
 
     @property
     def of_disk(self) -> bool:
-        """Whether it may ask for files that are no documents."""
-        return self.method == "why"
+        """Whether it asks for files as they lie on the disk, which nobody elsewhere may."""
+        return self.method == "why" or _ROOT in str(self.params)
 
     def within(self, folder: Path, new: str = "") -> dict[str, Any]:
         """The params, with the folder of a world and the id of the last new memory in them."""

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
 from vault_index.callers import Caller
-from vault_index.errors import VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 
 Told = dict[str, Any]
 Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
 """Answers a method for a caller."""
 
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
-_NOW = re.compile(rf"\b{datetime.now().year}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?[^\s\"',]*)|\b{date.today()}\b")
+_DAYS = "|".join(str(date.today() + timedelta(days)) for days in (-1, 0, 1))
+_NOW = re.compile(rf"\b({_DAYS})([T ]\d\d:\d\d(:\d\d)?([.+-][\d:.]+)?)?")
 
 
 @dataclass
@@ -50,11 +51,30 @@ class Side:
         for item in self.there:
             if item.key in self.world.opened and item.kind in ("note", "memory"):
                 self.index.get(f"{item.source}:{item.path}")
+        if self.stage == len(self.world.stages) - 1:
+            self._end()
+
+    def _end(self) -> None:
+        """What the user did before anybody asked."""
+        ids = [item.id for item in self.there]
+        for kept in self.world.kept:
+            if all(ids.count(one) == 1 for one in kept):
+                with suppress(UsageError):  # nothing was said against it
+                    self.index.decide("keep", kept)
+        for vault in self.world.vaults:
+            if self.world.unmounted and self.world.scope.sources and vault not in self.world.scope.sources:
+                (self.folder / vault).rename(self.folder / f"{vault} unmounted")
+                self.index.sync()
+
+    def advance_to_last(self) -> None:
+        while self.stage < len(self.world.stages) - 1:
+            self.advance()
 
     def _sync(self, now: list[Item], *, embed: bool) -> None:
         write_stage(self.folder, self.there, now)
         self.there = now
-        assert "source_vanished" not in {problem.code for problem in self.index.sync(embed=embed).problems}
+        lost = [problem for problem in self.index.sync(embed=embed).problems if problem.code == "source_vanished"]
+        assert not lost, lost
 
     def ask(self, call: Call, caller: Caller, ask: Ask | None = None) -> Told:
         """The answer or the error, without what differs from call to call and from folder to folder."""

@@ -8,30 +8,36 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from tests.daemon.test_run import Place
 from tests.serve.calls import Call, reading_calls, writing_calls
 from tests.serve.sides import Ask, Side, alike, built, difference, in_process, short
 from tests.serve.worlds import Item, World, files_below, make_world, place, sees
 from vault_index.api.methods import WRITING
-from vault_index.callers import Caller, Scope
+from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.runtime import Runtime
 
 EXAMPLES = int(os.environ.get("VAULT_INDEX_LEAKS", "12"))
+
+Serve = Callable[[Side], AbstractContextManager[Ask]]
+"""Has the whole of a world served by another way than a call in this process."""
 
 
 class Watch:
     """Asks two sides, and keeps what the caller must not be told."""
 
-    def __init__(self, world: World, whole: Side, part: Side, ask: Ask | None = None) -> None:
+    def __init__(self, world: World, whole: Side, part: Side, ask: Ask) -> None:
         self.world, self.whole, self.part = world, whole, part
         self.caller, self.secrets = Caller("phone", writes=True, scope=world.scope), world.canaries()
-        self._of_whole, self._of_part = ask or in_process(whole.index), in_process(part.index)
+        self._of_whole, self._of_part = ask, in_process(part.index)
 
     def faults(self, call: Call) -> Iterator[str]:
         """What is wrong with the answer to one call; what the caller says itself is no secret from then on."""
@@ -48,30 +54,34 @@ class Watch:
         one, other = alike(call, told), alike(call, without)
         if one != other:
             yield f"differs from a world without it:\n{difference(one, other)}"
-        elif call.method not in {*WRITING, "get"} and not call.of_disk:  # `get` is counted
+        elif call.method not in {*WRITING, "get"} and not call.of_disk:  # how often a text was opened is counted
             alone = self.part.ask(call, self.caller._replace(scope=Scope()))
             one, other = (alike(call, told, same_scope=False) for told in (without, alone))
             if one != other:
                 yield f"differs from an index of that part:\n{difference(one, other)}"
 
 
-def faults(world: World, random: Random, folder: Path) -> Iterator[tuple[Call, str]]:
+def faults(world: World, random: Random, folder: Path, serve: Serve | None = None) -> Iterator[tuple[Call, str]]:
     """Everything that the answers of random calls give away."""
-    with built(folder / "whole", world, part=False) as whole, built(folder / "part", world, part=True) as part:
-        watch = Watch(world, whole, part)
-        for _ in world.stages[1:]:
+    with ExitStack() as stack:
+        whole = stack.enter_context(built(folder / "whole", world, part=False))
+        part = stack.enter_context(built(folder / "part", world, part=True))
+        if serve:
+            whole.advance_to_last()
+            part.advance_to_last()
+        watch = Watch(world, whole, part, stack.enter_context(serve(whole)) if serve else in_process(whole.index))
+        while part.stage < len(world.stages) - 1:
             yield from _asked(watch, reading_calls(random, world, 10))
-            for side in (whole, part):
-                side.advance()
+            whole.advance()
+            part.advance()
         yield from _asked(watch, reading_calls(random, world, 40))
         before = files_below(whole.folder)
         for call in writing_calls(random, world):
             yield from _asked(watch, [call])
             if call.takes(world):
                 return
-        for fault in spilt(world, whole, part, before):
-            yield Call("files", {}), fault
-        yield from _asked(watch, reading_calls(random, world, 10))
+        spilt = [(Call("files", {}), fault) for fault in spilt_by(world, whole, part, before)]
+        yield from spilt or _asked(watch, reading_calls(random, world, 10))
 
 
 def _asked(watch: Watch, calls: Iterable[Call]) -> Iterator[tuple[Call, str]]:
@@ -80,7 +90,7 @@ def _asked(watch: Watch, calls: Iterable[Call]) -> Iterator[tuple[Call, str]]:
             yield call, fault
 
 
-def spilt(world: World, whole: Side, part: Side, before: Mapping[str, bytes]) -> Iterator[str]:
+def spilt_by(world: World, whole: Side, part: Side, before: Mapping[str, bytes]) -> Iterator[str]:
     """What writing did to files that the caller may not see, and that it did otherwise because of them."""
     hidden = {str(place(Path(), item)) for item in world.last if not sees(world.scope, item)}
     after, alone = files_below(whole.folder), files_below(part.folder)
@@ -104,7 +114,10 @@ def spilt(world: World, whole: Side, part: Side, before: Mapping[str, bytes]) ->
         yield f"files differ:\n{difference(one, other)}"
 
 
-@pytest.mark.skipif(not hasattr(Runtime, "within"), reason="no part of an index is served yet")
+served = pytest.mark.skipif(not hasattr(Runtime, "within"), reason="no part of an index is served yet")
+
+
+@served
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 @given(st.randoms(use_true_random=False))
 def test_no_answer_tells_of_what_a_caller_may_not_see(random: Random) -> None:
@@ -112,3 +125,31 @@ def test_no_answer_tells_of_what_a_caller_may_not_see(random: Random) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for call, fault in faults(world, random, Path(folder)):
             raise AssertionError(f"{world.scope}\n{call}\n{fault}")
+
+
+@contextmanager
+def by_daemon(side: Side) -> Iterator[Ask]:
+    """By its socket, as `serve` asks."""
+    place = Place(side.index.home, side.folder / side.world.vaults[0], side.folder / "log")
+
+    def ask(caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        with place.connected() as client:  # type: ignore[union-attr]
+            said = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
+            return client.call("served", said)  # type: ignore[return-value]
+
+    try:
+        place.started()
+        yield ask
+    finally:
+        place.end()
+    log = place.log()
+    assert not [word for word in side.world.words.given if word in log]
+
+
+@served
+@pytest.mark.parametrize("seed", range(max(2, EXAMPLES // 50)))
+def test_nor_does_the_daemon(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    world = make_world(random)
+    for call, fault in faults(world, random, tmp_path, by_daemon):
+        raise AssertionError(f"{world.scope}\n{call}\n{fault}")

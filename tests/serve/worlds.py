@@ -94,11 +94,15 @@ class World:
     vaults: tuple[str, ...]
     stages: list[list[Item]]
     words: Words
+    kept: tuple[tuple[str, ...], ...] = ()
+    """Ids of which the user decided that they may stay as they are."""
     opened: tuple[int, ...] = ()
     """Items that the user opened before anybody asked."""
     provider: str = "none"
     pending: bool = False
     """Whether what is hidden has no vectors yet."""
+    unmounted: bool = False
+    """Whether vaults that are hidden as a whole are not there any more."""
 
     @property
     def last(self) -> list[Item]:
@@ -147,7 +151,10 @@ def make_world(random: Random, *, provider: str = "none") -> World:
     opened = tuple(key for key in keys if random.random() < 0.2)
     scopes = (_scope(random, vaults, projects) for _ in range(8))
     scope = max(scopes, key=lambda one: min(3, sum(sees(one, item) for item in stages[-1])))
-    return World(scope, vaults, stages, words, opened, provider, random.random() < 0.5)
+    memories = sorted({item.id for item in stages[-1] if item.kind == "memory"})
+    kept = [random.sample(memories, k) for k in (1, 2, 2) if len(memories) > 1]
+    chance = [random.random() < 0.5 for _ in range(2)]
+    return World(scope, vaults, stages, words, tuple(map(tuple, kept)), opened, provider, *chance)
 
 
 def _scope(random: Random, vaults: Sequence[str], projects: Sequence[str]) -> Scope:
@@ -293,8 +300,10 @@ class _Maker:
         for one in [item for item in items if item.kind == "session" and self.chance(0.4)]:
             items.append(self.session(self.key(), one))
         for n in documents:
-            if self.chance(0.1):  # the same file in another place
+            if self.chance(0.15):  # the same file in another place, or another one of its name
                 path = self.place(items[n].kind)
+                if self.chance(0.5):
+                    path = f"{path.rpartition('/')[0]}/{items[n].stem}.md".lstrip("/")
                 items.append(replace(items[n], key=self.key(), path=path, source=self.random.choice(self.vaults)))
         return items
 
