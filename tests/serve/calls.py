@@ -32,6 +32,11 @@ class Call:
         """Whether it asks for files as they lie on the disk, which nobody elsewhere may."""
         return self.method == "why" or _ROOT in str(self.params)
 
+    @property
+    def names_source(self) -> bool:
+        """Whether it names a source: one of which nothing is seen is none, though it is set up."""
+        return "source" in str(self.params)
+
     def within(self, folder: Path, new: str = "") -> dict[str, Any]:
         """The params, with the folder of a world and the id of the last new memory in them."""
         return {key: _placed(value, str(folder), new) for key, value in self.params.items()}

@@ -15,7 +15,7 @@ from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
 from vault_index.callers import Caller
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import VaultIndexError
 
 Told = dict[str, Any]
 Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
@@ -56,10 +56,10 @@ class Side:
 
     def _end(self) -> None:
         """What the user did before anybody asked."""
-        ids = [item.id for item in self.there]
+        ids = {item.id for item in self.there}
         for kept in self.world.kept:
-            if all(ids.count(one) == 1 for one in kept):
-                with suppress(UsageError):  # nothing was said against it
+            if ids.issuperset(kept):
+                with suppress(VaultIndexError):  # nothing is said against it, or it is a session
                     self.index.decide("keep", kept)
         for vault in self.world.vaults:
             if self.world.unmounted and self.world.scope.sources and vault not in self.world.scope.sources:
@@ -106,15 +106,12 @@ def built(folder: Path, world: World, *, part: bool) -> Iterator[Side]:
 
 def in_process(index: VaultIndex) -> Ask:
     """As the daemon does it."""
-    views: dict[Any, VaultIndex] = {}
 
     def ask(caller: Caller, method: str, params: Mapping[str, Any]) -> Told:
         given = served_params(caller, method, params)
         if caller.scope.whole:
             return dispatch(index, method, given)
-        if caller.scope not in views:
-            views[caller.scope] = VaultIndex(index._runtime.within(caller.scope))  # type: ignore[attr-defined]
-        return dispatch(views[caller.scope], method, given)
+        return dispatch(VaultIndex(index._runtime.within(caller.scope)), method, given)  # type: ignore[attr-defined]
 
     return ask
 
@@ -141,6 +138,9 @@ def alike(call: Call, told: Told, *, same_scope: bool = True) -> Any:
         return {key: answer.get(key) for key in ("degraded", "waiting")}
     if call.method == "recall":
         answer |= {"text": re.sub(r"\b[0-9a-f]{16}\b", "MARK", answer["text"]), "tokens": None}
+    if call.method == "review":
+        for item in answer["results"]:  # what comes of ids that are new
+            item |= {"id": None, "memories": [{**one, "seen": None} for one in item["memories"]]}
     if call.method == "history":
         answer["results"] = [{**one, "seen": None} for one in answer["results"]]
     if call.method == "delete":

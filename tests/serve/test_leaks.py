@@ -27,6 +27,9 @@ from vault_index.runtime import Runtime
 
 EXAMPLES = int(os.environ.get("VAULT_INDEX_LEAKS", "12"))
 
+_BY_TIME = ("list", "timeline", "recall")
+"""What is told by the time at which it was written."""
+
 Serve = Callable[[Side], AbstractContextManager[Ask]]
 """Has the whole of a world served by another way than a call in this process."""
 
@@ -38,6 +41,7 @@ class Watch:
         self.world, self.whole, self.part = world, whole, part
         self.caller, self.secrets = Caller("phone", writes=True, scope=world.scope), world.canaries()
         self._of_whole, self._of_part = ask, in_process(part.index)
+        self._written = False
 
     def faults(self, call: Call) -> Iterator[str]:
         """What is wrong with the answer to one call; what the caller says itself is no secret from then on."""
@@ -49,12 +53,13 @@ class Watch:
         said = json.dumps(told, ensure_ascii=False).lower()
         if words := sorted(word for word in self.secrets if word in said):
             yield f"tells {words}: {short(told)}"
-        if call.crosses(self.world):
+        self._written |= call.method in WRITING
+        if call.crosses(self.world) or call.takes(self.world) or (self._written and call.method in _BY_TIME):
             return
         one, other = alike(call, told), alike(call, without)
         if one != other:
             yield f"differs from a world without it:\n{difference(one, other)}"
-        elif call.method not in {*WRITING, "get"} and not call.of_disk:  # how often a text was opened is counted
+        elif call.method not in {*WRITING, "get"} and not call.of_disk and not call.names_source:
             alone = self.part.ask(call, self.caller._replace(scope=Scope()))
             one, other = (alike(call, told, same_scope=False) for told in (without, alone))
             if one != other:
@@ -105,6 +110,7 @@ def spilt_by(world: World, whole: Side, part: Side, before: Mapping[str, bytes])
         item = Item(0, source, path, after[name], project=said[1].decode() if said else None)
         if not sees(world.scope, item):
             yield f"{name} is outside, and says {after[name]!r}"
+    hidden |= {name for name in after if name.split("/")[0] not in world.vaults}
     left = {name: data for name, data in after.items() if name not in hidden}
     one, other = (
         {side.plain(name): side.plain(repr(files[name])) for name in files if name.startswith(world.vaults)}

@@ -31,6 +31,8 @@ TEXTS = (
     "Invoices of customers are numbered by the year, and none is ever deleted from the archive.",
 )
 """What documents on both sides may say in the same words."""
+TURNS = ("The museum is closed on Mondays, so the tickets were bought for the day after.", "Nothing failed.")
+"""The same of sessions, and of notes, but not of memories: a session says nothing that a memory said that was deleted."""
 VALUES = "The storage cluster listens on port {} for its backup."
 _BASE = 1_780_000_000
 
@@ -148,10 +150,12 @@ def make_world(random: Random, *, provider: str = "none") -> World:
     for _ in range(random.randint(0, 2) if lasting else 0):
         stages.append(maker.after(stages[-1]))
     keys = sorted({item.key for stage in stages for item in stage})
-    opened = tuple(key for key in keys if random.random() < 0.2)
+    ids = [item.id for item in stages[-1]]
+    alone = {item.key for item in stages[-1] if ids.count(item.id) == 1}  # how often is counted by id
+    opened = tuple(key for key in keys if key in alone and random.random() < 0.2)
     scopes = (_scope(random, vaults, projects) for _ in range(8))
     scope = max(scopes, key=lambda one: min(3, sum(sees(one, item) for item in stages[-1])))
-    memories = sorted({item.id for item in stages[-1] if item.kind == "memory"})
+    memories = sorted(one for one in ids if ids.count(one) == 1 and one[8:9] == "-")
     kept = [random.sample(memories, k) for k in (1, 2, 2) if len(memories) > 1]
     chance = [random.random() < 0.5 for _ in range(2)]
     return World(scope, vaults, stages, words, tuple(map(tuple, kept)), opened, provider, *chance)
@@ -232,7 +236,7 @@ class _Maker:
                 f"# {title}" if chance(0.5) else f"About {word()}.",
                 f"{self.sentence()} #{choice(TAGS)}/{word()} {word()}:: {word()}",
                 f"## {word()}\n\n{self.sentence()} ^{word()}",
-                choice((*TEXTS, VALUES.format(self.random.randint(1000, 9999)), self.sentence())),
+                choice((*TEXTS, *(TURNS if kind == "note" else ()), self.sentence())),
             )
         )
         names = (alias, tag, author, f"{field}:{value}", concept, bead, file)
@@ -271,7 +275,7 @@ class _Maker:
         told: dict[str, Any] = {"cwd": f"/home/user/{project}"}
         time = _BASE + 1000 * key
         writer.prompt(f"{word()}: {self.sentence()}", timestamp=_iso(time), **told)
-        writer.answer(self.random.choice((*TEXTS, self.sentence())), timestamp=_iso(time + 60), **told)
+        writer.answer(self.random.choice((*TURNS, self.sentence())), timestamp=_iso(time + 60), **told)
         for call, tool, asked in (
             ("t1", "Edit", {"file_path": f"/home/user/{project}/src/{word()}.py"}),
             ("t2", "Bash", {"command": f"make {word()}"}),
@@ -300,11 +304,12 @@ class _Maker:
         for one in [item for item in items if item.kind == "session" and self.chance(0.4)]:
             items.append(self.session(self.key(), one))
         for n in documents:
-            if self.chance(0.15):  # the same file in another place, or another one of its name
-                path = self.place(items[n].kind)
-                if self.chance(0.5):
-                    path = f"{path.rpartition('/')[0]}/{items[n].stem}.md".lstrip("/")
-                items.append(replace(items[n], key=self.key(), path=path, source=self.random.choice(self.vaults)))
+            if self.chance(0.15):  # the same file in another place, or under its own name in another folder
+                path, source = self.place(items[n].kind), self.random.choice(self.vaults)
+                named = f"{path.rpartition('/')[0]}/{items[n].stem}.md".lstrip("/")
+                if self.chance(0.5) and (source, named) not in [(item.source, item.path) for item in items]:
+                    path = named
+                items.append(replace(items[n], key=self.key(), path=path, source=source))
         return items
 
     def key(self) -> int:
