@@ -32,7 +32,7 @@ TEXTS = (
 )
 """What documents on both sides may say in the same words."""
 TURNS = ("The museum is closed on Mondays, so the tickets were bought for the day after.", "Nothing failed.")
-"""The same of sessions, and of notes, but not of memories: a session says nothing that a memory said that was deleted."""
+"""The same of sessions and notes. Not of memories: what one said that was deleted, no session says any more."""
 VALUES = "The storage cluster listens on port {} for its backup."
 _BASE = 1_780_000_000
 
@@ -244,6 +244,9 @@ class _Maker:
 
     def sentence(self) -> str:
         some = [*self.random.sample(COMMON, 3), self.words(), self.words()]
+        if self.chance(0.4):  # nearly a word of the other side
+            like = self.random.choice(COMMON)
+            some += [like[: self.random.randrange(2, len(like))] + like[-2:]] * self.random.choice((1, 1, 9))
         return f"The {' '.join(some)}."
 
     def other(self, key: int, source: str) -> Item:
