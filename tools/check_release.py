@@ -1,18 +1,26 @@
-"""Builds wheel and sdist and tries them as a user would, in an environment of their own: `make release`.
+"""Builds wheel, sdist and bundle and tries them as a user would, in an environment of their own: `make release`.
 
-pip fetches the dependencies. The two files are left in `dist/`, or in the folder that is named.
+pip and uv fetch the dependencies. The three files are left in `dist/`, or in the folder that is named.
 """
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import venv
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import Any
+
+from build_mcpb import build as build_bundle
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = (".onnx", ".sql", ".toml", ".ts", ".md", ".txt", ".json", ".tiktoken", ".gz", ".typed", ".xz", ".bin")
@@ -29,8 +37,10 @@ def main() -> None:
         _check_contents(wheel, sdist)
         _check_sdist_builds_the_same(sdist, wheel, python, place)
         _try(wheel, place)
+        bundle = build_bundle(wheel, target)
+        _try_bundle(bundle, place)
         _build_by_nix(place)
-    print("fine:", *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist)))
+    print("fine:", *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist, bundle)))
 
 
 def _check_contents(wheel: Path, sdist: Path) -> None:
@@ -49,6 +59,8 @@ def _check_contents(wheel: Path, sdist: Path) -> None:
         "CHANGELOG.md",
         "systemd/vault-index.service",
         "flake.nix",
+        "server.json",
+        "mcpb/manifest.json",
     }
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -112,9 +124,59 @@ def _try(wheel: Path, place: Path) -> None:
         if expected not in answer.replace('":1', '": 1').replace('":true', '": true'):
             raise SystemExit(f"vault-index {' '.join(words)} did not say {expected!r}:\n{answer}")
         print("fine:", *words[:1])
-    unit = "from vault_index.service.systemd import shared_unit; print(shared_unit())"
+    unit = "from vault_index.service.systemd import facts, shared_unit; print(shared_unit(facts(), 'watch'))"
     if "Type=notify" not in _run([python, "-c", unit], place, environ):
         raise SystemExit("the unit cannot be made")
+
+
+def _try_bundle(bundle: Path, place: Path) -> None:
+    """Start it as a desktop client does, on a vault that nobody has set up, and ask until the note is found."""
+    uv = _environment(place / "uv", "uv").parent / "uv"
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(place / "bundle")
+    config = json.loads((place / "bundle/manifest.json").read_text("utf-8"))["server"]["mcp_config"]
+    given = {"${__dirname}": place / "bundle", "${user_config.vault}": place / "vault"}
+    words = [str(given.get(word, word.replace("${user_config.read_only}", "false"))) for word in config["args"]]
+    environ = {**os.environ, "PATH": f"{uv.parent}:/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "bundled")}
+    environ |= {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_CACHE_DIR": str(place / "uv-cache")}
+    environ.pop("VIRTUAL_ENV", None)
+    _run([uv, "sync", "--quiet", "--directory", place / "bundle"], place, environ)
+    environ |= {"HOME": str(place / "user"), "UV_OFFLINE": "1"}
+    try:
+        with subprocess.Popen(
+            [config["command"], *words], env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as server:
+            _ask_bundle(server)
+    finally:
+        with suppress(OSError, ValueError):  # the daemon outlives its client
+            os.kill(int((place / "bundled/daemon.lock").read_text("utf-8")), signal.SIGTERM)
+    print("fine:", bundle.name)
+
+
+def _ask_bundle(server: "subprocess.Popen[bytes]") -> None:
+    assert server.stdin is not None
+    assert server.stdout is not None
+    lines, numbers = server.stdout, count(1)
+
+    def ask(method: str, **params: Any) -> Any:
+        number = next(numbers)
+        asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(json.dumps(asked).encode() + b"\n")
+        server.stdin.flush()
+        for line in lines:
+            if (answer := json.loads(line)).get("id") == number:
+                return answer["result"]
+        raise SystemExit("the server of the bundle ended")
+
+    ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "release", "version": "1"})
+    names = {tool["name"] for tool in ask("tools/list")["tools"]}
+    asked = {"name": "memory_search", "arguments": {"query": "write-ahead"}}
+    deadline = time.monotonic() + 120
+    while "wal.md" not in (told := json.dumps(ask("tools/call", **asked))):
+        if "memory_store" not in names or time.monotonic() > deadline:
+            raise SystemExit(f"the server of the bundle has {names} and finds no note: {told}")
+        time.sleep(0.2)
+    server.stdin.close()
 
 
 def _environment(folder: Path, *packages: str) -> Path:

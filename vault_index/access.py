@@ -3,10 +3,26 @@
 A token is 256 random bits, so one round of SHA-256 hides it: there is nothing to guess by trying words.
 """
 
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from vault_index.callers import Caller
+from vault_index import disk
+from vault_index.callers import Caller, caller_from_json, caller_to_json
+from vault_index.config.home import private_folder
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+
+_VERSION = 1
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+"""No letters of other alphabets: a name that looks like another one would sign in its place."""
+_HASH = re.compile(r"[0-9a-f]{64}")
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Token(NamedTuple):
@@ -17,26 +33,123 @@ class Token(NamedTuple):
     expires: float | None
     """Seconds since the epoch; None: never."""
 
+    def expired(self, now: float) -> bool:
+        return self.expires is not None and now >= self.expires
+
 
 class Tokens:
     """The tokens of one home (`Home.tokens_file`). The file is read again when it changed, so a revoked token is
-    refused by the next request."""
+    refused by the next request.
+
+    Every method raises VaultIndexError for a file that is damaged, or that others may have changed: then nobody is let
+    in, and nothing is written over what may still be mended.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._read: tuple[tuple[int, ...], Mapping[str, Token]] = ((), {})
+        """What the file was like, and the tokens in it by their hashes; in one value, for several threads ask."""
 
     def all(self) -> tuple[Token, ...]:
         """Also those that have expired, by name."""
-        raise NotImplementedError
+        return tuple(sorted(self._by_hash().values(), key=lambda token: token.caller.name))
 
     def find(self, secret: str, now: float) -> Caller | None:
         """Who shows this; None for a token that is unknown, revoked or expired."""
-        raise NotImplementedError
+        token = self._by_hash().get(_hash(secret))
+        return None if token is None or token.expired(now) else token.caller
 
     def add(self, caller: Caller, *, created: float, expires: float | None = None) -> str:
         """Keep a new token, and return it: it is not shown again. Raises UsageError for a name that is taken."""
-        raise NotImplementedError
+        import secrets  # late: a thing of `token add` alone
+
+        if not _NAME.fullmatch(caller.name):
+            hint = "up to 64 letters (a to z), digits, and the characters . _ @ - after the first"
+            raise UsageError(f"{caller.name!r} cannot be the name of a token", hint)
+        secret = f"vx_{secrets.token_urlsafe(32)}"
+        folder = private_folder(self._path.parent)
+        with disk.locked(str(folder)):
+            tokens = self._by_hash()
+            if any(token.caller.name == caller.name for token in tokens.values()):
+                hint = f"choose another name, or revoke that one: vault-index token revoke {caller.name}"
+                raise UsageError(f"there is a token {caller.name} already", hint)
+            self._write({**tokens, _hash(secret): Token(caller, created, expires)})
+        return secret
 
     def revoke(self, name: str) -> Token:
         """Raises NotFoundError."""
-        raise NotImplementedError
+        gone = NotFoundError(f"there is no token {name!r}", "their names: vault-index token list")
+        if not self._path.parent.is_dir():
+            raise gone
+        with disk.locked(str(self._path.parent)):
+            tokens = self._by_hash()
+            revoked = next((key for key, token in tokens.items() if token.caller.name == name), None)
+            if revoked is None:
+                raise gone
+            self._write({key: token for key, token in tokens.items() if key != revoked})
+        return tokens[revoked]
+
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _by_hash(self) -> Mapping[str, Token]:
+        with disk.os_errors_as(f"cannot read {self._path}", "mend its permissions: chmod 600"):
+            disk.must_be_own(self._path)
+            try:
+                file = open(self._path, "rb")  # noqa: SIM115 - closed below
+            except FileNotFoundError:
+                return {}
+            with file:
+                found = os.fstat(file.fileno())
+                like = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+                if found.st_mode & _OTHERS_WRITE:
+                    raise VaultIndexError(
+                        f"other users may write in {self._path}, so nobody is let in by it",
+                        "look at what vault-index token list says, once it is closed: chmod 600",
+                    )
+                if like == self._read[0]:
+                    return self._read[1]
+                data = file.read()
+        try:
+            tokens = _tokens(json.loads(data))
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            raise VaultIndexError(
+                f"{self._path} is damaged, so nobody is let in by it",
+                "put it back from a backup, or delete it and make new tokens: vault-index token add",
+            ) from error
+        self._read = like, tokens
+        return tokens
+
+    def _write(self, tokens: Mapping[str, Token]) -> None:
+        kept = [
+            {**token._asdict(), "caller": caller_to_json(token.caller), "hash": key} for key, token in tokens.items()
+        ]
+        text = json.dumps({"version": _VERSION, "tokens": kept}, indent=1) + "\n"
+        with disk.os_errors_as(f"cannot write {self._path}", "make room on the disk, or its folder writable"):
+            disk.replace(str(self._path), text.encode(), mode=0o600)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _tokens(said: Any) -> dict[str, Token]:
+    """The tokens of a file, by their hashes. Raises ValueError, TypeError, KeyError or OverflowError where it is not as
+    we write it: what is only nearly right could let in more than was meant."""
+    found: dict[str, Token] = {}
+    for one in said["tokens"]:
+        token = Token(caller_from_json(one["caller"]), _seconds(one["created"]), None)
+        if one["expires"] is not None:
+            token = token._replace(expires=_seconds(one["expires"]))
+        if not _HASH.fullmatch(one["hash"]) or not _NAME.fullmatch(token.caller.name):
+            raise ValueError("neither a hash nor a name")
+        found[one["hash"]] = token
+    names = {token.caller.name for token in found.values()}
+    if said["version"] != _VERSION or not len(said["tokens"]) == len(found) == len(names):
+        raise ValueError("another version, or one thing twice")
+    return found
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise ValueError("no time")
+    return float(value)

@@ -22,6 +22,20 @@ class Scope(NamedTuple):
         """Whether nothing is kept from the caller."""
         return self == Scope()
 
+    @property
+    def below(self) -> tuple[str, ...]:
+        """What the paths of its folders begin with."""
+        return tuple(f"{folder.strip('/')}/" for folder in self.folders)
+
+    def holds(self, source: str, path: str, project: str | None) -> bool:
+        """Whether such a document is in it. Of letters only ASCII may be upper or lower case, as in SQL."""
+        projects = {name.encode().lower() for name in self.projects}
+        return (
+            (not self.sources or source in self.sources)
+            and (not self.folders or path.startswith(self.below))
+            and (not projects or (project or "").encode().lower() in projects)
+        )
+
 
 class Caller(NamedTuple):
     """One who showed a token."""

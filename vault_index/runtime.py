@@ -9,20 +9,24 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING
 
+from vault_index.callers import Scope
 from vault_index.config import Config, Home, find_home, load_config
 from vault_index.config.home import check_folder
 from vault_index.disk import must_be_own
-from vault_index.errors import NotFoundError
+from vault_index.errors import NotFoundError, NotSetUpError
 from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of, waiting
 from vault_index.indexer.embedders import Embedders
-from vault_index.store.reader import Connections, IndexReader, ReadPool
+from vault_index.store.pool import Connections, ReadPool
+from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import read_spaces
 
 if TYPE_CHECKING:  # a question is not to import what writes, and `list` not what searches
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from vault_index.indexer.index_writer import WriteSide
@@ -32,6 +36,9 @@ if TYPE_CHECKING:  # a question is not to import what writes, and `list` not wha
     from vault_index.results.changes import EmbedReport
     from vault_index.sources.source import Source
 
+_MOST_PARTS = 16
+"""Scopes whose connections are kept: each holds the ids that it sees, 2 MB for 25,000 notes."""
+
 
 class Runtime:
     """Reading is safe for several threads at once; `write` belongs to one."""
@@ -40,6 +47,10 @@ class Runtime:
         self.home = home
         self.pool = ReadPool(home)
         self.moments = Moments(home)
+        self.scope: Scope | None = None
+        """The part of it that a caller from elsewhere sees; None for this machine's user."""
+        self._parts: dict[Scope, ReadPool] = {}
+        self._whole = self
         self._opening = threading.Lock()
         self._configure(config)
 
@@ -58,7 +69,8 @@ class Runtime:
         """By name; they hold notes and memories."""
         self.sources: tuple[Source, ...] = (*self.vaults.values(), *sessions_of(config, self.vaults))
         self.by_name = {source.config.name: source for source in self.sources}
-        self.pool.close()  # its connections answer from the sources that were set up before
+        self._close_pools()  # their connections answer from the sources that were set up before
+        self._parts = {}
         self.pool.sources = self.by_name.keys()
         self.embedders = Embedders(config.embedding)
         self._write: WriteSide | None = None
@@ -66,6 +78,8 @@ class Runtime:
     @property
     def write(self) -> WriteSide:
         """What writes the index, opened at the first write."""
+        if self._whole is not self:
+            return self._whole.write
         with self._opening:
             if self._write is None:
                 from vault_index.indexer.index_writer import WriteSide
@@ -98,7 +112,7 @@ class Runtime:
         """
         released = self.embedders.release(idle_seconds)
         if released:
-            self.pool.close()
+            self._close_pools()
             if tokens := sys.modules.get("vault_index.tokens"):
                 tokens.release()
         return released
@@ -106,9 +120,55 @@ class Runtime:
     def close(self) -> None:
         if self._write is not None:
             self._write.close()
-        self.pool.close()
+        self._close_pools()
         self.moments.close()
         self.embedders.close()
+
+    # --- callers from elsewhere ----------------------------------------------------------------------------------
+
+    def within(self, scope: Scope) -> Runtime:
+        """The same as a caller sees it whose token is for this part of it. It is not closed: it has nothing of its
+        own."""
+        part = copy(self)
+        part.scope = scope
+        if not scope.whole:
+            part.pool = self._part(scope)
+            seen = self._seen(part.pool, scope)
+            part.vaults = {name: one for name, one in self.vaults.items() if name in seen}
+            part.sources = tuple(one for one in self.sources if one.config.name in seen)
+            part.by_name = {one.config.name: one for one in part.sources}
+        return part
+
+    def _part(self, scope: Scope) -> ReadPool:
+        """The connections of a scope; those of the scopes that were asked for last are kept."""
+        with self._opening:
+            pool = self._parts.pop(scope, None)
+            if pool is None:
+                from vault_index.store.part import PartReader
+
+                pool = ReadPool(self.home, partial(PartReader, scope=scope))
+                pool.sources = self.pool.sources
+            self._parts[scope] = pool
+            gone = self._parts.pop(next(iter(self._parts))) if len(self._parts) > _MOST_PARTS else None
+        if gone is not None:
+            gone.close()
+        return pool
+
+    def _seen(self, pool: ReadPool, scope: Scope) -> Collection[str]:
+        """The names of the sources that a caller may know of: those that the token names, else those of which there is
+        something to see, and the one that new memories are for."""
+        if scope.sources:
+            return scope.sources
+        home, folder = self.config.memory_source(), f"{self.config.memory.dir}/"
+        writes = not scope.folders or any(folder.startswith(one) or one.startswith(folder) for one in scope.below)
+        seen: tuple[str, ...] = (home.name,) if home is not None and writes else ()
+        with suppress(NotSetUpError), pool.lend() as connections:
+            seen += connections.reader.sources
+        return seen
+
+    def _close_pools(self) -> None:
+        for pool in (self.pool, *self._parts.values()):
+            pool.close()
 
     # --- sources and references --------------------------------------------------------------------------------
 
@@ -122,8 +182,8 @@ class Runtime:
         return names
 
     def inside(self, ref: str) -> str:
-        """A reference; for an absolute path in a source, the path inside that source."""
-        if not os.path.isabs(ref):
+        """A reference; for an absolute path in a source, the path inside it. Callers from elsewhere know none."""
+        if not os.path.isabs(ref) or self.scope is not None:
             return ref
         return next((inside for source in self.sources if (inside := source.relative(ref))), ref)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp_server.sessions import Session, make_home, session
+from tests.mcp_server.sessions import NEW, OLD, Session, make_home, session
 from vault_index.config import Home
 
 
@@ -21,7 +21,8 @@ def vault(home: Home) -> Path:
     return home.data_dir.parent / "vault"
 
 
-@pytest.fixture(scope="module")
-def client(home: Home) -> Iterator[Session]:
-    with session(home.data_dir) as opened:
+@pytest.fixture(scope="module", params=[OLD, NEW])
+def client(home: Home, request: pytest.FixtureRequest) -> Iterator[Session]:
+    with session(home.data_dir, era=request.param) as opened:
+        assert opened.version == request.param
         yield opened

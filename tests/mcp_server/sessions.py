@@ -4,20 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import ClientSession, StdioServerParameters, stdio_client, types
+from mcp import Client, StdioServerParameters, types
 from pydantic import FileUrl
 
 from tests.api.vaults import write
 from vault_index import VaultIndex
 from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config, set_value
+
+_T = TypeVar("_T")
 
 NOTES = {
     "harbour.md": "# Harbour\n\nThe importer tries three times.\n\n## Queue\n\nIt is called Tidewater.\n",
@@ -31,30 +32,43 @@ NOTES = {
 class Session:
     """Calls in the order they are made; every answer is also checked for what holds for all."""
 
-    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
-        self._session = session
+        self._client = client
+
+    def does(self, what: Callable[[Client], Awaitable[_T]]) -> _T:
+        """What a method of the SDK's client gives."""
+
+        async def done() -> _T:
+            return await what(self._client)
+
+        return self._portal.call(done)
+
+    @property
+    def version(self) -> str:
+        """Of the protocol that is spoken."""
+        return self._client.protocol_version
 
     def tools(self) -> types.ListToolsResult:
-        return self._portal.call(self._session.list_tools)
+        return self._portal.call(self._client.list_tools)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The structured answer of a call that succeeds, with its text as `shown`."""
         result = self._result(tool, arguments)
-        assert not result.isError, result
-        assert result.structuredContent is not None
-        return {**result.structuredContent, "shown": _text(result)}
+        assert not result.is_error, result
+        assert result.structured_content is not None
+        return {**result.structured_content, "shown": _text(result)}
 
     def error(self, tool: str, **arguments: Any) -> str:
         """The text of a call that fails, which has a hint."""
         result = self._result(tool, arguments)
-        assert result.isError, result
-        assert result.structuredContent is not None
-        assert result.structuredContent["error"]["hint"]
+        assert result.is_error, result
+        assert result.structured_content is not None
+        assert result.structured_content["error"]["hint"]
         return _text(result)
 
     def _result(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        result: types.CallToolResult = self._portal.call(self._session.call_tool, tool, arguments)
+        result: types.CallToolResult = self._portal.call(self._client.call_tool, tool, arguments)
         return result
 
 
@@ -75,9 +89,20 @@ def make_home(folder: Path, *, start_daemon: bool = False) -> Home:
     return home
 
 
+OLD, NEW = "2025-11-25", "2026-07-28"
+"""The eras of the protocol: with a handshake, and without."""
+
+
 @contextmanager
-def session(home: Path, *options: str, roots: Sequence[Path] = (), cwd: Path | None = None) -> Iterator[Session]:
-    """A client, which works in `roots`, and a server of its own."""
+def session(
+    home: Path,
+    *options: str,
+    roots: Sequence[Path] = (),
+    cwd: Path | None = None,
+    era: str = OLD,
+    user: Callable[[str], types.ElicitResult | types.ErrorData] | None = None,
+) -> Iterator[Session]:
+    """A client, which works in `roots` and can ask the `user`, and a server of its own."""
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "vault_index", *command(home, options)], cwd=cwd, env=dict(os.environ)
     )
@@ -85,14 +110,17 @@ def session(home: Path, *options: str, roots: Sequence[Path] = (), cwd: Path | N
     async def list_roots(context: Any) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=FileUrl(root.as_uri())) for root in roots])
 
-    @asynccontextmanager
-    async def connected() -> AsyncIterator[ClientSession]:
-        opened = partial(ClientSession, list_roots_callback=list_roots if roots else None)
-        async with stdio_client(server) as streams, opened(*streams) as client:
-            await client.initialize()
-            yield client
+    async def ask(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
+        assert user
+        return user(params.message)
 
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected()) as client:
+    opened = Client(
+        server,
+        mode="legacy" if era == OLD else era,
+        list_roots_callback=list_roots if roots else None,
+        elicitation_callback=ask if user else None,
+    )
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as client:
         yield Session(portal, client)
 
 

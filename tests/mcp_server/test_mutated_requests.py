@@ -5,8 +5,10 @@ import re
 import threading
 from typing import Any
 
+import pytest
+
 from tests.frames import mutated, parsed
-from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, request, started
+from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, NEW, request, started
 from vault_index.config import Home
 
 GOOD = [
@@ -25,7 +27,25 @@ GOOD = [
 ] + [
     {"jsonrpc": "2.0", "id": 8, "method": "ping", "params": {}},
     {"jsonrpc": "2.0", "id": 9, "method": "tools/list", "params": {"cursor": "x"}},
+    {"jsonrpc": "2.0", "id": 10, "method": "resources/list", "params": {"cursor": "1"}},
+    {"jsonrpc": "2.0", "id": 11, "method": "resources/read", "params": {"uri": "vault-index://vault/harbour.md"}},
+    {"jsonrpc": "2.0", "id": 12, "method": "prompts/get", "params": {"name": "recall", "arguments": {"task": "x"}}},
+    {
+        "jsonrpc": "2.0",
+        "id": 13,
+        "method": "completion/complete",
+        "params": {
+            "ref": {"type": "ref/resource", "uri": "vault-index://x"},
+            "argument": {"name": "path", "value": "h"},
+        },
+    },
 ]
+_ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": NEW,
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+}
+ENVELOPED = [{**one, "params": {**one["params"], "_meta": _ENVELOPE}} for one in GOOD]  # type: ignore[dict-item]
 DEFECT = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b|defect|Internal Server Error")
 
 
@@ -41,19 +61,26 @@ def told(reply: dict[str, Any]) -> str:
     return json.dumps(result["content"] if result.get("isError") else reply.get("error", ""))
 
 
-def test_three_thousand_mutated_requests(home: Home) -> None:
-    frames = list(mutated(GOOD, 3000))
+@pytest.mark.parametrize(
+    ("good", "opening", "asked"),
+    [(GOOD, INITIALIZE + INITIALIZED, ("ping", {})), (ENVELOPED, b"", ("server/discover", {"_meta": _ENVELOPE}))],
+    ids=["old", "new"],
+)
+def test_two_thousand_mutated_requests(
+    home: Home, good: list[dict[str, Any]], opening: bytes, asked: tuple[str, dict[str, Any]]
+) -> None:
+    frames = list(mutated(good, 2000))
     with started(home.data_dir) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         assert server.stderr is not None
         noise = threading.Thread(target=server.stderr.read, daemon=True)
         noise.start()
-        server.stdin.write(INITIALIZE + INITIALIZED)
+        server.stdin.write(opening or request(1, *asked))
         server.stdin.flush()
         server.stdout.readline()
         for number, frame in enumerate(frames, start=1000):
-            server.stdin.write(frame + request(number, "ping", {}))
+            server.stdin.write(frame + request(number, *asked))
             server.stdin.flush()
             replies = [json.loads(server.stdout.readline())]
             while not any(reply.get("id") == number for reply in replies) or len(replies) < 1 + owed(frame):

@@ -74,6 +74,13 @@ def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
     assert server.returncode == 0
 
 
+def test_the_server_starts_without_what_it_does_not_need() -> None:
+    code = "import sys, vault_index.mcp_server as m; m.server_alone(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "mcp.server.runner" in (imported := done.stdout.split())
+    assert not [name for name in imported if name.startswith(("mcp.client", "mcp.server.mcpserver", "openai", "numpy"))]
+
+
 def test_half_a_character_keeps_nobody_waiting(home: Home) -> None:
     asked = {"name": "memory_search", "arguments": {"query": "Tidewater \ud83d"}}
     with started(home.data_dir) as server:
@@ -92,6 +99,21 @@ def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path
         assert len(client.tools().tools) == 9
         assert "vault-index init" in client.error("memory_search", query="x")
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_client_that_leaves_in_a_call_is_no_defect(home: Home) -> None:
+    with started(home.data_dir) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(INITIALIZE + INITIALIZED)
+        server.stdin.flush()
+        assert b"protocolVersion" in server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write(request(2, "tools/call", {"name": "memory_list", "arguments": {}}))
+        server.stdin.close()
+        assert b"defect" not in server.stderr.read()
+        assert server.wait(30) == 0
 
 
 def test_ctrl_c_ends_it_while_it_waits_for_its_client(home: Home) -> None:

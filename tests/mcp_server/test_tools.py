@@ -27,17 +27,19 @@ def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
     assert tokens.count(sent) <= MOST_TOKENS
     for tool in listed.tools:
         assert tool.description
-        assert tool.outputSchema is None
-        assert tool.inputSchema["type"] == "object"
+        assert tool.output_schema
+        assert tool.output_schema["properties"]
+        assert "required" not in tool.output_schema  # errors have nothing of it, and some clients check them
+        assert tool.input_schema["type"] == "object"
 
 
 def test_hints_say_what_a_tool_may_do(client: Session) -> None:
     hints = {tool.name: tool.annotations for tool in client.tools().tools}
-    reading = {name for name, hint in hints.items() if hint and hint.readOnlyHint}
-    destructive = {name for name, hint in hints.items() if hint and hint.destructiveHint}
+    reading = {name for name, hint in hints.items() if hint and hint.read_only_hint}
+    destructive = {name for name, hint in hints.items() if hint and hint.destructive_hint}
     assert reading == {"memory_search", "memory_get", "memory_timeline", "memory_recall", "memory_list"}
     assert destructive == {"memory_update", "memory_delete", "memory_review"}
-    assert {name for name, hint in hints.items() if hint and hint.idempotentHint} == {"memory_store", "memory_delete"}
+    assert {name for name, hint in hints.items() if hint and hint.idempotent_hint} == {"memory_store", "memory_delete"}
 
 
 def test_read_only_leaves_out_what_writes(home: Home) -> None:

@@ -12,7 +12,7 @@ from vault_index.errors import BusyError, NotFoundError, UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.store.documents import documents_by_path, embed_keys
 from vault_index.store.lock import WriteLock
-from vault_index.store.reader import Connections
+from vault_index.store.pool import Connections
 from vault_index.store.spaces import read_spaces
 
 OLD = "---\nid: 11111111-1111-4111-8111-111111111111\ntitle: Old\n---\nThe heron nests in the reeds.\n"

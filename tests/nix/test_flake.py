@@ -15,7 +15,7 @@ import pytest
 from vault_index.config import Home
 from vault_index.config.load import parse_config
 from vault_index.service.definition import Definition
-from vault_index.service.systemd import render, user_unit
+from vault_index.service.systemd import facts_of_serve, render, shared_unit, user_unit
 
 pytestmark = pytest.mark.skipif(not shutil.which("nix-instantiate"), reason="nix-instantiate is not installed")
 
@@ -105,6 +105,8 @@ CHANGES = {
     "opencode.enable": "opencode.enable = true;",
     "package": 'package = { outPath = "/nix/store/1-mine"; };',
     "sandbox": "sandbox = true;",
+    "serve.enable": "serve.enable = true;",
+    "serve.listen": 'serve.enable = true; serve.listen = "127.0.0.1:9000";',
     "settings": "settings.search.limit = 3;",
     "vaults": 'vaults.work = "/home/anna/Work";',
 }
@@ -144,6 +146,33 @@ def test_so_does_the_sandbox() -> None:
     shown = render({"Service": found})
     assert 'ReadWritePaths="-/home/anna/My Vault"\n' in shown
     assert directives(shown.replace('"', "")) == directives(wanted.replace('"', ""))
+
+
+SERVED = """{
+  enable = true;
+  serve = { enable = true; listen = "127.0.0.1:9000"; };
+  vaults = { notes = "/home/anna/My Notes"; everything = "/home/anna"; };
+  settings.serve.hosts = [ "notes.example.org" ];
+}"""
+
+
+def test_serve_is_a_unit_that_sees_no_vault() -> None:
+    found = home(SERVED, what="config.systemd.user.services.vault-index-serve")
+    assert found["Unit"].pop("X-Restart-Triggers") == ["/nix/store/0-vault-index.toml"]
+    # A vault that holds the index cannot be hidden: the tokens are there.
+    assert found["Service"].pop("InaccessiblePaths") == ['"-/home/anna/My Notes"']
+    wanted = shared_unit(facts_of_serve(), "serve").replace("%h/.local/bin/vault-index", PROGRAM)
+    assert directives(render(found)) == directives(wanted)
+    agents = home(SERVED, "aarch64-darwin", "config.launchd.agents")
+    assert agents["vault-index-serve"]["config"]["ProgramArguments"] == [PROGRAM, "serve"]
+    assert agents.keys() == {"vault-index", "vault-index-serve"}
+
+
+def test_serve_is_configured(tmp_path: Path) -> None:
+    places = Home(tmp_path / "config.toml", tmp_path, tmp_path)
+    config = parse_config(as_toml(settings(SERVED) | {"sources": {}}), places, {})
+    assert (config.serve.listen, config.serve.hosts) == ("127.0.0.1:9000", ("notes.example.org",))
+    assert "serve" not in settings('{ enable = true; vaults.n = "/n"; }')
 
 
 def test_the_settings_are_a_configuration(tmp_path: Path) -> None:

@@ -48,6 +48,16 @@ def test_it_is_installed_once_and_again_after_a_change(stand_in: Stand, home: Pa
     assert service.state().active == "inactive"
 
 
+def test_serve_is_an_agent_of_its_own(stand_in: Stand, home: Path) -> None:
+    stand_in("launchctl", LAUNCHCTL)
+    service = service_here("darwin", serve=True)
+    assert service.install(Definition(("/opt/vault-index", "serve"), {}, hidden=()))
+    told = plistlib.loads((home / "Library" / "LaunchAgents" / "vault-index.serve.plist").read_bytes())
+    assert (told["Label"], told["ProgramArguments"]) == ("vault-index.serve", ["/opt/vault-index", "serve"])
+    assert told["StandardErrorPath"] == str(home / "Library" / "Logs" / "vault-index-serve.log")
+    assert not (home / "Library" / "LaunchAgents" / f"{LABEL}.plist").exists()
+
+
 # launchd.plist(5), of macOS 14: what a key is called and what its value is. launchd passes over a key it does not know.
 KEYS: dict[str, type | tuple[type, ...]] = {
     "Label": str, "Disabled": bool, "UserName": str, "GroupName": str, "inetdCompatibility": dict,

@@ -1,6 +1,7 @@
 """The service under systemd, by the command line: written once, started, asked about, and taken away."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -121,6 +122,38 @@ def test_a_sandbox_knows_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.
     for folder in ("My Vault", ".local/share/vault-index", ".local/share/opencode"):
         assert f"-{unit.parents[3]}/{folder}" in text
     assert (unit.parents[3] / ".local/share/vault-index").is_dir()  # nothing but a folder can be made writable
+
+
+def test_serve_is_a_service_of_its_own(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = stand_in("systemctl", SYSTEMCTL)
+    code, _, err = service(capsys, "install", "--serve")
+    assert code == 3
+    assert "vault-index service install" in err
+    service(capsys, "install")
+    daemon = unit.read_text("utf-8")
+    # One around the configuration cannot be hidden.
+    with open(unit.parents[3] / ".config/vault-index/config.toml", "a", encoding="utf-8") as file:
+        file.write(f'[sources.around]\npath = "{unit.parents[3]}/.config"\n')
+    assert service(capsys, "install", "--serve")[:2] == (
+        0,
+        f"installed and active: {unit.parent}/vault-index-serve.service\n",
+    )
+    text = (unit.parent / "vault-index-serve.service").read_text("utf-8")
+    assert re.findall(r"^InaccessiblePaths=(.*)$", text, re.MULTILINE) == [f'"-{unit.parents[3]}/My Vault"']
+    assert re.findall(r"^ExecStart=.* (\w+)$", text, re.MULTILINE) == ["serve"]
+    assert unit.read_text("utf-8") == daemon
+    assert json.loads(service(capsys, "status", "--serve", "--json")[1])["active"] == "active"
+    assert service(capsys, "restart", "--serve")[0] == 0
+    assert service(capsys, "uninstall", "--serve")[0] == 0
+    assert unit.read_text("utf-8") == daemon
+    assert not (unit.parent / "vault-index-serve.service").exists()
+    told = [call.removeprefix("--user --no-pager ") for call in calls()]
+    assert [call for call in told if "serve" in call and not call.startswith("show")] == [
+        "--quiet enable vault-index-serve.service", "reset-failed vault-index-serve.service",
+        "restart vault-index-serve.service", "reset-failed vault-index-serve.service",
+        "restart vault-index-serve.service", "--quiet disable --now vault-index-serve.service",
+        "reset-failed vault-index-serve.service",
+    ]  # fmt: skip
 
 
 def test_without_a_configuration_nothing_is_written(

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from vault_index.service.definition import MARK, Definition
-from vault_index.service.systemd import facts, shared_unit, system_unit, user_unit
+from vault_index.service.systemd import facts, facts_of_serve, shared_unit, system_unit, user_unit
 
 ROOT = Path(__file__).parents[2]
 PLAIN = Definition(("/opt/bin/vault-index", "watch"), {})
 SANDBOXED = Definition(PLAIN.command, {}, (Path("/home/anna/.local/share/vault-index"), Path("/home/anna/My Vault")))
+DAEMON, DAEMON_TEMPLATE = shared_unit(facts(), "watch"), system_unit(facts(), "watch")
+SERVE, SERVE_TEMPLATE = shared_unit(facts_of_serve(), "serve"), system_unit(facts_of_serve(), "serve")
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
 
 
@@ -54,8 +56,24 @@ def test_a_vault_among_the_temporary_files_is_not_covered_by_private_ones() -> N
     assert values(unit, "PrivateTmp") == ["no"]
 
 
+def test_serve_has_a_sandbox_that_writes_nowhere_and_sees_no_vault() -> None:
+    served = Definition(("/opt/bin/vault-index", "serve"), {}, hidden=(Path("/home/anna/My Vault"),))
+    unit = user_unit(served)
+    assert values(unit, "ExecStart") == ["/opt/bin/vault-index serve"]
+    assert values(unit, "InaccessiblePaths") == ['"-/home/anna/My Vault"']
+    assert values(unit, "ProtectSystem") == ["strict"]
+    assert values(unit, "ProtectHome") == ["read-only"]
+    assert values(unit, "Wants") == ["vault-index.service"]
+    for absent in ("ReadWritePaths", "EnvironmentFile", "ExecReload"):
+        assert not values(unit, absent), absent
+    for template in (SERVE, SERVE_TEMPLATE):
+        assert not values(template, "ReadWritePaths")
+        assert not values(template, "StateDirectory")
+    assert values(SERVE_TEMPLATE, "Wants") == ["vault-index@%i.service"]
+
+
 def test_no_directive_is_said_twice_but_where_that_adds_to_it() -> None:
-    for unit in (user_unit(SANDBOXED), shared_unit(), system_unit()):
+    for unit in (user_unit(SANDBOXED), DAEMON, DAEMON_TEMPLATE, SERVE, SERVE_TEMPLATE):
         keys = re.findall(r"^(\w+)=", unit, re.MULTILINE)
         assert {key for key in keys if keys.count(key) > 1} <= {"SystemCallFilter", "ReadWritePaths", "Environment"}
 
@@ -69,7 +87,9 @@ def test_the_files_are_up_to_date() -> None:
 def test_every_directive_is_explained_in_the_documents() -> None:
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     told = facts()
-    for directive in {*told["Service"], *told["Sandbox"], *told["System"]}:
+    serve = told["Serve"]
+    parts = (*(told[name] for name in ("Service", "Sandbox", "System")), serve["Service"], serve["System"])
+    for directive in {directive for part in parts for directive in part}:
         assert f"`{directive}" in page, directive
 
 
@@ -83,11 +103,13 @@ def analyzed(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
 @pytest.mark.parametrize(
     ("name", "unit", "manager", "most"),
     [
-        ("vault-index.service", shared_unit(), "--user", 6.3),
+        ("vault-index.service", DAEMON, "--user", 6.3),
         ("vault-index.service", user_unit(SANDBOXED), "--user", 2.0),
-        ("vault-index@.service", system_unit(), "--system", 1.7),
+        ("vault-index@.service", DAEMON_TEMPLATE, "--system", 1.7),
+        ("vault-index-serve.service", SERVE, "--user", 2.0),
+        ("vault-index-serve@.service", SERVE_TEMPLATE, "--system", 1.5),
     ],
-    ids=["user", "sandbox", "system"],
+    ids=["user", "sandbox", "system", "serve", "serve-system"],
 )
 def test_systemd_has_nothing_to_say_against_it(tmp_path: Path, name: str, unit: str, manager: str, most: float) -> None:
     file = tmp_path / name

@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.vaults import indexed
 from vault_index.store.counts import count_rows
-from vault_index.store.reader import ReadPool
+from vault_index.store.pool import ReadPool
 
 
 def open_files() -> int:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.store.rows import document_row
 from vault_index.store.reader import IndexReader
-from vault_index.store.vocabulary import count_words, document_frequencies
+from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import IndexWriter
 
 
@@ -97,14 +97,14 @@ def test_all_forms_of_a_word_count_and_a_compound_is_as_rare_as_its_rarest_part(
 ) -> None:
     put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
     words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
-    assert document_frequencies(reader, words) == {
+    assert reader.vocabulary().frequencies(words) == {
         "Data-Center": 1,
         "run": 2,
         "NAIVE": 1,
         "dokcer": 0,
         "data-lake": 0,
     }
-    assert document_frequencies(reader, []) == {}
+    assert reader.vocabulary().frequencies([]) == {}
 
 
 def test_a_rebuild_counts_anew(writer: IndexWriter, reader: IndexReader) -> None:

@@ -119,7 +119,8 @@ class VaultIndex(Memories):
             try:
                 place = self._runtime.resolve(connections, self._runtime.inside(ref))
             except NotFoundError:
-                not_indexed = why_not_indexed(self._runtime.vaults.values(), query, ref, wanted)
+                here = self._runtime.vaults.values() if self._runtime.scope is None else ()
+                not_indexed = why_not_indexed(here, query, ref, wanted)
                 if not_indexed is None:
                     raise
                 return not_indexed

@@ -9,6 +9,7 @@ from vault_index.api.methods import METHODS, Method
 from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 
+_MOST_VALUES = 1000
 _SIGNED = ("update", "delete", "decide")
 """Methods that are told who asks (`client`), for the history of a memory."""
 
@@ -31,6 +32,12 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         raise ForbiddenError(f"{name} is only for tokens that may see everything", "ask for one without a scope")
     if strange := next((one for one in method.local if one in params), None):
         raise UsageError(f"{name} has no parameter {strange!r} here", "leave it out")
+    for parameter, value in params.items():
+        several = value if isinstance(value, list) else [value]
+        if len(several) > _MOST_VALUES:
+            raise UsageError(f"{parameter[:40]!r} has more than {_MOST_VALUES} values", "ask for fewer at a time")
+        if any(isinstance(one, str) and "\0" in one for one in several):
+            raise UsageError(f"{parameter[:40]!r} holds a NUL, and no text of a vault does", "leave it out")
     given = dict(params)
     if name in _SIGNED:
         given["client"] = caller.name

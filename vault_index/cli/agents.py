@@ -41,16 +41,14 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
         return _call_tool(options)
     if sys.stdin.isatty():
         remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
-    import gc
+    from vault_index.mcp_server import server_alone
 
-    gc.disable()  # saves a tenth of the start: importing the SDK makes many objects and frees few
-    from vault_index.mcp_server.server import serve
-
-    gc.enable()
+    stdio = server_alone()
     from vault_index.mcp_server.backend import Backend
 
     backend = Backend(home_of(options), home_options(options))
-    return serve(backend, read_only="read_only" in args, source=options.source)
+    done: int = stdio.serve(backend, read_only="read_only" in args, source=options.source)
+    return done
 
 
 def _call_tool(options: Options) -> int:

@@ -32,6 +32,9 @@ SECTIONS = {
         Command("opencode wake", "agents", "start the daemon, or bring the index up to date: what the plugin calls"),
         Command("mcp", "agents", "offer the memory tools to MCP clients"),
         Command("agent-context", "agents", "print the guide that agents read"),
+        Command("token add", "token", "make a token for a caller of serve, and print it once"),
+        Command("token list", "token", "list the tokens: what each may do and see"),
+        Command("token revoke", "token", "refuse a token from now on"),
         Command("completions", "completions", "print the completions of a shell"),
     ),
     "Ask": (
@@ -73,6 +76,7 @@ SECTIONS = {
         Command("service restart", "service", "restart the daemon, as after an upgrade"),
         Command("service logs", "service", "print the daemon's log"),
         Command("watch", "indexing", "keep the index up to date and answer queries (the daemon)"),
+        Command("serve", "serve", "answer callers with a token over HTTP"),
         Command("sync", "indexing", "bring the index up to date once"),
         Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
         Command("rebuild", "indexing", "read every file again"),
@@ -109,17 +113,19 @@ WITHOUT_SOURCE = frozenset(
         "config path", "agent install", "agent uninstall", "agent status", "agent hook", "opencode install",
         "opencode uninstall", "opencode status", "opencode wake", "agent-context",
         "completions", "status", "doctor", "logs", "service install", "service uninstall", "service status",
-        "service restart", "service logs", "watch", "embed", "rebuild", "source remove",
-        "forget",
+        "service restart", "service logs", "watch", "serve", "embed", "rebuild", "source remove",
+        "forget", "token add", "token list", "token revoke",
     }
 )  # fmt: skip
-"""Commands that concern all sources, or none: they do not take `--source`."""
+"""Commands that concern all sources, or none: they do not take `--source`; that of `token add`
+is its own, which takes several."""
 
 GROUPS = {
     "config": "read and change settings",
     "source": "list, add and remove vaults",
     "service": "have systemd or launchd run the daemon",
     "agent": "connect Claude Code, Codex, Gemini CLI and OpenCode: memory tools, recall, capture",
+    "token": "let others ask over the network: make, list and revoke what they show (serve)",
     "opencode": "install the plugin for OpenCode: recall, memory tools, capture",
 }
 """First words of commands of two words."""

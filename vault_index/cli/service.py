@@ -13,6 +13,7 @@ from vault_index.cli.client import home_of
 from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home, private_folder
+from vault_index.disk import is_under
 from vault_index.errors import BusyError, NotFoundError, VaultIndexError
 from vault_index.service.definition import Definition, daemon_command, environment
 from vault_index.service.detect import service_here
@@ -25,6 +26,7 @@ _LOGS = (
     argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)"),
     argument("--follow", "-f", action="store_true", help="go on with what is written from now on"),
 )
+_SERVE = flag("--serve", "what answers callers with a token (vault-index serve) instead of the daemon")
 
 
 _PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
@@ -86,12 +88,22 @@ def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
     return service.logs_command(lines, follow=follow) if state.installed and ours else None
 
 
-@takes(flag("--sandbox", "let it write to the index and the vaults only (systemd; needs user namespaces)"))
+@takes(
+    flag("--sandbox", "let it write to the index and the vaults only (systemd; needs user namespaces)"),
+    flag("--serve", "install vault-index serve, which asks the daemon, in a sandbox of its own (systemd)"),
+)
 def run_service_install(options: Options, args: dict[str, Any]) -> None:
-    definition = definition_of(options, sandbox="sandbox" in args)
-    service = service_here()
+    service = service_here(serve="serve" in args)
     home = home_of(options)
-    _refuse_another(home, service.state().pid)
+    if "serve" in args:
+        if not service_here().state().installed:
+            raise NotFoundError(
+                "the daemon is no service yet, which serve asks", "run first: vault-index service install"
+            )
+        definition = _definition_of_serve(options)
+    else:
+        definition = definition_of(options, sandbox="sandbox" in args)
+        _refuse_another(home, service.state().pid)
     private_folder(home.data_dir)  # a sandboxed daemon could not create it
     changed = service.install(definition)
     state = service.state()
@@ -103,25 +115,25 @@ def run_service_install(options: Options, args: dict[str, Any]) -> None:
     remark(options, "See: vault-index service status, vault-index service logs")
 
 
-@takes()
+@takes(_SERVE)
 def run_service_uninstall(options: Options, args: dict[str, Any]) -> None:
-    removed = service_here().uninstall()
+    removed = service_here(serve="serve" in args).uninstall()
     text = "removed; the index and the configuration stay" if removed else "there is no service to remove"
     show_value(options, "service_uninstall", {"removed": removed}, text)
 
 
-@takes()
+@takes(_SERVE)
 def run_service_restart(options: Options, args: dict[str, Any]) -> None:
-    service = service_here()
+    service = service_here(serve="serve" in args)
     service.restart()
     state = service.state()
     answer = {"active": state.active, "pid": state.pid}
     show_value(options, "service_restart", answer, f"restarted: {state.active} (pid {state.pid})")
 
 
-@takes()
+@takes(_SERVE)
 def run_service_status(options: Options, args: dict[str, Any]) -> None:
-    answer = asdict(service_here().state()) | {"daemon": daemon_at(home_of(options))}
+    answer = asdict(service_here(serve="serve" in args).state()) | {"daemon": daemon_at(home_of(options))}
     people = answer_format(options, "service_status") == "human"
     show(options, "service_status", _for_people(answer) if people else answer)
 
@@ -140,9 +152,9 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value not in ("", None)}
 
 
-@takes(*_LOGS)
+@takes(*_LOGS, _SERVE)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
-    command = service_here().logs_command(args.get("lines", 50), follow="follow" in args)
+    command = service_here(serve="serve" in args).logs_command(args.get("lines", 50), follow="follow" in args)
     return _print_log(options, command)
 
 
@@ -153,9 +165,28 @@ def definition_of(options: Options, *, sandbox: bool) -> Definition:
     home = home_of(options)
     config = load_config(home)
     writable = tuple(map(Path, map(os.path.realpath, _written(home, config)))) if sandbox else None
+    return Definition(daemon_command(_home_words(options)), environment(os.environ), writable)
+
+
+def _definition_of_serve(options: Options) -> Definition:
+    """What `service install --serve` would write: what is indexed is hidden from it, unless it lies around what it
+    needs."""
+    from vault_index.cli.settings import all_sources
+    from vault_index.config import load_config
+
+    home = home_of(options)
+    config = load_config(home)
+    command = daemon_command(_home_words(options), command="serve")
+    files = (home.data_dir, home.runtime_dir, home.config_file, command[0], config.serve.certificate, config.serve.key)
+    needed = [way(file) for file in map(str, files) if file for way in (os.path.realpath, os.path.abspath)]
+    folders = [os.path.realpath(source.path) for source in all_sources(config)]
+    hidden = [Path(folder) for folder in folders if not any(is_under(folder, one) for one in needed)]
+    return Definition(command, environment(os.environ), hidden=tuple(hidden))
+
+
+def _home_words(options: Options) -> list[str]:
     given = {"--home": options.home, "--config": options.config}
-    words = [word for option, value in given.items() if value for word in (option, absolute(value))]
-    return Definition(daemon_command(words), environment(os.environ), writable)
+    return [word for option, value in given.items() if value for word in (option, absolute(value))]
 
 
 def _written(home: Home, config: "Config") -> list[Path]:

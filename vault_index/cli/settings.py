@@ -99,7 +99,6 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config import load_config
 
     config = load_config(home_of(options))
-    sources = [*config.sources, *_sessions(config)]
     rows = [
         {
             "name": source.name,
@@ -109,14 +108,18 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
             "exclude": list(source.exclude),
             "local_only": source.local_only if isinstance(source.local_only, bool) else list(source.local_only),
         }
-        for source in sources
+        for source in all_sources(config)
         if options.source in (None, source.name)
     ]
     show(options, "source_list", {"results": rows, "total": len(rows)})
 
 
+def all_sources(config: "Config") -> tuple["SourceConfig", ...]:
+    """The vaults, and the sessions of clients that were spoken of, or that are there."""
+    return (*config.sources, *_sessions(config))
+
+
 def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
-    """Of clients that were spoken of, or that are there."""
     from vault_index.sources.sessions.source import SessionSource
 
     sources = (SessionSource(config, name) for name, client in config.clients.items() if client.enabled)

@@ -48,6 +48,11 @@ class Home(NamedTuple):
         return self.data_dir / "state.db"
 
     @property
+    def ledger_db(self) -> Path:
+        """What privacy and spending go by: the state, but for a part of an index, which goes by that of the whole."""
+        return self.state_db
+
+    @property
     def tokens_file(self) -> Path:
         """The hashes of the tokens of those who are served."""
         return self.data_dir / "tokens.json"
@@ -56,6 +61,12 @@ class Home(NamedTuple):
     def isolated_dir(self) -> Path:
         """A folder for each part of the vaults that has an index of its own."""
         return self.data_dir / "isolated"
+
+    def drop_isolated(self) -> None:
+        """Delete them with all they say, as something was deleted for good. The daemon makes them anew."""
+        import shutil
+
+        shutil.rmtree(self.isolated_dir, ignore_errors=True)
 
     @property
     def write_lock(self) -> Path:
@@ -69,6 +80,11 @@ class Home(NamedTuple):
     def daemon_log(self) -> Path:
         """Where the daemon logs to unless journald does that."""
         return self.data_dir / "daemon.log"
+
+    @property
+    def serve_log(self) -> Path:
+        """The same of what is served over HTTP."""
+        return self.data_dir / "serve.log"
 
     @property
     def socket_path(self) -> Path:

@@ -47,6 +47,8 @@ class SourceConfig:
         10_485_760, "Larger files are not indexed, but named by `status`.", low=1, high=1_073_741_824
     )
     follow_outside_links: bool = setting(False, "Whether symbolic links that leave the folder are followed.")
+    below: tuple[str, ...] = ()
+    """No setting: the folders inside it that are all there is of it, each with a final `/`; empty for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,27 @@ class RecallConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ServeConfig:
+    """Where others ask over HTTP, if `vault-index serve` runs: `[serve]`."""
+
+    listen: str = setting(
+        "127.0.0.1:7341",
+        "The address and the port. One that is not of this machine alone needs a token, and a certificate or a proxy.",
+    )
+    hosts: tuple[str, ...] = setting(
+        (), "Other names that it is asked by, as `notes.example.org`; a proxy's name, too."
+    )
+    origins: tuple[str, ...] = setting((), "Web pages of other servers that may ask, as `https://notes.example.org`.")
+    certificate: str = setting("", "The file of a TLS certificate, with those it was signed by.", place=True)
+    key: str = setting("", "The file of its private key.", place=True)
+    behind_proxy: bool = setting(
+        False, "Whether a proxy in front does TLS and says in `X-Forwarded-For` who asks; nobody else may reach it."
+    )
+    rate: int = setting(100, "How many requests one token has in a second; twice as many at once.", low=1, high=100_000)
+    max_body_bytes: int = setting(1_048_576, "The longest request, in bytes.", low=1, high=4_194_304)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration. `Config()` is one with every default and no source."""
 
@@ -245,6 +268,7 @@ class Config:
     sessions: SessionsConfig = field(default_factory=SessionsConfig)
     clients: Mapping[str, ClientConfig] = field(default_factory=lambda: dict.fromkeys(CLIENTS, ClientConfig()))
     agents: AgentsConfig = field(default_factory=AgentsConfig)
+    serve: ServeConfig = field(default_factory=ServeConfig)
     told: frozenset[str] = frozenset()
     """The clients whose sections are there."""
     sessions_dir: Path | None = field(default=None, compare=False)

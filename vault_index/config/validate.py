@@ -9,6 +9,7 @@ from vault_index.config.schema import CLIENTS, Config
 from vault_index.disk import is_under
 from vault_index.errors import ConfigError, did_you_mean
 
+_ADDRESS = re.compile(r"(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})", re.ASCII)
 _DURATION = re.compile(r"[1-9]\d{0,3} (?:day|week|month|year)s?")
 
 
@@ -23,6 +24,14 @@ def check_together(config: Config, home: Home) -> None:
             did_you_mean(config.memory.vault, names, f"sources: {', '.join(names) or 'none yet'}"),
         )
     _check_folders(config, home)
+
+
+def address_of(listen: str) -> tuple[str, int]:
+    """The host and the port of `serve.listen`. Raises ConfigError."""
+    match = _ADDRESS.fullmatch(listen)
+    if match is None or int(match[3]) > 65_535:
+        raise ConfigError(f"serve.listen is no address with a port: {listen!r}", 'write it as "127.0.0.1:7341"')
+    return match[1] or match[2], int(match[3])
 
 
 def _refuse(wrong: bool, problem: str, hint: str) -> None:
@@ -51,6 +60,12 @@ def _check_values(config: Config) -> None:
         _leaves(folder),
         f"memory.dir must be a folder inside the vault, not {folder!r}",
         'the default is "80-memory"',
+    )
+    address_of(config.serve.listen)
+    _refuse(
+        bool(config.serve.certificate) != bool(config.serve.key),
+        "serve.certificate and serve.key go together",
+        "set both, or neither",
     )
     after = config.memory.archive_after
     _refuse(

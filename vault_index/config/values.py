@@ -28,8 +28,8 @@ class BadValueError(ValueError):
 
 
 def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
-    """The keys of a section by name, without the name of a source."""
-    return {field.name: field for field in dataclasses.fields(section) if field.name != "name"}
+    """The keys of a section by name, without the name of a source, and what is no setting."""
+    return {field.name: field for field in dataclasses.fields(section) if field.name != "name" and field.metadata}
 
 
 def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:

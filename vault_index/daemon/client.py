@@ -63,6 +63,17 @@ class Client:
     def close(self) -> None:
         self._connection.close()
 
+    def is_open(self) -> bool:
+        """Whether the daemon has not hung up since its last answer."""
+        self._connection.settimeout(0)
+        try:
+            self._connection.recv(1, socket.MSG_PEEK)
+        except OSError as none_yet:
+            return isinstance(none_yet, BlockingIOError)
+        finally:
+            self._connection.settimeout(self._silence)
+        return False  # it is the end, or what nobody asked for
+
     def call(
         self,
         method: str,

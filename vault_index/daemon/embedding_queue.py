@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -35,6 +36,9 @@ class Stepper:
 
     open: Callable[[], EmbedIndex]
     apart: bool = False
+    turn: AbstractContextManager[object] = field(default_factory=nullcontext)
+    """Held by one step at a time, where several indexes fill their vectors: none pays for a text that another is about
+    to have."""
     _index: EmbedIndex | None = field(default=None, init=False)
 
     def step(self, renew: bool) -> EmbedReport:
@@ -42,7 +46,8 @@ class Stepper:
         try:
             if self._index is None:
                 self._index = self.open()
-            return self._index.embed_step(renew)
+            with self.turn:
+                return self._index.embed_step(renew)
         except VaultIndexError as error:
             problem = Problem(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon

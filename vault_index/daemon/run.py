@@ -1,5 +1,7 @@
 """The daemon itself: one per home, listening first, then reconciling and watching, until a signal ends it."""
 
+from __future__ import annotations
+
 import logging
 import os
 import sys
@@ -14,7 +16,7 @@ from vault_index import memories
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.api.served import served_params
-from vault_index.callers import caller_from_json
+from vault_index.callers import Caller, caller_from_json
 from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
 from vault_index.daemon import protocol
@@ -25,7 +27,6 @@ from vault_index.daemon.server import Request, Server
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.system import DaemonLock, notify, share_heap, take_turns, trim_memory, watchdog_interval
 from vault_index.daemon.watcher import Watcher
-from vault_index.daemon.work_queue import Job
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.health import index_status
@@ -36,6 +37,8 @@ from vault_index.times import iso_time
 from vault_index.version import __version__
 
 if TYPE_CHECKING:
+    from vault_index.daemon.changes import Feeds
+    from vault_index.daemon.isolated import Part, Parts
     from vault_index.output import Format
 
 log = logging.getLogger(__name__)
@@ -43,8 +46,6 @@ log = logging.getLogger(__name__)
 Tools = Callable[[Callable[[str, Mapping[str, Any]], dict[str, Any]], Mapping[str, Any]], str]
 """Answers a call of an agent's tool (`tool`): given what carries out a method, and the params of the request."""
 
-_PROGRESS_SECONDS = 0.1
-"""At most one progress line in this time."""
 _TEND_SECONDS = 5.0
 _TELL_SECONDS = 30.0
 """How often the log says how far a long piece of work is."""
@@ -89,6 +90,10 @@ class Daemon:
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         self._since = iso_time(time.time())
+        self._turn = threading.Lock()
+        self._parts: Parts | None = None
+        self._opening = threading.Lock()
+        self._feeds: Feeds | None = None
         self._writer = Writer(index, self._call, self._settings(), on_missed=lambda: inbox.put("renew"))
         self._watcher = self._new_watcher()
         self._server = Server(runtime.home.socket_path, self.answer)
@@ -97,6 +102,7 @@ class Daemon:
         self._server.start()
         self._watcher.start()
         self._writer.start()
+        self._follow_tokens()
         log_event(log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path)
         notify(f"READY=1\nSTATUS={self._state()}")
         code = self._wait()
@@ -119,6 +125,10 @@ class Daemon:
             else:
                 self._watcher.tend()
                 self._release()
+                if self._parts is not None:
+                    self._parts.follow()
+                if self._feeds is not None:
+                    self._feeds.tend()
             if not (self._writer.is_alive() and self._server.is_alive()):
                 log_event(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
                 return 1
@@ -133,6 +143,8 @@ class Daemon:
     def _release(self) -> None:
         idle = self._runtime.config.embedding.idle_minutes * 60
         if idle and self._runtime.release(idle):
+            if self._parts is not None:
+                self._parts.release()
             trim_memory()
             log_event(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
@@ -153,7 +165,19 @@ class Daemon:
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
         """In the writer's thread."""
-        return self._reload() if method == "reload" else call(self._index, method, params, progress, cancel)
+        if method == "reload":
+            return self._reload()
+        if method == "served":
+            answer = call(self._index_for(params["caller"]), params["method"], params["params"], progress, cancel)
+        else:
+            answer = call(self._index, method, params, progress, cancel)
+        if self._parts is not None and not self._runtime.home.isolated_dir.exists():
+            self._parts.follow()
+        return answer
+
+    def _index_for(self, caller: Caller) -> VaultIndex:
+        """The index as this caller sees it."""
+        return VaultIndex(self._runtime.within(caller.scope))
 
     def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
@@ -173,22 +197,43 @@ class Daemon:
         self._watcher = self._new_watcher()
         self._watcher.start()
         self._writer.call(lambda: self._writer.configure(self._settings()))
+        self._follow_tokens(renew=True)
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
-    def _settings(self) -> Settings:
-        watch, provider = self._runtime.config.watch, self._runtime.config.embedding.provider
-        stepper = Stepper(lambda: self._runtime)
-        if provider not in ("local", "none"):
-            # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
-            stepper = Stepper(lambda: Runtime.open(self._runtime.home), apart=True)
-        memory, debounce = self._runtime.config.memory, Debounce(watch.quiet, watch.longest)
-        keep_house = self._keep_house if memory.auto_prune or memory.archive_after else None
-        return Settings(debounce, stepper, watch.reconcile * 60, keep_house, self._shrink)
+    def _follow_tokens(self, *, renew: bool = False) -> None:
+        """Have the indexes that isolated tokens ask for; those of tokens that are gone are left to be removed."""
+        home = self._runtime.home
+        with self._opening:
+            if self._parts is None and (home.tokens_file.exists() or home.isolated_dir.exists()):
+                from vault_index.daemon.isolated import Parts  # late: most daemons serve nobody
 
-    def _shrink(self) -> None:
-        """In the writer's thread."""
-        self._runtime.shrink()
-        trim_memory()
+                self._parts = Parts(self._runtime, self._settings_of)
+        if self._parts is not None:
+            self._parts.follow(renew=renew)
+
+    def _settings(self) -> Settings:
+        memory = self._runtime.config.memory
+        keep_house = self._keep_house if memory.auto_prune or memory.archive_after else None
+        return replace(
+            self._settings_of(self._runtime, lambda: Runtime.open(self._runtime.home)), reconciled=keep_house
+        )
+
+    def _settings_of(self, runtime: Runtime, again: Callable[[], Runtime]) -> Settings:
+        watch, provider = runtime.config.watch, runtime.config.embedding.provider
+        # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
+        apart = provider not in ("local", "none")
+        stepper = Stepper(again, apart=True, turn=self._turn) if apart else Stepper(lambda: runtime, turn=self._turn)
+
+        def shrink() -> None:
+            runtime.shrink()
+            trim_memory()
+
+        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, rested=shrink)
+
+    def _mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
+        self._writer.mark(path, folder=folder, gone=gone)
+        if self._parts is not None:
+            self._parts.mark(path, folder=folder, gone=gone)
 
     def _keep_house(self) -> None:
         """In the writer's thread."""
@@ -197,10 +242,15 @@ class Daemon:
                 log_event(log, logging.INFO, done, memories=len(outcomes.results), failed=len(outcomes.failed))
 
     def _new_watcher(self) -> Watcher:
-        return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
+        return Watcher(self._runtime.sources, self._mark, self._runtime.config.watch.backend)
 
     def _stop(self, code: int) -> None:
+        until = time.monotonic() + _WRITER_SECONDS
         finished = self._writer.stop(_WRITER_SECONDS)
+        if self._parts is not None:
+            finished &= self._parts.stop(max(until - time.monotonic(), 0.0))
+        if self._feeds is not None:
+            self._feeds.stop()
         self._server.stop(0.2)
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
@@ -218,6 +268,8 @@ class Daemon:
         """By the daemon itself (ping, status), the index for reading, the writer for writing."""
         if request.method == "served":
             return self._serve(request.params, progress)
+        if request.method == "changes":
+            return self._changes(Caller("", True), request.params)
         if request.method == "tool" and self._tools:
 
             def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,23 +290,58 @@ class Daemon:
             caller, method, params = caller_from_json(asked["caller"]), str(asked["method"]), dict(asked["params"])
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError("a served request needs caller, method and params", "see docs/protocol.md") from error
+        if method == "changes":
+            return self._changes(caller, params)
         params = served_params(caller, method, params)
-        if not caller.scope.whole:
-            raise UsageError("this daemon serves no scopes yet", "")
-        answer = to_json(self._answer(Request(method, params, None), progress))
+        # What is deleted for good is to leave nothing in the whole index, either.
+        if caller.scope.isolated and not params.get("permanent"):
+            answer = to_json(self._part_of(caller).answer(method, params, progress))
+        elif method in WRITING:
+            job = {"caller": caller, "method": method, "params": params}
+            answer = to_json(self._writer.submit("served", job).follow(progress))
+        elif method in ("status", "doctor"):  # of the daemon, too, for those who see everything
+            answer = to_json(self._answer(Request(method, params, None), progress))
+        else:
+            answer = to_json(call(self._index_for(caller), method, params))
         if method in WRITING:
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
         return answer  # type: ignore[no-any-return]
+
+    def _changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
+        from vault_index.daemon.changes import Feeds  # late: most daemons tell nobody
+
+        with self._opening:
+            feeds = self._feeds = self._feeds or Feeds()
+        scope, known = caller.scope, {"since": "", "wait": 0.0, **params}
+        if len(known) > 2:
+            raise UsageError("changes has the parameters since and wait", "see docs/protocol.md")
+
+        def runtime() -> Runtime:
+            return self._part_of(caller).runtime if scope.isolated else self._runtime.within(scope)
+
+        def work() -> dict[str, Any]:
+            state = self._writer.state()
+            return {"work": to_json(state.work), "waiting": state.waiting, "pending": state.pending}
+
+        return feeds.ask(scope, runtime, known["since"], known["wait"], work if scope.whole else None)
+
+    def _part_of(self, caller: Caller) -> Part:
+        if self._parts is None:
+            self._follow_tokens()
+        if self._parts is None:
+            raise UsageError("there is no token with this isolated scope", "make one: vault-index token add --isolated")
+        return self._parts.of(caller.scope)
 
     def _answer(self, request: Request, progress: Progress) -> Any:
         if request.method == "ping":
             told = {"version": __version__, "protocol": protocol.VERSION}
             return told | {"pid": os.getpid(), "since": self._since}
         if request.method in WRITING or request.method == "reload":
-            return _follow(self._writer.submit(request.method, request.params), progress)
+            return self._writer.submit(request.method, request.params).follow(progress)
         if request.method == "status" and not request.params.get("privacy"):  # the ledger knows nothing of a daemon
             state = self._writer.state()
-            daemon = DaemonStatus(running=True, pid=os.getpid(), since=self._since, work=state.work)
+            isolated = tuple(part.status() for part in self._parts or ())
+            daemon = DaemonStatus(True, os.getpid(), self._since, state.work, isolated)
             watch = replace(state.watch, backend=self._watcher.backend)
             return self._with_own_problems(index_status(self._runtime, daemon, watch))
         answer = call(self._index, request.method, request.params)
@@ -267,16 +354,3 @@ class Daemon:
         known = {problem.code for problem in answer.problems}
         own = (*self._watcher.problems, *self._writer.state().problems)
         return replace(answer, problems=(*answer.problems, *(one for one in own if one.code not in known)))
-
-
-def _follow(job: Job, progress: Progress) -> Any:
-    """Report how far a job is until it is over: each change, but not too many, and one at least every heartbeat."""
-    seen, beat = job.step, time.monotonic()
-    while True:
-        try:
-            return job.answer.result(_PROGRESS_SECONDS)
-        except TimeoutError:
-            step, now = job.step, time.monotonic()
-            if step != seen or now >= beat + protocol.HEARTBEAT_SECONDS:
-                progress(*step)
-                seen, beat = step, now

@@ -1,6 +1,7 @@
 """What the writer has to do, ordered by priority, and the requests of clients among it."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
@@ -9,10 +10,15 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple
 
+from vault_index.daemon import protocol
 from vault_index.errors import BusyError
+from vault_index.models import Progress
 from vault_index.results.changes import SyncReport
 
 Work = Callable[[], object]
+
+_PROGRESS_SECONDS = 0.1
+"""At most one progress line in this time."""
 
 
 class Priority(IntEnum):
@@ -118,6 +124,19 @@ class Job:
 
     def report(self, stage: str, done: int, total: int) -> None:
         self.step = stage, done, total
+
+    def follow(self, progress: Progress) -> Any:
+        """The answer, in the thread of whoever waits for it, who is told how far it is: each change, but not too many,
+        and one at least every heartbeat."""
+        seen, beat = self.step, time.monotonic()
+        while True:
+            try:
+                return self.answer.result(_PROGRESS_SECONDS)
+            except TimeoutError:
+                step, now = self.step, time.monotonic()
+                if step != seen or now >= beat + protocol.HEARTBEAT_SECONDS:
+                    progress(*step)
+                    seen, beat = step, now
 
     def interrupted(self, done: SyncReport) -> None:
         """Make this the request for the rest: an interrupted rebuild has marked all rows, and goes on as a sync."""

@@ -52,9 +52,9 @@ def list_agents(runtime: Runtime, filters: Filters) -> AgentList:
 
 
 def bytes_of(home: Home) -> int:
-    """The databases with their logs, in bytes on disk."""
+    """The databases with their logs, in bytes on disk; not a cache that is another index's as well."""
     total = 0
-    for database in (home.index_db, home.cache_db, home.state_db):
+    for database in (one for one in (home.index_db, home.cache_db, home.state_db) if one.parent == home.data_dir):
         for suffix in ("", "-wal"):
             try:
                 total += database.with_name(database.name + suffix).stat().st_size

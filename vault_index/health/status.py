@@ -39,7 +39,8 @@ from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
 from vault_index.store.forgotten import forgotten
-from vault_index.store.reader import Connections, IndexReader
+from vault_index.store.pool import Connections
+from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import count_pending, read_spaces, serving_space, tokens_ahead
 from vault_index.store.state import State

@@ -61,7 +61,7 @@ class WriteSide:
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
-        self._state = State(home.state_db)
+        self._state = State(home.state_db, home.ledger_db)
         self._cursors: dict[int, int] = {}
         self._folders = FolderTimes()
 
@@ -166,8 +166,7 @@ class WriteSide:
     def refresh_folder(self, source: str, folder: Path) -> None:
         """Have the index know the files of a folder of a source, unless none came or went since the last time; the
         caller holds the lock."""
-        times = self._folders.news(str(folder))
-        if times is not None:
+        if (times := self._folders.news(str(folder))) is not None:
             root = next(one.config.path for one in self._sources if one.config.name == source)
             self.refresh({source: [folder.relative_to(root).as_posix()]})
             self._folders.keep(str(folder), times)
@@ -197,6 +196,7 @@ class WriteSide:
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
         self.versions.purge()
+        self._home.drop_isolated()
 
     def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
         """Leave nothing in the files of documents that are taken out, with those keys; the caller holds the lock."""

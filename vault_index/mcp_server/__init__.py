@@ -1,1 +1,29 @@
-"""The memory tools for any MCP client, on stdio; the daemon does the work where one runs."""
+"""The memory tools for any MCP client, on stdio or by way of `serve`; the daemon does the work where one runs."""
+
+from types import ModuleType
+
+
+def server_alone() -> ModuleType:
+    """The module `stdio`, in a process that is to be nothing else, a third faster than a plain import.
+
+    The packages of the SDK import all that is in them, as its client; here they stand empty, and only their modules
+    are imported. The models of the protocol are made ready when they are first used, not all at once. And many objects
+    are made and few freed, so that nothing is collected meanwhile.
+    """
+    import gc
+    import importlib.util
+    import sys
+
+    import pydantic
+
+    gc.disable()
+    for name in ("mcp", "mcp.server"):
+        spec = importlib.util.find_spec(name)
+        assert spec
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+    pydantic.BaseModel.model_config["defer_build"] = True
+    from vault_index.mcp_server import stdio
+
+    del pydantic.BaseModel.model_config["defer_build"]
+    gc.enable()
+    return stdio

@@ -35,6 +35,8 @@ class Backend:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._launched_at: float | None = None
+        self._kept: list[Client] = []
+        """Connections for callers with a token, who come again and again; those that nobody uses just now."""
         self._index: VaultIndex | None = None
         self._synced_at: float | None = None
 
@@ -71,14 +73,41 @@ class Backend:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        client = self._daemon(_DAEMON_SECONDS)
-        if client is None:
+        asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
+        reading = method not in WRITING
+        try:
+            return self._served(asked, reading=reading)
+        except BusyError:
+            if not reading:
+                raise
+            return self._served(asked, reading=reading)  # it may have been started anew
+
+    def _served(self, asked: dict[str, Any], *, reading: bool) -> dict[str, Any]:
+        """By a connection that is kept, unless something went wrong with it."""
+        client = self._connection()
+        try:
+            answer = client.call("served", asked, reading=reading)
+        except BaseException as error:
+            client.close()
+            if isinstance(error, UsageError) and error.message == "there is no method 'served'":
+                raise BusyError("the daemon is of an earlier version", "restart it") from error
+            raise
+        self._kept.append(client)
+        assert isinstance(answer, dict)  # no format was asked for
+        return answer
+
+    def _connection(self) -> Client:
+        """One that was kept, if the daemon has not hung up since, or a new one."""
+        with contextlib.suppress(IndexError):
+            while True:
+                client = self._kept.pop()
+                if client.is_open():
+                    return client
+                client.close()
+        opened = self._daemon(_DAEMON_SECONDS)
+        if opened is None:
             raise BusyError("the daemon is not there", "start it: vault-index watch")
-        with client:
-            asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
-            answer = client.call("served", asked, reading=method not in WRITING)
-            assert isinstance(answer, dict)  # no format was asked for
-            return answer
+        return opened
 
     def _daemon(self, seconds: float) -> Client | None:
         """A new connection. A daemon is started if none runs and `agents.start_daemon` allows it; None if it does not

@@ -1,29 +1,30 @@
-"""The server on stdio: the official SDK around the toolbox. The SDK takes half a second to import."""
+"""The server of MCP, for stdio and for HTTP: the official SDK around the toolbox, in both eras of the protocol.
+
+The handshake of 2025-11-25 and before, and 2026-07-28 without one. The SDK takes half a second to import. What threads
+answer has the form of the wire: the models of the SDK are used, and so made ready, in one thread.
+"""
 
 import contextlib
-import io
-import json
 import os
-import signal
 import threading
-import time
-from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
 import anyio.to_thread
-from mcp import McpError, ServerSession, types
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from vault_index.config.home import working_directory
-from vault_index.errors import VaultIndexError
-from vault_index.mcp_server.backend import Backend
+from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
+from vault_index.mcp_server import prompts, resources
 from vault_index.mcp_server.tools import offered
 from vault_index.output.clean import visible
-from vault_index.surrogates import mended
 from vault_index.version import __version__
 
 if TYPE_CHECKING:  # late: what counts and renders waits for the first call
@@ -36,153 +37,180 @@ INSTRUCTIONS = (
 )
 _ASK_NOTHING = frozenset({"memory_get", "memory_list", "memory_store", "memory_update", "memory_delete"})
 """Tools that take no question, and so need not know where it is asked."""
-_PARENT_SECONDS = 1.0
 _ROOTS_SECONDS = 2.0
+_HAS_ROOTS = types.ClientCapabilities(roots=types.RootsCapability())
+_YES_OR_NO: dict[str, Any] = {"type": "object", "properties": {}}
+_DEFECT = "this is a defect of vault-index; other calls may work"
+
+Context = ServerRequestContext[dict[str, Any], Any]
+Answer = dict[str, Any]
+_T = TypeVar("_T")
 
 
-def serve(backend: Backend, *, read_only: bool = False, source: str | None = None) -> int:
-    """Answer the client on stdin and stdout until it goes away; returns the exit code."""
-    # The default handler would wait for the reading thread, which waits for a line.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    anyio.run(_serve, build_server(backend, read_only=read_only, source=source), *_wire())
-    return 0
+class Asker(NamedTuple):
+    """Who sent a request, and what is done for them."""
+
+    ask: Callable[[str, Mapping[str, Any]], Answer]
+    """Carries out a method with its parameters (`Backend.call`)."""
+    read_only: bool = False
+    """Whether the tools that write are left out."""
+    source: str | None = None
+    """The default of that argument."""
+    remote: bool = False
+    """Whether they are not on this machine. They are not asked for folders, which would be other ones here, and what
+    they write is signed by who carries it out, whatever the client calls itself."""
 
 
-def build_server(backend: Backend, *, read_only: bool, source: str | None) -> Server[dict[str, Any]]:
-    tools = offered(read_only=read_only)
-    listed = types.ListToolsResult(
-        tools=[
-            types.Tool(
-                name=tool.name,
-                description=tool.description,
-                inputSchema=tool.schema(),
-                annotations=types.ToolAnnotations.model_validate(tool.hints()),
-            )
-            for tool in tools
-        ]
-    )
-    server: Server[dict[str, Any]] = Server("vault-index", version=__version__, instructions=INSTRUCTIONS)
+def build_server(asker_of: Callable[[Context], Asker], prepare: Callable[[], None] = lambda: None) -> Server:
+    """The server for one client on stdio, or for all on HTTP.
 
-    @cache
-    def toolbox() -> "Toolbox":
-        from vault_index.mcp_server.toolbox import Toolbox
+    `asker_of` says who sent a request, and is asked for each one, also of one session. On HTTP its context has the
+    request of Starlette, with what a middleware found out: `caller = context.request.state.caller`, and then
+    `Asker(lambda method, params: backend.call(method, params, caller), read_only=not caller.writes, remote=True)`.
+    `prepare` is called in a thread when a client first looks at the tools. The server is mounted by
+    `StreamableHTTPSessionManager(server, ...)` of the SDK, or run on two streams.
+    """
+    server = Server("vault-index", version=__version__, instructions=INSTRUCTIONS)
 
-        return Toolbox(tools, backend.call, source)
-
-    async def list_tools(request: types.ListToolsRequest) -> types.ServerResult:
+    async def list_tools(context: Context, _: types.PaginatedRequestParams) -> Answer:
         # Not earlier, so that the handshake does not wait.
-        threading.Thread(target=backend.prepare, daemon=True).start()
-        return types.ServerResult(listed)
+        threading.Thread(target=prepare, daemon=True).start()
+        return {"tools": [tool.listed() for tool in offered(read_only=asker_of(context).read_only)]}
 
-    async def call_tool(request: types.CallToolRequest) -> types.ServerResult:
-        who = server.request_context.session.client_params
-        folders = (
-            [working_directory(), *await _roots(server.request_context.session)]
-            if request.params.name not in _ASK_NOTHING
-            else []
-        )
-        call = partial(_answer, toolbox, request.params, who.clientInfo.name if who else "", folders)
-        # The end of the server does not wait for the call: its work may be killed at any time.
-        return types.ServerResult(await anyio.to_thread.run_sync(call, abandon_on_cancel=True))
+    async def call_tool(context: Context, asked: types.CallToolRequestParams) -> Answer | types.InputRequiredResult:
+        asker, who = asker_of(context), context.session.client_params
+        instead = await _asked_first(context, asker, asked)
+        if instead is not None:
+            return instead
+        folders = await _folders(context, asker) if asked.name not in _ASK_NOTHING else []
+        client = who.client_info.name if who and not asker.remote else ""
+        return await _in_thread(_called, asker, asked.name, asked.arguments or {}, client, folders)
 
-    # Not with the SDK's decorators: they check arguments against the schema, and their errors have no hint.
-    server.request_handlers[types.ListToolsRequest] = list_tools
-    server.request_handlers[types.CallToolRequest] = call_tool
+    async def list_prompts(context: Context, _: types.PaginatedRequestParams) -> Answer:
+        return {"prompts": prompts.listed(read_only=asker_of(context).read_only)}
+
+    async def get_prompt(context: Context, asked: types.GetPromptRequestParams) -> Answer:
+        asker = asker_of(context)
+        folders = await _folders(context, asker)
+        return await _in_thread(_done, asker, prompts.prompt, asked.name, asked.arguments or {}, folders)
+
+    async def list_resources(context: Context, asked: types.PaginatedRequestParams) -> Answer:
+        return await _in_thread(_done, asker_of(context), resources.listed, asked.cursor)
+
+    async def list_templates(context: Context, _: types.PaginatedRequestParams) -> Answer:
+        return {"resourceTemplates": [resources.TEMPLATE]}
+
+    async def read_resource(context: Context, asked: types.ReadResourceRequestParams) -> Answer:
+        return await _in_thread(_done, asker_of(context), resources.read, asked.uri)
+
+    async def complete(context: Context, asked: types.CompleteRequestParams) -> Answer:
+        begun = asked.argument
+        return await _in_thread(_done, asker_of(context), resources.completed, begun.name, begun.value)
+
+    def serve(method: str, takes: type[types.RequestParams], gives: type[types.Result], handler: Any) -> None:
+        async def handle(context: Context, asked: Any) -> types.Result:
+            answer = await handler(context, asked)
+            return gives.model_validate(answer) if isinstance(answer, dict) else answer
+
+        server.add_request_handler(method, takes, handle)
+
+    page = types.PaginatedRequestParams
+    serve("tools/list", page, types.ListToolsResult, list_tools)
+    # Arguments are checked by the toolbox alone: the errors of a schema have no hint.
+    serve("tools/call", types.CallToolRequestParams, types.CallToolResult, call_tool)
+    serve("prompts/list", page, types.ListPromptsResult, list_prompts)
+    serve("prompts/get", types.GetPromptRequestParams, types.GetPromptResult, get_prompt)
+    serve("resources/list", page, types.ListResourcesResult, list_resources)
+    serve("resources/templates/list", page, types.ListResourceTemplatesResult, list_templates)
+    serve("resources/read", types.ReadResourceRequestParams, types.ReadResourceResult, read_resource)
+    serve("completion/complete", types.CompleteRequestParams, types.CompleteResult, complete)
     return server
 
 
-async def _serve(server: Server[dict[str, Any]], reading: io.TextIOWrapper, writing: io.TextIOWrapper) -> None:
-    async with stdio_server(anyio.wrap_file(reading), anyio.wrap_file(writing)) as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+async def _in_thread(work: Callable[..., _T], *given: Any) -> _T:
+    # The end of the server does not wait for the work: it may be killed at any time.
+    return await anyio.to_thread.run_sync(partial(work, *given), abandon_on_cancel=True)
 
 
-async def _roots(session: ServerSession) -> list[str]:
-    """The folders that the client works in, as far as it tells."""
-    if session.check_client_capability(types.ClientCapabilities(roots=types.RootsCapability())):
-        with anyio.move_on_after(_ROOTS_SECONDS), contextlib.suppress(McpError, ValueError):
-            paths = [urlsplit(str(root.uri)).path for root in (await session.list_roots()).roots]
-            return [os.fsdecode(unquote_to_bytes(path)) for path in paths]
-    return []
+async def _folders(context: Context, asker: Asker) -> list[str]:
+    """Where a question is asked: the folder of this process, and those the client works in, as far as it tells. The
+    protocol of 2026-07-28 asks for none."""
+    session, folders = context.session, [] if asker.remote else [working_directory()]
+    if folders and session.can_send_request and session.check_client_capability(_HAS_ROOTS):
+        with anyio.move_on_after(_ROOTS_SECONDS), contextlib.suppress(MCPError, ValueError):
+            roots = (await session.send_request(types.ListRootsRequest(), types.ListRootsResult)).roots
+            folders += [os.fsdecode(unquote_to_bytes(urlsplit(str(root.uri)).path)) for root in roots]
+    return folders
 
 
-class _Lines(io.TextIOWrapper):
-    """The lines of the client that the SDK answers; it would leave others without a word, and these are refused here.
-
-    Of lone surrogates, which it takes for no JSON, every one becomes U+FFFD.
-    """
-
-    def __init__(self, reading: BinaryIO, answers: BinaryIO) -> None:
-        super().__init__(reading, "utf-8", errors="replace")
-        self._answers = answers
-
-    def readline(self, size: int = -1) -> str:  # type: ignore[override]
-        while line := super().readline(size):
-            try:
-                message = mended(json.loads(line, parse_constant=_no_number))
-            except (ValueError, RecursionError):
-                self._refuse(None, types.PARSE_ERROR, "this is no JSON")
-                continue
-            ident = message.get("id") if isinstance(message, dict) else None
-            if _is_answered(message):
-                return json.dumps(message) + "\n" if "\\ud" in line.lower() else line
-            known = ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
-            self._refuse(known, types.INVALID_REQUEST, "this is no request of JSON-RPC 2.0")
-        return ""
-
-    def _refuse(self, ident: str | int | None, code: int, message: str) -> None:
-        """By one call, which cannot fall into an answer of the SDK: that writes whole lines to the same stream."""
-        error = {"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": message}}
-        self._answers.write(json.dumps(error).encode() + b"\n")
-        self._answers.flush()
+async def _asked_first(
+    context: Context, asker: Asker, asked: types.CallToolRequestParams
+) -> Answer | types.InputRequiredResult | None:
+    """What is answered instead of a call that deletes: the question to the user, in the new era, or that they refused.
+    Where the client cannot ask them, nothing is."""
+    session, new = context.session, context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    way = session.client_capabilities.elicitation if session.client_capabilities else None
+    if way is None or (way.url and not way.form) or not (new or session.can_send_request):
+        return None
+    question = await _in_thread(_question, asker, asked.name, asked.arguments or {})
+    if not question:
+        return None
+    if isinstance(question, dict):
+        return question
+    answer: Any = (asked.input_responses or {}).get("delete")
+    if new and answer is None:
+        form = types.ElicitRequestFormParams(message=question, requested_schema=_YES_OR_NO)
+        return types.InputRequiredResult(input_requests={"delete": types.ElicitRequest(params=form)})
+    if not new:
+        with contextlib.suppress(MCPError, ValueError):
+            answer = await session.elicit_form(question, _YES_OR_NO, context.request_id)
+    if isinstance(answer, types.ElicitResult) and answer.action == "accept":
+        return None
+    return _refused(ForbiddenError("the user did not agree: nothing was deleted", "ask what they want instead"))
 
 
-def _is_answered(message: Any) -> bool:
-    """Whether the SDK answers a message, or needs not: a request, a notification or a response."""
-    if not isinstance(message, dict):
-        return False
+def _toolbox(asker: Asker) -> "Toolbox":
+    from vault_index.mcp_server.toolbox import Toolbox
+
+    return Toolbox(offered(read_only=asker.read_only), asker.ask, asker.source)
+
+
+def _question(asker: Asker, name: str, arguments: Mapping[str, Any]) -> str | Answer:
+    """Or the error that there is none for."""
     try:
-        found = types.JSONRPCMessage.model_validate(message).root
-    except ValueError:
-        return False
-    return "id" not in message or not isinstance(found, types.JSONRPCNotification)
+        return visible(_toolbox(asker).question(name, arguments))
+    except Exception as error:  # noqa: BLE001 - as in `_called`
+        return _refused(_known(error))
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
-    """The streams to and from the client, for the SDK alone: other output, also of child processes, goes to stderr."""
-    reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return _Lines(reading, writing), io.TextIOWrapper(writing, "utf-8")
-
-
-def _answer(
-    toolbox: "Callable[[], Toolbox]", asked: types.CallToolRequestParams, client: str, folders: Sequence[str]
-) -> types.CallToolResult:
+def _called(asker: Asker, name: str, arguments: Mapping[str, Any], client: str, folders: Sequence[str]) -> Answer:
     try:
-        shown = toolbox().call(asked.name, asked.arguments or {}, client, folders)
+        shown = _toolbox(asker).call(name, arguments, client, folders)
     except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
-        if not isinstance(error, VaultIndexError):
-            hint = "this is a defect of vault-index; other calls may work"
-            error = VaultIndexError(f"{type(error).__name__}: {error}", hint)
-        told = f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
-        parts = {"code": error.code, "message": error.message, "hint": error.hint}
-        return types.CallToolResult(content=[_text(told)], structuredContent={"error": parts}, isError=True)
-    return types.CallToolResult(content=[_text(shown.text)], structuredContent=shown.structured)
+        return _refused(_known(error))
+    return {"content": [_text(shown.text)], "structuredContent": shown.structured}
 
 
-def _text(text: str) -> types.TextContent:
-    return types.TextContent(type="text", text=visible(text))
+def _done(asker: Asker, work: "Callable[..., Answer]", *given: Any) -> Answer:
+    """What is no tool fails with an error of the protocol, which has no place for a hint but its message."""
+    try:
+        return work(_toolbox(asker), *given)
+    except Exception as error:
+        known = _known(error)
+        code = types.INVALID_PARAMS if isinstance(known, UsageError | NotFoundError) else types.INTERNAL_ERROR
+        named = {"uri": given[0]} if work is resources.read else {}
+        raise MCPError(code, visible(known.in_one_line), {"code": known.code, **named}) from error
 
 
-def _end_with_parent(parent: int) -> None:
-    """Exit when the parent dies: another of its children may keep the pipe open, so that stdin never ends."""
-    while os.getppid() == parent:
-        time.sleep(_PARENT_SECONDS)
-    os._exit(0)
+def _known(error: Exception) -> VaultIndexError:
+    return error if isinstance(error, VaultIndexError) else VaultIndexError(f"{type(error).__name__}: {error}", _DEFECT)
+
+
+def _refused(error: VaultIndexError) -> Answer:
+    told = f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
+    parts = {"code": error.code, "message": error.message, "hint": error.hint}
+    return {"content": [_text(told)], "structuredContent": {"error": parts}, "isError": True}
+
+
+def _text(text: str) -> Answer:
+    return {"type": "text", "text": visible(text)}

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError, did_you_mean
 from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, cut_timeline, page, place_of
-from vault_index.mcp_server.tools import TOOLS, Tool, in_words_of_tools, tool_called
+from vault_index.mcp_server.tools import HUMP, TOOLS, Tool, in_words_of_tools
 
 Ask = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 """Carries out a method with its parameters: by a daemon, in one, or in this process."""
@@ -18,6 +18,9 @@ _HITS = 10
 """The default of `limit` of a search and a review; a list has what `max_tokens` holds."""
 
 _LEAST_ROW = 10  # tokens of a document in a list, at least
+
+_NAMED = 10
+"""The most memories that a question names."""
 
 _BETWEEN = " || "
 """Separates the references in a cursor of `get`; no file name contains it."""
@@ -34,6 +37,14 @@ _OF_SESSIONS = {
 
 _OBSERVATION = ("narrative", "files")
 """Who names these knows OpenCodeKit's tool, whose facts are one text with commas."""
+
+_OTHER_TOOLS = {
+    **dict.fromkeys(("observation", "add", "remember", "save", "create"), "memory_store"),
+    "read": "memory_get",
+    "find": "memory_search",
+}
+"""What OpenCodeKit and others call a tool of ours, without `memory_`."""
+_NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
 
 _LEFT_OUT = (
     "it is no markdown file, or a link that leads out of the vault, or a rule of the vault or of its source leaves it "
@@ -55,10 +66,39 @@ class Toolbox:
         """The answer of a tool; `client` is the default author of a memory, and a question is asked in `folders`.
         `more` are defaults of `memory_recall`. Raises VaultIndexError, with a hint in words of the tools."""
         try:
-            return self._called(tool_called(name, self._tools), given, client, folders, more)
+            return self._called(_tool_called(name, self._tools), given, client, folders, more)
         except VaultIndexError as error:
             error.hint = in_words_of_tools(error.hint)
             raise
+
+    @property
+    def writes(self) -> bool:
+        """Whether there are tools that write."""
+        return not all(tool.read_only for tool in self._tools.values())
+
+    def question(self, name: str, given: Mapping[str, Any]) -> str:
+        """What to ask the user before a call that deletes; empty for others, and for calls that will fail."""
+        try:
+            args = (tool := _tool_called(name, self._tools)).checked(given)
+        except UsageError:
+            return ""
+        if not args.get("ref") or (tool.method != "delete" and args.get("action") != "delete"):
+            return ""
+        refs = [args["ref"]] if isinstance(args["ref"], str) else args["ref"]
+        where = {} if self._source is None else {"source": self._source}
+        named = [self._named({**where, **args, "ref": _bare(ref)}) for ref in refs]
+        more = [f"and {len(named) - _NAMED} more"] if len(named) > _NAMED else []
+        end = "This cannot be taken back." if args.get("permanent") else "They go to the trash of their source."
+        return "\n".join((f"Delete {len(named)} of your memories?", *named[:_NAMED], *more, end))
+
+    def _named(self, args: Mapping[str, Any]) -> str:
+        """A memory as its user knows it, or its reference where nothing is told of it: it may be something else."""
+        of_history = {name: args[name] for name in ("ref", "source") if name in args}
+        try:
+            memory = self._ask_backend("history", {**of_history, "limit": 1})
+        except (NotFoundError, UsageError):
+            return f"- {args['ref']}"
+        return f"- {memory['title']} ({memory['path']})"
 
     def _called(
         self, tool: Tool, given: Mapping[str, Any], client: str, folders: Sequence[str], more: Mapping[str, Any]
@@ -86,7 +126,7 @@ class Toolbox:
             if not args.get("content", "x") and "section" not in args:
                 del args["content"]  # filled in as all the others are: nobody empties a memory
             args["allow_empty"] = True  # of a section
-        if tool.method in ("update", "delete", "review"):
+        if client and tool.method in ("update", "delete", "review"):
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._list, "review": self._review, "timeline": self._timeline,
@@ -195,6 +235,16 @@ class Toolbox:
                     reason = why["reasons"][0]
                     return f"{ref!r} cannot be used: {_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
         return None
+
+
+def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
+    """The tool of this name, or of the name it has in other programs. Raises UsageError."""
+    written = HUMP.sub("_", name).lower().replace("-", "_")
+    short = written.removeprefix("memory_")
+    if tool := tools.get(_OTHER_TOOLS.get(short, f"memory_{short}")):
+        return tool
+    there_are = did_you_mean(written, tools, f"there are {', '.join(tools)}")
+    raise UsageError(f"there is no tool {name!r}", _NO_TOOLS.get(written, there_are))
 
 
 def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ _LISTS = ("names", "refs")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _ENDINGS = ("", "s", "_at", "ending")
 _NAMED = re.compile(r"#?[\da-f-]{1,40}|[^,]{1,500}\.md(?::[\d-]{1,20})?", re.IGNORECASE)
-_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = ("null", "undefined")
 _ALL = ("all", "any", "*")
 
@@ -137,6 +137,10 @@ _CHANGED = {name: replace(argument, about="", choices=(), clears=True) for name,
 _CONTENT = ("text", "narrative", "memory", "body")
 
 
+_LIST = {"results": "array", "cursor": "string"}
+_STORED = {"id": "string", "path": "string"}
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One tool, and the method that carries it out."""
@@ -149,9 +153,18 @@ class Tool:
     """Arguments of which one must be given."""
     unlisted: Mapping[str, Argument] = field(default_factory=lambda: _SOURCE)
     """Arguments that are understood, but not in the schema, to save tokens."""
+    gives: Mapping[str, Any] = field(default_factory=lambda: _LIST)
+    """What its answer holds, and of what type, in short: a client that checks answers checks errors, too, which have
+    none of it."""
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
+
+    def listed(self) -> dict[str, Any]:
+        """As `tools/list` tells of it."""
+        about = {"name": self.name, "description": self.description, "inputSchema": self.schema()}
+        gives = {name: {"type": kind} for name, kind in self.gives.items()}
+        return {**about, "outputSchema": {"type": "object", "properties": gives}, "annotations": self.hints()}
 
     def hints(self) -> dict[str, bool]:
         """MCP's hints on what a call may change; a tool that only reads needs one."""
@@ -174,7 +187,7 @@ class Tool:
         names = {other: name for name, argument in known.items() for other in argument.other_names}
         checked: dict[str, Any] = {}
         for other, value in given.items():
-            written = _HUMP.sub("_", other).lower().replace("-", "_")
+            written = HUMP.sub("_", other).lower().replace("-", "_")
             name = written if written in known else names.get(written)
             says_nothing = value in _NOTHING and name not in self.needs
             if value is None or says_nothing or (value == "" and not (name and known[name].clears)):
@@ -245,6 +258,7 @@ TOOLS = (
         },
         needs=("ref", "query"),
         unlisted={name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "source")},
+        gives={"anchor": "object", "before": "array", "after": "array", "cursor": "string"},
     ),
     Tool(
         "memory_recall",
@@ -256,6 +270,7 @@ TOOLS = (
             "project": Argument("text", "its folder or name"),
             "budget": Argument("whole", "tokens (1200)", other_names=("max_tokens",)),
         },
+        gives={"text": "string", "sources": "array"},
     ),
     Tool(
         "memory_store",
@@ -271,6 +286,7 @@ TOOLS = (
         needs=("content", "title"),
         unlisted={**_SOURCE, "force": _FLAG},
         read_only=False,
+        gives={**_STORED, "created": "boolean", "near": "array"},
     ),
     Tool(
         "memory_update",
@@ -291,6 +307,7 @@ TOOLS = (
         read_only=False,
         destructive=True,
         idempotent=False,
+        gives=_STORED,
     ),
     Tool(
         "memory_delete",
@@ -303,6 +320,7 @@ TOOLS = (
         needs=("ref",),
         read_only=False,
         destructive=True,
+        gives={"results": "array", "failed": "array"},
     ),
     Tool(
         "memory_list",
@@ -364,25 +382,6 @@ def in_words_of_tools(hint: str) -> str:
         return match["other"] or _TOOL_OF[match["method"]]
 
     return _IN_SHELL.sub(said, hint)
-
-
-_OTHER_TOOLS = {
-    **dict.fromkeys(("observation", "add", "remember", "save", "create"), "memory_store"),
-    "read": "memory_get",
-    "find": "memory_search",
-}
-"""What OpenCodeKit and others call a tool of ours, without `memory_`."""
-_NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
-
-
-def tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
-    """The tool of this name, or of the name it has in other programs. Raises UsageError."""
-    written = _HUMP.sub("_", name).lower().replace("-", "_")
-    short = written.removeprefix("memory_")
-    if tool := tools.get(_OTHER_TOOLS.get(short, f"memory_{short}")):
-        return tool
-    there_are = did_you_mean(written, tools, f"there are {', '.join(tools)}")
-    raise UsageError(f"there is no tool {name!r}", _NO_TOOLS.get(written, there_are))
 
 
 def offered(*, read_only: bool) -> tuple[Tool, ...]:

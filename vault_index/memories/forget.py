@@ -23,7 +23,7 @@ from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.store.documents import Order, documents_page, embed_keys
 from vault_index.store.forgotten import put_forgotten, take_out
-from vault_index.store.reader import Connections
+from vault_index.store.pool import Connections
 from vault_index.store.writer import IndexWriter
 
 _ID = re.compile(r"[A-Za-z0-9_-]+")

@@ -15,7 +15,7 @@ from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.sources.git import Commit, blob, commits_of
 from vault_index.store.documents import documents_by_id
-from vault_index.store.reader import Connections
+from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
 from vault_index.store.versions import Version as Row, Versions
 from vault_index.times import iso_time

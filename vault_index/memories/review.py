@@ -20,7 +20,7 @@ from vault_index.results.documents import DocumentRecord
 from vault_index.results.review import Review, ReviewedMemory, ReviewItem
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, chunks_of, content_hashes, documents_page
-from vault_index.store.reader import Connections
+from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
 

@@ -13,7 +13,6 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.related import Others, among, nearest_documents
 from vault_index.store.spaces import serving_space, vectors_of
-from vault_index.store.vocabulary import document_frequencies
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 from vault_index.vectors import mean
 
@@ -115,7 +114,7 @@ def _cosines(reader: IndexReader, chunks: Sequence[ChunkRecord], others: Others)
 
 def _saying(reader: IndexReader, words: Collection[str]) -> set[int]:
     """Documents that hold some of the rarest of the words."""
-    counts = document_frequencies(reader, words)
+    counts = reader.vocabulary().frequencies(words)
     rarest = sorted(words, key=lambda word: (counts.get(word, 0), word))[:_RAREST]
     if not rarest:
         return set()

@@ -21,7 +21,7 @@ from vault_index.models import Asker, Filters, Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
-from vault_index.store.reader import Connections
+from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
 
 _MANY_PATHS = 50

@@ -12,7 +12,8 @@ from vault_index.results.base import FailedItem
 from vault_index.results.texts import DocumentText, Texts
 from vault_index.sources.source import Source
 from vault_index.store.documents import aliases_of, chunks_of, links_of
-from vault_index.store.reader import Connections, IndexReader
+from vault_index.store.pool import Connections
+from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 
 

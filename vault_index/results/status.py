@@ -69,11 +69,26 @@ class WorkStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class IsolatedStatus:
+    """An index of their own that tokens have."""
+
+    tokens: tuple[str, ...]
+    """Their names."""
+    waiting: int
+    """Paths and requests that it waits for."""
+    pending: int
+    """Chunks without a vector."""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DaemonStatus:
     running: bool = False
     pid: int | None = None
     since: str | None = None
     work: WorkStatus | None = None
+    isolated: tuple[IsolatedStatus, ...] = field(default=(), metadata={WHEN_ASKED: True})
+    """The indexes that isolated tokens have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,18 +25,22 @@ class Definition:
     environment: Mapping[str, str]
     writable: tuple[Path, ...] | None = None
     """Inside a sandbox: the only folders that may be written. None: no sandbox."""
+    hidden: tuple[Path, ...] | None = None
+    """Of `vault-index serve`: folders that it shall not see. None: this is the daemon."""
 
 
-def daemon_command(arguments: Sequence[str] = (), program: str | None = None) -> tuple[str, ...]:
-    """`…/vault-index watch` as this process was started itself; `arguments` are global options.
+def daemon_command(
+    arguments: Sequence[str] = (), program: str | None = None, command: str = "watch"
+) -> tuple[str, ...]:
+    """`…/vault-index watch` (or `serve`) as this process was started itself; `arguments` are global options.
 
     Links are kept: pipx and uv let the same link lead to the next version.
     """
     started = Path(shutil.which(program or sys.argv[0]) or sys.executable)
     if started.name in ("vault-index", "vx"):
         named = started.with_name("vault-index")
-        return (os.path.abspath(named if named.exists() else started), *arguments, "watch")
-    return (sys.executable, "-m", "vault_index", *arguments, "watch")
+        return (os.path.abspath(named if named.exists() else started), *arguments, command)
+    return (sys.executable, "-m", "vault_index", *arguments, command)
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -8,23 +8,26 @@ from pathlib import Path
 from vault_index.errors import VaultIndexError
 from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
 
-LABEL = "vault-index.daemon"
+LABEL, SERVE = "vault-index.daemon", "vault-index.serve"
 
 
 class Launchd:
     """`install` and `uninstall` may be repeated."""
 
-    def __init__(self) -> None:
-        self._file = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
-        self._log = Path.home() / "Library" / "Logs" / "vault-index.log"
+    def __init__(self, label: str = LABEL) -> None:
+        self._label = label
+        self._file = Path.home() / "Library" / "LaunchAgents" / f"{label}.plist"
+        self._log = (
+            Path.home() / "Library" / "Logs" / ("vault-index-serve.log" if label == SERVE else "vault-index.log")
+        )
         self._domain = f"gui/{os.getuid()}"
-        self._target = f"{self._domain}/{LABEL}"
+        self._target = f"{self._domain}/{label}"
 
     def install(self, definition: Definition) -> bool:
-        """Write, load and start it; whether the file changed. launchd does not say when the daemon answers."""
+        """Write, load and start it; whether the file changed. launchd does not say when it answers."""
         if definition.writable is not None:
             raise VaultIndexError("launchd has no sandbox for agents", "leave out --sandbox")
-        changed = write_definition(self._file, agent(definition, self._log))
+        changed = write_definition(self._file, agent(definition, self._log, self._label))
         loaded = self._loaded()
         if loaded and changed:
             output_of(["launchctl", "bootout", self._target])
@@ -66,11 +69,11 @@ class Launchd:
         return run(["launchctl", "print", self._target]).returncode == 0
 
 
-def agent(definition: Definition, log: Path) -> bytes:
+def agent(definition: Definition, log: Path, label: str = LABEL) -> bytes:
     """The property list, with the mark as a comment."""
     content = plistlib.dumps(
         {
-            "Label": LABEL,
+            "Label": label,
             "ProgramArguments": list(definition.command),
             "EnvironmentVariables": dict(definition.environment),
             "RunAtLoad": True,

@@ -10,7 +10,7 @@ from typing import Any
 from vault_index.errors import VaultIndexError
 from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
 
-NAME = "vault-index.service"
+NAME, SERVE = "vault-index.service", "vault-index-serve.service"
 
 _MADE = "Made by tools/build_units.py from vault_index/service/unit.toml; docs/operations.md says how to use it."
 _TEMPORARY = ("/tmp", "/var/tmp")
@@ -29,26 +29,28 @@ _NO_FIGURE = 2**63
 class Systemd:
     """`install` and `uninstall` may be repeated."""
 
-    def __init__(self) -> None:
-        self._file = _unit_folder() / NAME
+    def __init__(self, name: str = NAME) -> None:
+        self._name = name
+        self._file = _unit_folder() / name
 
     def install(self, definition: Definition) -> bool:
-        """Write, enable and start it; whether the unit changed. Returns when the daemon answers."""
+        """Write, enable and start it; whether the unit changed. Returns when it answers."""
         changed = write_definition(self._file, user_unit(definition).encode())
         if changed:
             output_of([*_CTL, "daemon-reload"])
-        output_of([*_CTL, "--quiet", "enable", NAME])
-        run([*_CTL, "reset-failed", NAME])  # earlier failures shall not count against this start
+        output_of([*_CTL, "--quiet", "enable", self._name])
+        run([*_CTL, "reset-failed", self._name])  # earlier failures shall not count against this start
         try:
-            output_of([*_CTL, "restart" if changed else "start", NAME])
+            output_of([*_CTL, "restart" if changed else "start", self._name])
         except VaultIndexError as error:  # it shall not be tried again and again
-            status = output_of([*_CTL, "show", NAME, "-p", "ExecMainStatus", "--value"]).strip()
-            run([*_CTL, "stop", NAME])
+            status = output_of([*_CTL, "show", self._name, "-p", "ExecMainStatus", "--value"]).strip()
+            run([*_CTL, "stop", self._name])
             if status != _NO_NAMESPACE:
                 raise
+            serve = "have vault-index serve started by something else"
             raise VaultIndexError(
                 "this machine has no user namespace for the sandbox (226/NAMESPACE)",
-                "install it without: vault-index service install",
+                "install it without: vault-index service install" if definition.hidden is None else serve,
             ) from error
         return changed
 
@@ -56,18 +58,18 @@ class Systemd:
         """Stop, disable and remove it; whether there was one."""
         if own_content(self._file) is None:
             return False
-        output_of([*_CTL, "--quiet", "disable", "--now", NAME])
+        output_of([*_CTL, "--quiet", "disable", "--now", self._name])
         self._file.unlink(missing_ok=True)
         output_of([*_CTL, "daemon-reload"])
-        run([*_CTL, "reset-failed", NAME])
+        run([*_CTL, "reset-failed", self._name])
         return True
 
     def restart(self) -> None:
-        run([*_CTL, "reset-failed", NAME])
-        output_of([*_CTL, "restart", NAME])
+        run([*_CTL, "reset-failed", self._name])
+        output_of([*_CTL, "restart", self._name])
 
     def state(self) -> State:
-        lines = output_of([*_CTL, "show", NAME, "-p", _PROPERTIES]).splitlines()
+        lines = output_of([*_CTL, "show", self._name, "-p", _PROPERTIES]).splitlines()
         properties = dict(line.split("=", 1) for line in lines if "=" in line)
         memory = properties.get("MemoryCurrent", "")
         return State(
@@ -93,7 +95,7 @@ class Systemd:
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
         """The command that shows the last lines of the log, and new ones with `follow`."""
-        command = ["journalctl", "--user", "--no-pager", "--unit", NAME, "--lines", str(lines)]
+        command = ["journalctl", "--user", "--no-pager", "--unit", self._name, "--lines", str(lines)]
         return [*command, "--follow"] if follow else command
 
 
@@ -113,16 +115,30 @@ def _unit_folder() -> Path:
 
 
 def facts() -> Sections:
-    """What `unit.toml` says; a list stands for a directive given several times."""
+    """What `unit.toml` says of the daemon; a list stands for a directive given several times."""
     return tomllib.loads(Path(__file__).with_name("unit.toml").read_text("utf-8"))
+
+
+def facts_of_serve() -> Sections:
+    """The same of `vault-index serve`, whose sandbox is no choice."""
+    told = facts()
+    serve = told["Serve"]
+    service, system = ({**told[name], **serve[name]} for name in ("Service", "System"))
+    for key in serve["Without"]:
+        service.pop(key, None)
+        system.pop(key, None)
+    service = {**service, **told["Sandbox"], **serve["Service"]}
+    return {**told, **serve, "Unit": {**told["Unit"], **serve["Unit"]}, "Service": service, "System": system}
 
 
 def user_unit(definition: Definition) -> str:
     """The unit of one user, as `service install` writes it."""
-    sections = facts()
+    sections = facts() if definition.hidden is None else facts_of_serve()
     service: dict[str, Any] = {"ExecStart": " ".join(_quoted(word, command=True) for word in definition.command)}
     if definition.environment:
         service["Environment"] = [_quoted(f"{name}={value}") for name, value in sorted(definition.environment.items())]
+    if definition.hidden:
+        service["InaccessiblePaths"] = [_quoted(f"-{path}") for path in definition.hidden]
     if definition.writable is not None:
         # `-`: a folder that is not there (an unmounted vault) is no reason not to start.
         writable = [_quoted(f"-{path}") for path in definition.writable]
@@ -132,18 +148,19 @@ def user_unit(definition: Definition) -> str:
     return _unit(sections, service, MARK)
 
 
-def shared_unit() -> str:
-    """`systemd/vault-index.service`: for whoever copies it by hand or puts it into a package."""
-    return _unit(facts(), {"ExecStart": "%h/.local/bin/vault-index watch"}, _MADE)
+def shared_unit(sections: Sections, command: str) -> str:
+    """`systemd/vault-index.service`, say: for whoever copies it by hand or puts it into a package."""
+    return _unit(sections, {"ExecStart": f"%h/.local/bin/vault-index {command}"}, _MADE)
 
 
-def system_unit() -> str:
-    """`systemd/vault-index@.service`: the template of the system's manager; the instance is the name of the user."""
-    sections = facts()
-    sections["Install"]["WantedBy"] = "multi-user.target"
-    return _unit(
-        sections, {"ExecStart": "/usr/local/bin/vault-index watch", **sections["Sandbox"], **sections["System"]}, _MADE
-    )
+def system_unit(sections: Sections, command: str) -> str:
+    """`systemd/vault-index@.service`, say: the template of the system's manager; the instance is the name of the
+    user."""
+    unit = {**sections["Unit"], **sections.get("SystemUnit", {})}
+    install = {**sections["Install"], "WantedBy": "multi-user.target"}
+    program = {"ExecStart": f"/usr/local/bin/vault-index {command}"}
+    service = {**program, **sections["Sandbox"], **sections["System"]}
+    return _unit({**sections, "Unit": unit, "Install": install}, service, _MADE)
 
 
 def _unit(sections: Sections, service: dict[str, Any], comment: str) -> str:

@@ -41,11 +41,13 @@ class RuleBook:
     """Answers for one path at a time; the caller goes from the root downwards and stops at what is ignored.
 
     As in git, the last matching line of the innermost file decides, and nothing inside an ignored folder comes back.
-    `.vaultignore` overrules Obsidian's settings; the source's `exclude` and `include` overrule both.
+    `.vaultignore` overrules Obsidian's settings; the source's `exclude` and `include` overrule both, and nothing
+    overrules the folders that are all there is of a source.
     """
 
     def __init__(self, source: SourceConfig, root: str) -> None:
         self._root = root
+        self._below = source.below
         self._exclude = configured_rules(source.exclude, f"sources.{source.name}.exclude")
         self._include = configured_rules(source.include, f"sources.{source.name}.include")
         self._obsidian = ObsidianFilters()
@@ -64,7 +66,7 @@ class RuleBook:
     @property
     def silent(self) -> bool:
         """Whether there are no rules but those of `.vaultignore` files."""
-        return not (self._exclude or self._include or self._obsidian)
+        return not (self._below or self._exclude or self._include or self._obsidian)
 
     def enter(self, chain: Chain, prefix: str) -> tuple[Chain, tuple[Fault, ...]]:
         """The rules inside a folder (its path with a final `/`, or empty for the root), given those around it.
@@ -84,6 +86,10 @@ class RuleBook:
 
     def ignores(self, chain: Chain, path: str) -> bool:
         """Whether a file, or a folder whose path ends with `/`, is left out."""
+        if self._below and not path.startswith(self._below):
+            way = path.endswith("/") and any(folder.startswith(path) for folder in self._below)
+            if not way:
+                return True
         excluded = self._exclude is not None and self._exclude.verdict(path)
         if excluded or (self._include is not None and not path.endswith("/") and not self._include.covers(path)):
             return True

@@ -44,6 +44,9 @@ ANY_OF = "IN (SELECT value FROM json_each(?))"
 class Database:
     """One connection to a database; use it from one thread at a time. Errors of the driver become ours."""
 
+    tables: Mapping[str, str] = {"document": "document", "chunk": "chunk"}
+    """What has the ids of all documents and of all chunks that this connection answers from, for `count(*)` and IN."""
+
     def __init__(self, path: Path, name: Name, *, writable: bool = False, carry: Carry | None = None) -> None:
         """Raises NotSetUpError (no such file, reader), IndexTooNewError, and what `damaged` gives."""
         self.path = path
@@ -86,6 +89,9 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """One state of the database over several calls."""
+        if self.connection.in_transaction:
+            yield
+            return
         self.execute("BEGIN")
         try:
             yield

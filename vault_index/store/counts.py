@@ -1,5 +1,7 @@
 """What status asks of the index: counts, faults, the state in which files were read, and what the last sync left."""
 
+from sys import intern
+
 from vault_index.models import Fault, FileStamp, Filters
 from vault_index.store.connection import Database
 from vault_index.store.filters import document_condition
@@ -16,15 +18,10 @@ SYNCED_AT = "synced_at"
 NUMBERING = "numbering"
 """With the name of a source, the key of what named the mounts whose inodes its rows know; empty where inodes last."""
 
-_COUNTS = {
-    "document": "SELECT count(*) FROM document",
-    "chunk": "SELECT count(*) FROM chunk",
-}
-
 
 def count_rows(db: Database, what: str) -> int:
     """The number of documents, or of chunks: `document`, `chunk`."""
-    return int(db.value(_COUNTS[what]))
+    return int(db.value(f"SELECT count(*) FROM {db.tables[what]}"))
 
 
 def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
@@ -90,3 +87,10 @@ def write_meta(db: Database, key: str, value: str) -> None:
             "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (key, value),
         )
+
+
+def contents(db: Database) -> dict[tuple[str, str], tuple[str, str, bytes]]:
+    """Id, kind and the beginning of the hash of what it says, of every document by source and path."""
+    rows = db.execute("SELECT source, path, uid, kind, substr(content_hash, 1, 8) FROM document")
+    # Half of the memory would be the same two words.
+    return {(intern(source), path): (uid, intern(kind), digest) for source, path, uid, kind, digest in rows}

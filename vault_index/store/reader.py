@@ -1,25 +1,20 @@
-"""Reading `index.db`: what a search asks of it, and the connections that threads borrow to ask."""
+"""Reading `index.db`: what a search asks of it."""
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_index.config.home import Home
-from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
-from vault_index.store.state import State
 from vault_index.store.text_blocks import TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
 
@@ -44,8 +39,6 @@ _MOST_SCORED = 100_000
 _MOST_STEMS = 50_000
 Bounded = Sequence[tuple[str, float]]
 """FTS5 expressions, each with about the most that what it alone finds scores."""
-_MOST_IDLE = 8
-"""Idle connections that are kept: each holds open files, pages and the words it has seen."""
 
 
 class IndexReader(Database):
@@ -53,6 +46,8 @@ class IndexReader(Database):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index")
+        self.sources: tuple[str, ...] = ()
+        """Those of which something is seen, where not everything is."""
         self._vec0: bool | None = None
         self._vocabulary: tuple[int, Vocabulary] | None = None
         self._stems: dict[str, str] = {}
@@ -62,19 +57,37 @@ class IndexReader(Database):
         """Answer from these sources alone: rows of one that is no longer set up stay until the next sync."""
         if set(self._sources()) <= set(sources):
             return
-        self._partial = True
         names = ", ".join(apsw.format_sql_value(name) for name in sources)
-        self.connection.pragma("query_only", False)  # it would forbid views, too
-        for table, kept in (
-            ("document", f"source IN ({names})"),
-            ("chunk", "document_id IN (SELECT id FROM document)"),
-            ("tag", "document_id IN (SELECT id FROM document)"),
-            ("alias", "document_id IN (SELECT id FROM document)"),
-            ("link", "document_id IN (SELECT id FROM document)"),
-            ("fault", f"source IN ({names})"),
-        ):  # a temporary view hides the table of its name, from every statement of this connection
-            self.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {kept}")
-        self.connection.pragma("query_only", True)
+        inside = "document_id IN (SELECT id FROM document)"
+        self._hide(
+            {
+                "document": f"source IN ({names})",
+                **dict.fromkeys(("chunk", "tag", "alias", "link"), inside),
+                "fault": f"source IN ({names})",
+            }
+        )
+
+    def _hide(self, kept: Mapping[str, str]) -> None:
+        """Leave nothing of these tables but the rows that meet the condition of each."""
+        self._partial = True
+        with self.changing():
+            for table, condition in kept.items():  # a temporary view hides the table of its name, from every statement
+                self.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Have temporary tables and views be written, which `query_only` forbids, too."""
+        self.connection.pragma("query_only", False)
+        try:
+            yield
+        finally:
+            self.connection.pragma("query_only", True)
+
+    def begin(self, *, snapshot: bool) -> None:
+        """Somebody borrows this connection; with `snapshot` only to read, until `end`."""
+
+    def end(self) -> None:
+        """It is given back."""
 
     def _sources(self) -> Iterator[str]:
         # One look into the index for each: DISTINCT would read all of it.
@@ -124,7 +137,8 @@ class IndexReader(Database):
     def _few_allowed(self, filters: Filters, required: str, excluded: str) -> bool:
         """Whether conditions let so few chunks through that all of them can be scored."""
         ids, values = self._allowed(filters, required, excluded)
-        return bool(ids) and len(self.execute(f"SELECT * FROM ({ids}) LIMIT {_FEW_ALLOWED}", values)) < _FEW_ALLOWED
+        few = f"SELECT count(*) < {_FEW_ALLOWED} FROM (SELECT 1 FROM ({ids}) LIMIT {_FEW_ALLOWED})"
+        return bool(ids) and bool(self.value(few, values))
 
     def any_matches(self, match: str, filters: Filters, *, excluded: str = "") -> bool:
         """Whether there is a chunk that an FTS5 expression matches."""
@@ -142,8 +156,9 @@ class IndexReader(Database):
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
         """Documents by BM25 of their names."""
-        condition, values = self._document_condition(filters)
-        where = f" AND +rowid IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
+        condition, values = document_condition(filters)
+        ids = f"SELECT document.id FROM document WHERE {condition}" if condition else self._every("document")
+        where = f" AND +rowid IN ({ids})" if condition or self._partial else ""
         sql = (
             f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where} ORDER BY bm25(name_fts) LIMIT ?"
         )
@@ -184,9 +199,9 @@ class IndexReader(Database):
         )
         return [chunk_id for (chunk_id,) in rows]
 
-    def _document_condition(self, filters: Filters) -> tuple[str, list[object]]:
-        condition, values = document_condition(filters)
-        return condition or ("true" if self._partial else ""), values
+    def _every(self, table: str) -> str:
+        """The statement of the ids of all documents, or of all chunks."""
+        return f"SELECT id FROM {self.tables[table]}"
 
     def _chunk_condition(self, filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
         """The condition that restricts `column`, a chunk id, with its values: it begins with AND, or is empty."""
@@ -200,24 +215,30 @@ class IndexReader(Database):
         without conditions."""
         # One set of ids: vec0 takes a single IN, and looks at NOT IN only when it has its nearest.
         matching = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
-        condition, values = self._document_condition(filters)
+        every = self._every("chunk")
+        condition, values = document_condition(filters)
         allowed: list[str] = []
-        if among is not None:  # each of these is looked at; else each document
+        if among is not None and (condition or not self._partial):  # each of these is looked at; else each document
             allowed.append(
                 "SELECT chunk.id FROM json_each(?) AS one CROSS JOIN chunk ON chunk.id = one.value CROSS JOIN document"
                 f" ON document.id = chunk.document_id WHERE {condition or 'true'}"
             )
-            values.insert(0, any_of(among))
+        elif among is not None:
+            allowed.append(f"SELECT value FROM json_each(?) WHERE value IN ({every})")
         elif condition:
             allowed.append(
                 f"SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition}"
             )
+        elif self._partial and not required:
+            allowed.append(every)
+        if among is not None:
+            values.insert(0, any_of(among))
         if required:
-            allowed.append(matching)
+            allowed.append(matching + (f" AND +rowid IN ({every})" if self._partial else ""))
             values.append(required)
         if not allowed and not excluded:
             return "", []
-        ids = " INTERSECT ".join(allowed) or "SELECT id FROM chunk"
+        ids = " INTERSECT ".join(allowed) or every
         if excluded:
             ids += f" EXCEPT {matching}"
             values.append(excluded)
@@ -264,7 +285,7 @@ class IndexReader(Database):
 
     def count_matches(self, match: str, share: int = 1) -> int:
         """The number of chunks an FTS5 expression matches, of all or of the newest ones, one in `share`."""
-        last = self.value("SELECT max(id) FROM chunk") or 0
+        last = self.value(f"SELECT max(id) FROM {self.tables['chunk']}") or 0
         sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ?"
         return int(self.value(sql, (match, last - last // share)))
 
@@ -289,85 +310,17 @@ class IndexReader(Database):
 
     def vocabulary(self) -> Vocabulary:
         """The words of the index. It remembers what was asked of it, as long as the index stays as it is."""
-        from vault_index.store.vocabulary import Vocabulary
-
         version = int(self.connection.pragma("data_version"))
         if self._vocabulary is None or self._vocabulary[0] != version:
-            self._vocabulary = version, Vocabulary(self)
+            self._vocabulary = version, self.new_vocabulary()
         return self._vocabulary[1]
 
+    def new_vocabulary(self) -> Vocabulary:
+        from vault_index.store.vocabulary import Vocabulary
 
-# --- connections for several threads -------------------------------------------------------------------------------
+        return Vocabulary(self)
 
-
-class Connections(NamedTuple):
-    reader: IndexReader
-    state: State
-    file: tuple[int, int]
-    """Device and inode of the index they read: a rebuilt index is another file."""
-
-    def close(self) -> None:
-        self.reader.close()
-        self.state.close()
-
-
-class ReadPool:
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        self.sources: Collection[str] | None = None
-        """The names of the sources that are set up: rows of others are not answered. None: not known."""
-        self._idle: list[Connections] = []
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def lend(self) -> Iterator[Connections]:
-        """Connections to the index as it is now. Raises NotSetUpError while there is none."""
-        connections = self._take()
-        try:
-            yield connections
-        except BaseException as error:
-            connections.close()
-            if isinstance(error, UnicodeEncodeError):  # half a character, which no database takes
-                raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
-            if not isinstance(error, VaultIndexError):
-                from vault_index.store.integrity import damage_told
-
-                with damage_told(self._home.index_db):
-                    raise
-            raise
-        with self._lock:
-            keep = len(self._idle) < _MOST_IDLE
-            if keep:
-                self._idle.append(connections)
-        if not keep:
-            connections.close()
-
-    def close(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connections in idle:
-            connections.close()
-
-    def _take(self) -> Connections:
-        file = self._file()
-        with self._lock:
-            while self._idle:
-                connections = self._idle.pop()
-                if connections.file == file:
-                    return connections
-                connections.close()
-        reader = IndexReader(self._home.index_db)
-        try:
-            if self.sources is not None:
-                reader.leave_out_all_but(self.sources)
-            return Connections(reader, State(self._home.state_db), self._file())
-        except BaseException:
-            reader.close()
-            raise
-
-    def _file(self) -> tuple[int, int]:
-        try:
-            found = os.stat(self._home.index_db)
-        except OSError:
-            return (0, 0)
-        return (found.st_dev, found.st_ino)
+    def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
+        """Those of these documents, all of which were found by their names, that are found by names anybody may know
+        of who asks."""
+        return set(document_ids)

@@ -79,8 +79,10 @@ class State:
     is damaged or lost. Of usage, which no more than a count depends on, as much is answered as can be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, ledger: Path | None = None) -> None:
+        """What privacy and spending go by stands in `ledger`, where that is the state of another index."""
         self.path = path
+        self._ledger = State(ledger) if ledger and ledger != path else None
         self._database: Database | None = None
         self._file: tuple[int, ...] = ()
         self._sound: tuple[int, ...] = ()
@@ -89,6 +91,12 @@ class State:
         database, self._database = self._database, None
         if database is not None:
             database.close()
+        if self._ledger is not None:
+            self._ledger.close()
+
+    @property
+    def ledger(self) -> State:
+        return self._ledger or self
 
     def shrink(self) -> None:
         if self._database is not None:
@@ -186,12 +194,16 @@ class State:
 
     def put_deleted(self, hashes: Mapping[int, str]) -> None:
         """Remember what memories said, each hash with the uid of one of them."""
+        if self._ledger is not None:  # what a part has no more, the whole may still have
+            return
         database = self._opened(sound=True)
         with database.transaction():
             database.execute_many(_MERGE["deleted"], hashes.items())
 
     def restore_deleted(self, uid: str, hashes: Iterable[int]) -> list[int]:
         """Forget that a memory was deleted, or what it says; the hashes that were known of that."""
+        if self._ledger is not None:
+            return []
         sql = f"DELETE FROM deleted WHERE uid = ? OR hash {ANY_OF} RETURNING hash"
         return [hash_ for (hash_,) in self._opened(sound=True).execute(sql, (uid, any_of(hashes)))]
 
@@ -250,6 +262,8 @@ class State:
 
     def _opened(self, *, sound: bool = False) -> Database:
         """The database, opened again where its file is another one; with `sound` looked through since it changed."""
+        if sound and self._ledger is not None:
+            return self._ledger._opened(sound=True)
         now = _stamp(self.path)
         database = self._database
         # To close it and open it again has the disk wait four times.

@@ -3,8 +3,8 @@ corrected to, and how common a word is.
 
 Counting a text where it is written would touch a hundred rows a chunk. So the transaction that writes or removes a
 text only notes it, and `count_words` counts them together at the end of a sync; a crash between loses nothing. What a
-text gives depends on nothing but the text, or its words could not be taken back: who changes `_words` counts anew in a
-migration, as `count_anew` does.
+text gives depends on nothing but the text, or its words could not be taken back: who changes `words_of` counts anew in
+a migration, as `count_anew` does.
 """
 
 import json
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LAST_LATIN = "\u024f"
 # Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
 _FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
-_CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
+CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def add_chunk(db: Database, chunk_id: int) -> None:
 def remove_chunk(db: Database, chunk_id: int) -> None:
     """Call it before the row of the chunk is deleted."""
     db.execute(
-        f"INSERT INTO uncounted_text (text, change) SELECT {_CHUNK_TEXT}, -1 FROM chunk"
+        f"INSERT INTO uncounted_text (text, change) SELECT {CHUNK_TEXT}, -1 FROM chunk"
         " WHERE id = ?1 AND id NOT IN (SELECT chunk_id FROM uncounted_chunk)",
         (chunk_id,),
     )
@@ -63,10 +63,10 @@ def count_words(db: Database) -> None:
     with db.transaction():
         with translated(db.path):
             for text, change in db.connection.execute(  # one by one: all of them may be as large as the vault
-                f"SELECT {_CHUNK_TEXT}, 1 FROM uncounted_chunk JOIN chunk ON chunk.id = chunk_id"
+                f"SELECT {CHUNK_TEXT}, 1 FROM uncounted_chunk JOIN chunk ON chunk.id = chunk_id"
                 " UNION ALL SELECT text, change FROM uncounted_text"
             ):
-                (changes if change > 0 else gone).update(_words(text))
+                (changes if change > 0 else gone).update(words_of(text))
         changes.subtract(gone)
         _change(db, {word.decode(): change for word, change in changes.items() if change})
         db.execute("DELETE FROM uncounted_chunk")
@@ -99,28 +99,10 @@ def _change(db: Database, changes: Mapping[str, int]) -> None:
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def document_frequencies(db: Database, words: Collection[str]) -> dict[str, int]:
-    """Texts that hold each word in any of its forms, at most:  a text that holds two forms counts twice.
-
-    A compound (`data-center`) has the figure of its rarest part. Words that are not counted are left out: numbers,
-    single letters, Chinese, Japanese and Korean.
-    """
-    parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
-    stem_of = stems(db, {part for those in parts.values() for part in those})
-    chunks = dict(
-        db.execute(
-            f"SELECT stem, sum(chunks) FROM term WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem",
-            tuple(stem_of.values()),
-        )
-    )
-    counts = {
-        word: [chunks.get(stem_of[part], 0) for part in those if part in stem_of] for word, those in parts.items()
-    }
-    return {word: min(those) for word, those in counts.items() if those}
-
-
 class Vocabulary:
     """The words of one state of the index, read as they are asked for: all at once would take longer than a search."""
+
+    _TERM = "term"
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -138,7 +120,7 @@ class Vocabulary:
         missing = [length for length in lengths if (beginning, length) not in self._by_length]
         if missing:
             words = self._db.value(
-                "SELECT coalesce(group_concat(word, ' '), '') FROM term"
+                f"SELECT coalesce(group_concat(word, ' '), '') FROM {self._TERM}"
                 " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
                 " AND length(word) BETWEEN ?2 AND ?3",
                 (beginning, missing[0], missing[-1]),
@@ -148,10 +130,31 @@ class Vocabulary:
                 self._by_length[beginning, len(word)][word] = plain(word)
         return [self._by_length[beginning, length] for length in lengths]
 
+    def frequencies(self, words: Collection[str]) -> dict[str, int]:
+        """Texts that hold each word in any of its forms, at most: a text that holds two forms counts twice.
+
+        A compound (`data-center`) has the figure of its rarest part. Words that are not counted are left out: numbers,
+        single letters, Chinese, Japanese and Korean.
+        """
+        parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
+        stem_of = stems(self._db, {part for those in parts.values() for part in those})
+        chunks = self.count_stems(stem_of)
+        counts = {
+            word: [chunks.get(stem_of[part], 0) for part in those if part in stem_of] for word, those in parts.items()
+        }
+        return {word: min(those) for word, those in counts.items() if those}
+
+    def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
+        """How many texts hold the words of each stem, of those that some do; given by the stems of words."""
+        sql = (
+            f"SELECT stem, sum(chunks) FROM {self._TERM} WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem"
+        )
+        return dict(self._db.execute(sql, tuple(stem_of.values())))
+
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
         """The stem of each word that is in the index, and how many texts hold the word."""
         rows = self._db.execute(
-            "SELECT word, stem, chunks FROM term JOIN json_each(?) AS asked"
+            f"SELECT word, stem, chunks FROM {self._TERM} JOIN json_each(?) AS asked"
             " ON stem = asked.value ->> 0 AND word = asked.value ->> 1",
             (json.dumps([(stem, word) for word, stem in stems(self._db, words).items()]),),
         )
@@ -160,7 +163,7 @@ class Vocabulary:
     def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
         """The commonest words whose stem begins with `word`, each with how many texts hold it; one of each stem."""
         return self._db.execute(
-            "SELECT word, max(chunks) FROM term WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+            f"SELECT word, max(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
             " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
             (plain(word), limit),
         )
@@ -169,7 +172,7 @@ class Vocabulary:
         """About how many texts hold a word whose stem begins with `word`."""
         return int(
             self._db.value(
-                "SELECT coalesce(sum(chunks), 0) FROM term WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
+                f"SELECT coalesce(sum(chunks), 0) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
                 (plain(word),),
             )
         )
@@ -185,7 +188,7 @@ def plain(word: str) -> str:
 # --- words ---------------------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> set[bytes]:
+def words_of(text: str) -> set[bytes]:
     """The different words of a text in lower case, and the parts of its identifiers."""
     text = index_text_without_grams(text)
     words = set(text.encode().translate(_FOLDED).split())

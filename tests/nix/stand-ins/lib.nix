@@ -12,6 +12,7 @@ rec {
   optionalAttrs = condition: value: if condition then value else { };
   recursiveUpdate = left: right:
     left // mapAttrs (name: value: if isAttrs value && isAttrs (left.${name} or null) then recursiveUpdate left.${name} value else value) right;
+  hasPrefix = prefix: text: builtins.substring 0 (builtins.stringLength prefix) text == prefix;
   escapeShellArg = text: "'${text}'";
   cleanSource = path: path;
   licenses.mit = "mit";

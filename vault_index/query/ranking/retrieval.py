@@ -19,7 +19,6 @@ from vault_index.store.documents import documents_of, first_chunks
 from vault_index.store.reader import Bounded, IndexReader
 from vault_index.store.spaces import cosines
 from vault_index.store.ties import Candidates
-from vault_index.store.vocabulary import document_frequencies
 from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 
 _MAX_RARE_TERMS = 6
@@ -152,7 +151,7 @@ def read_query_terms(
     forms = {word: {word: 1.0} | _single_words(corrections.get(word, {})) for word, _ in words}
     all_forms = {form for weights in forms.values() for form in weights}
     stems = reader.stems(all_forms)
-    frequencies = document_frequencies(reader, all_forms)
+    frequencies = reader.vocabulary().frequencies(all_forms)
     # The full-text index is asked about forms that the vocabulary does not count.
     for form in all_forms - frequencies.keys():
         frequencies[form] = reader.count_matches(term_expression(Term(form, "word", 0)))
@@ -209,7 +208,7 @@ def rarity(reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm
     texts = {form: number for term in terms for form, number in term.texts.items()}
     phrases = [phrase for term in meant for phrase in term_phrases(term)]
     if shorter := {*_WORD.findall(" ".join(phrases).lower())} - texts.keys():  # than a prefix that was typed
-        texts |= document_frequencies(reader, shorter)
+        texts |= reader.vocabulary().frequencies(shorter)
     held = {phrase: number for phrase in phrases if (number := _texts_holding(reader, phrase, texts))}
     return dict(sorted(held.items(), key=lambda one: one[1]))
 
@@ -344,6 +343,9 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best
         )
         for id_, score in bm25.items()
     }
+    if unsaid := [id_ for id_, one in scores.items() if not one.name]:
+        for id_ in {*unsaid} - reader.own_names(query.match, unsaid):
+            del scores[id_]
     documents = documents_of(reader, sorted(found))
     by_chunk = {chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores}
     # The first chunk need not meet the conditions on words: such documents are left out.

@@ -15,7 +15,7 @@ from vault_index.embeddings.wordpiece import is_english
 from vault_index.query.language.tree import Term
 from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
-from vault_index.store.vocabulary import Vocabulary, document_frequencies, plain
+from vault_index.store.vocabulary import Vocabulary, plain
 from vault_index.terms import index_words, is_stopword, is_word
 
 # Notes hold errors, too. A word that one text holds, or one in `_RARE`, is taken for one where a word one edit away is
@@ -82,7 +82,7 @@ def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spe
     """The corrections of the words of a query; phrases and prefixes stay as typed."""
     words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
     words = list(filter(is_word, words))
-    suspects = suspected_typos(document_frequencies(reader, words), count_rows(reader, "chunk")) if words else {}
+    suspects = suspected_typos(reader.vocabulary().frequencies(words), count_rows(reader, "chunk")) if words else {}
     if not suspects:
         return NO_CORRECTIONS
     found = corrections(words, suspects, reader.vocabulary(), threshold)
@@ -156,12 +156,10 @@ def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: fl
     """Similar words, one of each stem, or words that begin with the word; and the best two that make it up."""
     best: dict[str, _Candidate] = {}
     near = _near(word, 1 if frequency else _MOST_EDITS, vocabulary, threshold)
-    for text, (stem, chunks) in vocabulary.look_up(near).items() if near else ():
+    for text, (edits, stem, chunks) in near.items():
         if chunks >= frequency * _MORE_COMMON:
             candidate = _Candidate(
-                _cost(near[text], chunks, same_letter=text[0] == word[0]),
-                text,
-                1 - near[text] / max(len(word), len(text)),
+                _cost(edits, chunks, same_letter=text[0] == word[0]), text, 1 - edits / max(len(word), len(text))
             )
             best[stem] = min(candidate, best.get(stem, candidate))
     yield from best.values()
@@ -174,25 +172,28 @@ def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: fl
         yield _Candidate(_cost(_SPACE, chunks, same_letter=True), text, _without_space(word))
 
 
-def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) -> dict[str, int]:
-    """Words of the index, each with its distance, that are at most `most_edits` away and as similar as `threshold`."""
+def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) -> dict[str, tuple[int, str, int]]:
+    """Words of the index that are at most `most_edits` away and as similar as `threshold`, each with its distance, its
+    stem and the number of texts that hold it."""
     # Late: the import costs more than a search, and few questions hold an error.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract
 
-    near: dict[str, int] = {}
+    known: dict[str, tuple[int, str, int]] = {}
     compared = plain(word)
     # The first letter is seldom wrong, and if it is, it was mostly swapped with the second or put before it.
     for beginning in dict.fromkeys(compared[:2]) if vocabulary.is_large else ("",):
+        near: dict[str, int] = {}
         for words in vocabulary.of_lengths(len(word) - most_edits, len(word) + most_edits, beginning):
             length = len(next(iter(words), ""))
             edits = min(most_edits, int((1 - threshold) * max(length, len(word)) + 1e-9))
             if edits >= abs(length - len(word)):
                 found = extract(compared, words, scorer=OSA.distance, score_cutoff=edits, limit=None)
                 near |= {text: int(distance) for _, distance, text in found if text != word}
-        if near:
+        known = {text: (near[text], *one) for text, one in vocabulary.look_up(near).items()} if near else {}
+        if known:
             break
-    return near
+    return known
 
 
 def _halves(word: str, vocabulary: Vocabulary) -> tuple[int, str] | None:

@@ -1,0 +1,133 @@
+"""A home with a vault, and `vault-index serve` in front of its daemon as processes of their own."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_index.access import Tokens
+from vault_index.callers import Caller, Scope
+from vault_index.config import Home, find_home
+from vault_index.daemon.client import connect, ping
+
+WHOLE = Scope()
+SETTINGS = '[embedding]\nprovider = "none"\n[watch]\nquiet = 0.02\n'
+
+
+class Answered(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Place:
+    """A home; what `started` began ends with it."""
+
+    def __init__(self, folder: Path, more: str = "") -> None:
+        self.vault = folder / "vault"
+        self.vault.mkdir(parents=True)
+        self.home: Home = find_home(folder / "home")
+        self.home.data_dir.mkdir()
+        self.home.config_file.write_text(f'[sources.vault]\npath = "{self.vault}"\n{SETTINGS}{more}', "utf-8")
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def token(self, name: str, *, writes: bool = False, scope: Scope = WHOLE, expires: float | None = None) -> str:
+        return Tokens(self.home.tokens_file).add(Caller(name, writes, scope), created=time.time(), expires=expires)
+
+    def write(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def process(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "vault_index", "--home", str(self.home.data_dir), *arguments]
+        environ = {**os.environ, "PYTHONUTF8": "1", **environment}
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environ)
+        self._processes.append(process)
+        return process
+
+    def daemon(self) -> "subprocess.Popen[str]":
+        """A daemon that has looked at everything."""
+        process = self.process("watch")
+        until(self._looked)
+        return process
+
+    def _looked(self) -> bool:
+        client = connect(self.home.socket_path)
+        if client is None:
+            return False
+        with client:
+            status = client.call("status")
+        assert isinstance(status, dict)
+        return status["watch"]["last_reconcile"] is not None
+
+    def serve(self, *options: str, **environment: str) -> "Served":
+        """It serves at a port of its own choice."""
+        process = self.process("serve", "--listen", "127.0.0.1:0", *options, **environment)
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if found := re.match(r"vault-index: serving on (https?)://127\.0\.0\.1:(\d+)", line):
+                return Served(process, int(found[2]))
+        raise AssertionError(said)
+
+    def close(self) -> None:
+        for process in reversed(self._processes):
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        found = ping(self.home.socket_path)
+        if found is not None:  # one that the server began
+            os.kill(found["pid"], signal.SIGKILL)
+
+
+class Served:
+    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
+        self.process, self.port = process, port
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answered:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            answer = connection.getresponse()
+            return Answered(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+    def call(self, method: str, token: str, **params: Any) -> Answered:
+        return self.ask("POST", f"/api/{method}", json.dumps(params).encode(), bearer(token))
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+
+@contextmanager
+def place(folder: Path, more: str = "") -> Iterator[Place]:
+    made = Place(folder, more)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def until(condition: Any, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

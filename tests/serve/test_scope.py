@@ -1,0 +1,122 @@
+"""What a caller sees of an index whose token is for a part of it: as if there were nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.vaults import indexed
+from vault_index import VaultIndex
+from vault_index.api.json_api import dispatch
+from vault_index.callers import Scope
+from vault_index.errors import VaultIndexError
+
+PEAR = """---
+tags: [hush/hush]
+project: other
+aliases: [Zanzibar]
+---
+# Pear
+
+A xylophone, configuring the kettle. The way is [[apple|quokka road]], and [[apple]].
+"""
+APPLE = "# Apple\n\nThe apple hangs in the hammock. See [[pear]].\n"
+NOTES = {
+    "work/apple.md": f"---\ntags: [fruit]\nproject: acme\n---\n{APPLE}",
+    "work/lone.md": "---\nproject: acme\n---\n# Lone\n\nA configured kettle.\n",
+    "private/pear.md": PEAR,
+    "private/copy.md": f"---\nproject: other\n---\n{APPLE}",
+}
+SEEN = {path: text for path, text in NOTES.items() if path.startswith("work/")}
+FOLDER = Scope(folders=("work",))
+HIDDEN = ("xylophone", "quokka", "zanzibar", "pear.md", "hush", "private", "configuring", "copy.md")
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    *(("search", {"query": query, "explain": True}) for query in (
+        "apple", "xylophone", "xylofone", "quokka", "quokka road", "zanzibar", "pear", "kettle", "configring",
+        "confi*", "tag:hush", "path:private", "project:other", '"quokka road"', "apple -xylophone", "is:superseded",
+    )),
+    *(("get", {"ref": ref}) for ref in ("work/apple.md", "private/pear.md", "[[pear]]", "[[Zanzibar]]", "vault:pear")),
+    ("list", {}), ("list", {"sort": "access"}), ("tags", {}), ("stats", {}), ("stats", {"agents": True}),
+    ("related", {"ref": "apple"}), ("timeline", {"ref": "apple"}), ("timeline", {"query": "xylophone"}),
+    ("recall", {"query": "xylophone", "project": "other"}), ("recall", {"query": "apple"}), ("review", {}),
+    ("sessions", {}), ("sessions", {"summary": True}), ("history", {"ref": "private/pear.md"}),
+    ("why", {"query": "apple", "ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "work/lone.md"}),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("whole"), NOTES) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("alone"), SEEN) as opened:
+        yield opened
+
+
+def within(index: VaultIndex, scope: Scope) -> VaultIndex:
+    return VaultIndex(index._runtime.within(scope))
+
+
+def answer(index: VaultIndex, method: str, params: dict[str, Any]) -> Any:
+    """As JSON, without what differs each time, and without scores."""
+    try:
+        return _plain(dispatch(index, method, params))
+    except VaultIndexError as error:
+        return error.code, error.message, error.hint
+
+
+_VARYING = {
+    "took_ms", "created", "updated", "score", "factors", "parts", "channels", "rarity", "indexed", "bytes", "mtime",
+    "confidence", "text", "tokens", "weak",
+}  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items() if key not in _VARYING}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+@pytest.mark.parametrize(("method", "params"), CALLS, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(
+    "scope",
+    [FOLDER, Scope(folders=("/work/",)), Scope(projects=("ACME",)), Scope(("vault",), ("work", "none"), ("acme",))],
+    ids=lambda one: "+".join(map(str, one))[:30],
+)
+def test_a_part_answers_as_an_index_of_it_alone(
+    index: VaultIndex, alone: VaultIndex, scope: Scope, method: str, params: dict[str, Any]
+) -> None:
+    found = answer(within(index, scope), method, params)
+    assert found == answer(alone, method, params)
+    told = str(found).lower()
+    assert [word for word in HIDDEN if word in told and word not in str(params).lower()] == []
+
+
+def test_nothing_is_seen_of_a_folder_with_a_longer_name(index: VaultIndex) -> None:
+    assert within(index, Scope(folders=("wor",))).list().total == 0
+    assert within(index, Scope(folders=("",))).list().total == 0
+    assert within(index, Scope(sources=("elsewhere",))).list().total == 0
+
+
+def test_sources_of_which_nothing_is_seen_are_not_told(index: VaultIndex) -> None:
+    for scope in (FOLDER, Scope(sources=("vault",))):
+        code, _, hint = answer(within(index, scope), "search", {"query": "apple", "source": "codex"})
+        assert (code, hint) == ("not_found", "the sources are: vault")
+
+
+def test_a_part_follows_the_index(tmp_path: Path) -> None:
+    with indexed(tmp_path, SEEN) as index:
+        part = within(index, FOLDER)
+        assert part.list().total == 2
+        (tmp_path / "vault" / "work" / "new.md").write_text("A marmot.\n", encoding="utf-8")
+        (tmp_path / "vault" / "private").mkdir()
+        (tmp_path / "vault" / "work" / "lone.md").rename(tmp_path / "vault" / "private" / "lone.md")
+        index.sync()
+        assert [one.path for one in part.list(sort="title").results] == ["work/apple.md", "work/new.md"]
+        assert [hit.path for hit in part.search("marmot kettle").results] == ["work/new.md"]

@@ -1,0 +1,369 @@
+"""Tokens: how they are kept, and the commands that make, list and revoke them."""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.fake_daemon import fake_daemon
+from vault_index.access import Token, Tokens
+from vault_index.callers import Caller, Scope
+from vault_index.cli import main
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.times import local_day
+
+NOW = 1_800_000_000.0
+ANN = Caller("ann", writes=True, scope=Scope(("notes",), ("work/acme",), ("acme",)))
+Out = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "tokens.json"
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+
+def test_who_shows_a_token_is_known_until_it_is_revoked(file: Path) -> None:
+    tokens, of_the_server = Tokens(file), Tokens(file)
+    assert tokens.all() == ()
+    secret = tokens.add(ANN, created=NOW)
+    other = tokens.add(Caller("bob"), created=NOW)
+    assert re.fullmatch(r"vx_[A-Za-z0-9_-]{43}", secret)
+    assert secret != other
+    assert of_the_server.find(secret, NOW) == ANN
+    assert of_the_server.find(other, NOW) == Caller("bob")
+    assert tokens.revoke("ann") == Token(ANN, NOW, None)
+    assert of_the_server.find(secret, NOW) is None
+    assert of_the_server.find(other, NOW) == Caller("bob")
+    assert of_the_server.all() == (Token(Caller("bob"), NOW, None),)
+
+
+def test_a_token_is_refused_once_it_has_expired(file: Path) -> None:
+    tokens = Tokens(file)
+    secret = tokens.add(ANN, created=NOW, expires=NOW + 60)
+    assert tokens.find(secret, NOW + 59) == ANN
+    assert tokens.find(secret, NOW + 60) is None
+    assert [token.expired(NOW + 60) for token in tokens.all()] == [True]
+
+
+def test_what_is_no_token_is_refused(file: Path) -> None:
+    tokens = Tokens(file)
+    secret = tokens.add(ANN, created=NOW)
+    kept = hashlib.sha256(secret.encode()).hexdigest()
+    for wrong in ("", "vx_", secret[:-1], secret + "A", f" {secret}", secret.swapcase(), kept, "ann", "\udcff", "é\0"):
+        assert tokens.find(wrong, NOW) is None, wrong
+
+
+def test_the_file_holds_no_secret_and_is_for_its_user_alone(file: Path) -> None:
+    secret = Tokens(file).add(ANN, created=NOW)
+    text = file.read_text(encoding="utf-8")
+    assert secret.removeprefix("vx_") not in text
+    assert hashlib.sha256(secret.encode()).hexdigest() in text
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o077 == 0
+    file.chmod(0o644)  # by a program that restored it, say
+    Tokens(file).add(Caller("bob"), created=NOW)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in file.parent.iterdir()] == ["tokens.json"]
+
+
+def test_a_name_is_given_once(file: Path) -> None:
+    tokens = Tokens(file)
+    secret = tokens.add(ANN, created=NOW)
+    with pytest.raises(UsageError, match="ann already"):
+        tokens.add(Caller("ann"), created=NOW)
+    assert tokens.find(secret, NOW) == ANN
+    tokens.revoke("ann")
+    assert tokens.add(Caller("ann"), created=NOW) != secret
+    with pytest.raises(NotFoundError):
+        tokens.revoke("bob")
+
+
+def test_there_is_nothing_to_revoke_without_a_home(file: Path) -> None:
+    with pytest.raises(NotFoundError):
+        Tokens(file).revoke("ann")
+
+
+@pytest.mark.parametrize("name", ["", "-x", "a b", "a\n", "a/b", "a" * 65, 'a"b', "\u0430nn", "a\u202e"])
+def test_names_are_plain(file: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name"):
+        Tokens(file).add(Caller(name), created=NOW)
+    assert not file.exists()
+
+
+def test_writers_at_once_lose_nothing(file: Path) -> None:
+    def add(name: str) -> None:
+        secrets[name] = Tokens(file).add(Caller(name), created=NOW)
+
+    secrets: dict[str, str] = {}
+    threads = [threading.Thread(target=add, args=(f"t{number}",)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(secrets) == 8
+    found = {name: Tokens(file).find(secret, NOW) for name, secret in secrets.items()}
+    assert found == {name: Caller(name) for name in secrets}
+
+
+def _edited(change: Callable[[Any], object]) -> Callable[[bytes], bytes]:
+    def edit(data: bytes) -> bytes:
+        said = json.loads(data)
+        change(said)
+        return json.dumps(said).encode()
+
+    return edit
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[:-20],
+    "no object": lambda data: b"[]",
+    "bytes": lambda data: b"\xff\xfe",
+    "deep": lambda data: b"[" * 100_000,
+    "another version": _edited(lambda said: said.update(version=2)),
+    "no tokens": _edited(lambda said: said.pop("tokens")),
+    "no scope": _edited(lambda said: said["tokens"][0]["caller"].pop("scope")),
+    "a part of the scope is missing": _edited(lambda said: said["tokens"][0]["caller"]["scope"].pop("folders")),
+    "folders are a text": _edited(lambda said: said["tokens"][0]["caller"]["scope"].update(folders="work")),
+    "expires on no day": _edited(lambda said: said["tokens"][0].update(expires="tomorrow")),
+    "expires never, said wrongly": _edited(lambda said: said["tokens"][0].update(expires=float("nan"))),
+    "expires beyond numbers": _edited(lambda said: said["tokens"][0].update(expires=10**400)),
+    "says nothing of expiring": _edited(lambda said: said["tokens"][0].pop("expires")),
+    "no hash": _edited(lambda said: said["tokens"][0].update(hash="")),
+    "one name twice": _edited(lambda said: said["tokens"][1]["caller"].update(name="ann")),
+    "one hash twice": _edited(lambda said: said["tokens"][1].update(hash=said["tokens"][0]["hash"])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_lets_nobody_in_and_is_left_as_it_is(file: Path, damage: Callable[[bytes], bytes]) -> None:
+    tokens = Tokens(file)
+    secrets = [tokens.add(caller, created=NOW) for caller in (ANN, Caller("bob"))]
+    whole = file.read_bytes()
+    damaged = damage(whole)
+    assert damaged != whole
+    file.write_bytes(damaged)
+    for act in (
+        lambda: tokens.find(secrets[1], NOW),
+        tokens.all,
+        lambda: tokens.revoke("bob"),
+        lambda: tokens.add(Caller("eve"), created=NOW),
+    ):
+        with pytest.raises(VaultIndexError, match="damaged") as caught:
+            act()
+        assert "backup" in caught.value.hint
+    assert file.read_bytes() == damaged
+    file.write_bytes(whole)  # mended
+    assert [tokens.find(secret, NOW) for secret in secrets] == [ANN, Caller("bob")]
+
+
+def test_a_file_that_others_may_write_lets_nobody_in(file: Path) -> None:
+    tokens = Tokens(file)
+    secret = tokens.add(ANN, created=NOW)
+    file.chmod(0o666)
+    with pytest.raises(VaultIndexError, match="other users"):
+        tokens.find(secret, NOW)
+    file.chmod(0o600)
+    assert tokens.find(secret, NOW) == ANN
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_file_of_another_user_lets_nobody_in(file: Path) -> None:
+    tokens = Tokens(file)
+    secret = tokens.add(ANN, created=NOW)
+    os.chown(file, 1234, -1)
+    with pytest.raises(VaultIndexError, match="another user"):
+        tokens.find(secret, NOW)
+
+
+# --- the commands --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A home with two vaults, `notes` and `shared`, in a path short enough for a socket."""
+    for name in [name for name in os.environ if name.startswith("VAULT_INDEX_")]:
+        monkeypatch.delenv(name)
+    for name, folder in (("notes", "work/acme"), ("shared", "plans"), ("shared", "work")):
+        (tmp_path / name / folder).mkdir(parents=True)
+    with tempfile.TemporaryDirectory(prefix="vx-") as folder:
+        monkeypatch.setenv("VAULT_INDEX_HOME", folder)
+        monkeypatch.setenv("XDG_DATA_HOME", f"{folder}/no-data")
+        text = "".join(f'[sources.{name}]\npath = "{tmp_path}/{name}"\n' for name in ("notes", "shared"))
+        Path(folder, "config.toml").write_text(text, "utf-8")
+        yield Path(folder)
+
+
+def test_the_token_alone_is_printed(home: Path, capsys: Out) -> None:
+    assert main(["token", "add", "laptop", "--read", "--source", "notes"]) == 0
+    out, err = capsys.readouterr()
+    assert out.endswith("\n")
+    assert Tokens(home / "tokens.json").find(out.removesuffix("\n"), NOW) == Caller("laptop", scope=Scope(("notes",)))
+    assert "laptop reads notes" in err
+    assert out.strip() not in err
+    assert main(["token", "add", "ci", "--write", "--json"]) == 0
+    out, err = capsys.readouterr()
+    answer = json.loads(out)
+    assert Tokens(home / "tokens.json").find(answer["token"], NOW) == Caller("ci", writes=True)
+    assert err == ""
+
+
+def _scope_of(*words: str) -> Scope:
+    assert main(["token", "add", "one", "--read", *words]) == 0
+    (token,) = Tokens(Path(os.environ["VAULT_INDEX_HOME"], "tokens.json")).all()
+    return token.caller.scope
+
+
+@pytest.mark.parametrize(
+    ("words", "scope"),
+    [
+        ((), Scope()),
+        (("--source", "notes,shared"), Scope(("notes", "shared"))),
+        (("--source", "notes", "--source", "shared,notes"), Scope(("notes", "shared"))),
+        (("--folder", "work"), Scope(folders=("work",))),
+        (("--folder", "./work//acme/"), Scope(folders=("work/acme",))),
+        (("--folder", "work\\acme\\"), Scope(folders=("work/acme",))),
+        (("--folder", "a, b", "--folder", "work", "--folder", "./work"), Scope(folders=("a, b", "work"))),
+        (("--folder", "{shared}/plans"), Scope(("shared",), ("plans",))),
+        (("--folder", "work", "--folder", "{shared}/x/../plans/"), Scope(("shared",), ("work", "plans"))),
+        (("--folder", "{link}/work/acme"), Scope(("notes",), ("work/acme",))),
+        (("--project", "acme", "--project", " a, b "), Scope(projects=("acme", "a, b"))),
+        (("--source", "notes", "--isolated"), Scope(("notes",), isolated=True)),
+        (("--folder", "{notes}/work", "--isolated"), Scope(("notes",), ("work",), isolated=True)),
+    ],
+)
+def test_scopes_as_people_say_them(home: Path, tmp_path: Path, words: tuple[str, ...], scope: Scope) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "notes")
+    places = {name: tmp_path / name for name in ("notes", "shared", "link")}
+    assert _scope_of(*(word.format(**places) for word in words)) == scope
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "--read or --write"),
+        (("--read", "--write"), "not allowed with"),
+        (("--read", "--source", "note"), "did you mean 'notes'"),
+        (("--read", "--source", ""), "--source is empty"),
+        (("--read", "--source", ","), "--source is empty"),
+        (("--read", "--folder", ""), "--folder is empty"),
+        (("--read", "--folder", "work", "--project", " "), "--project is empty"),
+        (("--read", "--folder", "."), "give --source"),
+        (("--read", "--folder", "{notes}/"), "give --source notes"),
+        (("--read", "--folder", "../shared"), "no folder of a vault"),
+        (("--read", "--folder", "/etc"), "lies in no vault"),
+        (("--read", "--folder", "{notes}-2/x"), "lies in no vault"),
+        (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "make two tokens"),
+        (("--read", "--folder", "{notes}/work", "--source", "shared"), "make two tokens"),
+        (("--read", "--isolated"), "--isolated needs"),
+        (("--read", "--isolated", "--source", "notes", "--project", "acme"), "no place of its own"),
+        (("--read", "--expires", "2020-01-01"), "over already"),
+        (("--read", "--expires", "someday"), "not a date"),
+    ],
+)
+def test_what_would_be_another_scope_than_meant_is_refused(
+    home: Path, tmp_path: Path, words: tuple[str, ...], said: str, capsys: Out
+) -> None:
+    places = {name: tmp_path / name for name in ("notes", "shared")}
+    assert main(["token", "add", "one", *(word.format(**places) for word in words)]) in (2, 3)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert not (home / "tokens.json").exists()
+
+
+def test_a_folder_that_is_not_there_is_told_of(home: Path, capsys: Out) -> None:
+    assert main(["token", "add", "one", "--read", "--source", "notes", "--folder", "plans", "--folder", "work"]) == 0
+    assert re.findall(r"no folder (\S+)", capsys.readouterr().err) == ["plans"]
+
+
+def test_it_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
+    assert main(["token", "add", "one", "--read", "--expires", "Q1 2097", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["expires"].startswith("2097-03-31T23:59:59")
+    assert main(["token", "add", "two", "--read", "--expires", "in 2 hours"]) == 0
+    two = Tokens(home / "tokens.json").all()[1]
+    assert two.expires is not None
+    assert two.expires - two.created == pytest.approx(7200, abs=2)
+
+
+def test_tokens_are_listed_without_their_secrets(home: Path, capsys: Out) -> None:
+    tokens = Tokens(home / "tokens.json")
+    secrets = [
+        tokens.add(ANN, created=NOW, expires=NOW * 2),
+        tokens.add(Caller("old"), created=1_600_000_000, expires=1_600_000_060),
+    ]
+    assert main(["token", "list", "--json"]) == 0
+    listed = capsys.readouterr().out
+    ann, old = json.loads(listed)["results"]
+    assert ann | {"created": "", "expires": ""} == {
+        "name": "ann", "writes": True, "sources": ["notes"], "folders": ["work/acme"], "projects": ["acme"],
+        "isolated": False, "created": "", "expires": "", "expired": False,
+    }  # fmt: skip
+    assert (old["name"], old["writes"], old["expired"]) == ("old", False, True)
+    assert main(["token", "list"]) == 0
+    assert main(["token", "list", "--human"]) == 0
+    shown = capsys.readouterr().out
+    made, until = local_day(NOW), local_day(NOW * 2)
+    assert f"\nann  reads and writes notes, below work/acme, of the project acme (made {made}, until {until}T" in shown
+    assert f"\nold  EXPIRED: reads everything (made {local_day(1_600_000_000)}, until 2020-" in shown
+    hashes = re.findall('"hash": "([0-9a-f]+)', (home / "tokens.json").read_text("utf-8"))
+    assert len(hashes) == 2
+    assert [one for one in (*secrets, *hashes) if one in listed + shown] == []
+
+
+def test_a_token_is_revoked(home: Path, capsys: Out) -> None:
+    secret = Tokens(home / "tokens.json").add(ANN, created=NOW)
+    assert main(["token", "revoke", "ann", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"name": "ann", "revoked": True}
+    assert Tokens(home / "tokens.json").find(secret, NOW) is None
+    assert main(["token", "revoke", "ann"]) == 3
+    assert "token list" in capsys.readouterr().err
+
+
+def test_a_daemon_is_told_of_parts_with_an_index_of_their_own(home: Path) -> None:
+    with fake_daemon(home, lambda request: [{"result": {"ok": True}}]) as daemon:
+        assert main(["token", "add", "one", "--read"]) == 0
+        assert main(["token", "revoke", "one"]) == 0
+        assert daemon.requests == []
+        assert main(["token", "add", "two", "--read", "--source", "notes", "--isolated"]) == 0
+        assert [request["method"] for request in daemon.requests] == ["reload"]
+        assert main(["token", "revoke", "two"]) == 0
+        assert [request["method"] for request in daemon.requests] == ["reload", "reload"]
+
+
+def test_a_damaged_file_is_told_of(home: Path, capsys: Out) -> None:
+    (home / "tokens.json").write_text("{", "utf-8")
+    (home / "tokens.json").chmod(0o600)
+    for words in (["list"], ["revoke", "ann"], ["add", "ann", "--read"]):
+        assert main(["token", *words]) == 1
+        out, err = capsys.readouterr()
+        assert (out, "damaged" in err, "backup" in err) == ("", True, True)
+
+
+def test_the_commands_of_the_documents_run(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault = tmp_path / "Vault"
+    (vault / "work" / "acme").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    sources = {"vault": vault, "handbook": tmp_path / "notes"}
+    text = "".join(f'[sources.{name}]\npath = "{path}"\n' for name, path in sources.items())
+    (home / "config.toml").write_text(text, "utf-8")
+    page = Path(__file__).parents[2] / "docs" / "security.md"
+    commands = re.findall(r"^vault-index (token .+?)(?:  +#.*)?$", page.read_text("utf-8"), re.MULTILINE)
+    assert len(commands) == 5
+    for command in commands:
+        assert main(shlex.split(command)) == 0, command
+    left = {token.caller.name: token.caller for token in Tokens(home / "tokens.json").all()}
+    assert left.keys() == {"acme", "ci"}
+    assert left["acme"].scope == Scope(("vault",), ("work/acme",), ("acme",))
+    assert left["ci"].scope == Scope(("handbook",))

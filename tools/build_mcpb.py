@@ -1,0 +1,44 @@
+"""Makes the bundle that desktop clients install with a click, of a wheel: `python tools/build_mcpb.py WHEEL FOLDER`.
+
+It holds our wheel and names what that needs: the client's own uv fetches it, for the Python and the machine it finds.
+Bundles with everything inside are for one of each.
+"""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = """\
+[project]
+name = "vault-index-bundle"
+version = "{version}"
+requires-python = ">=3.11"
+dependencies = ["vault-index"]
+
+[tool.uv]
+package = false
+
+[tool.uv.sources]
+vault-index = {{ path = "{wheel}" }}
+"""
+
+
+def build(wheel: Path, folder: Path) -> Path:
+    """The bundle of the wheel's version, in the folder."""
+    version = wheel.name.split("-")[1]
+    manifest = json.loads((ROOT / "mcpb/manifest.json").read_text("utf-8"))
+    if manifest["version"] != version:
+        raise SystemExit(f"mcpb/manifest.json is of {manifest['version']}, the wheel of {version}")
+    made = folder / f"vault-index-{version}.mcpb"
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name in ("mcpb/manifest.json", "mcpb/server.py", "LICENSE", "NOTICE"):
+            bundle.write(ROOT / name, Path(name).name)
+        bundle.writestr("pyproject.toml", PROJECT.format(version=version, wheel=wheel.name))
+        bundle.write(wheel, wheel.name)
+    return made
+
+
+if __name__ == "__main__":
+    print(build(Path(sys.argv[1]), Path(sys.argv[2])))

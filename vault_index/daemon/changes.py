@@ -1,0 +1,176 @@
+"""What changed, for those who wait for it: the request `changes`.
+
+Nothing is written down for it, and nothing is done while nobody asks. Who asks first has what he sees remembered; from
+then on that is compared whenever the files of the index changed, so that of a scope nothing but its own is ever told.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from vault_index.errors import BusyError, NotSetUpError, UsageError
+from vault_index.runtime import Runtime
+from vault_index.store.counts import contents
+
+_LONGEST_SECONDS = 20.0
+"""Of a wait: a client gives up after 30 without a word."""
+_POLL_SECONDS = 0.25
+_SETTLED_NS = 100_000_000
+"""A file that was written just now may be written once more in the same tick of its clock."""
+_MOST_WAITING = 12
+"""Of the 64 connections that the daemon has."""
+_MOST_FEEDS = 16
+_IDLE_SECONDS = 60.0
+_MOST_KEPT = 1000
+"""Changes that are kept for those who ask again; whoever is further behind reads everything anew."""
+
+Progress = Callable[[], dict[str, Any]]
+"""How far the daemon's work is, as JSON."""
+_Contents = dict[tuple[str, str], tuple[str, str, bytes]]
+
+
+class Feeds:
+    """One for each scope that somebody asked for of late. For any thread."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[Hashable, Feed] = {}
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._stopping = threading.Event()
+
+    def ask(
+        self, scope: Hashable, runtime: Callable[[], Runtime], since: str, wait: float, progress: Progress | None
+    ) -> dict[str, Any]:
+        """What changed after the serial `since`, as soon as there is something, or nothing after `wait` seconds.
+        Raises BusyError where too many wait, UsageError for what is no serial and no time."""
+        if not isinstance(since, str) or isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
+            raise UsageError("since must be a serial of an earlier answer, and wait seconds", "see docs/protocol.md")
+        feed = self._feed(scope, runtime, progress)
+        deadline = time.monotonic() + min(wait, _LONGEST_SECONDS)
+        with self._lock:
+            if wait and self._waiting >= _MOST_WAITING:
+                raise BusyError("too many wait for changes", "ask without waiting")
+            self._waiting += 1
+        try:
+            while True:
+                answer = feed.after(since)
+                if answer["serial"] != since or time.monotonic() >= deadline or self._stopping.is_set():
+                    return answer
+                self._stopping.wait(_POLL_SECONDS)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def tend(self) -> None:
+        """Forget what nobody asks for any more."""
+        with self._lock:
+            now = time.monotonic()
+            self._feeds = {key: feed for key, feed in self._feeds.items() if now - feed.asked < _IDLE_SECONDS}
+
+    def stop(self) -> None:
+        """Answer all who wait."""
+        self._stopping.set()
+
+    def _feed(self, scope: Hashable, runtime: Callable[[], Runtime], progress: Progress | None) -> "Feed":
+        with self._lock:
+            feed = self._feeds.pop(scope, None) or Feed(runtime, progress)
+            while len(self._feeds) >= _MOST_FEEDS:
+                self._feeds.pop(next(iter(self._feeds)))
+            self._feeds[scope] = feed
+        return feed
+
+
+class Feed:
+    """What one scope sees, and what became of it since it was asked first."""
+
+    def __init__(self, runtime: Callable[[], Runtime], progress: Progress | None) -> None:
+        self.asked = time.monotonic()
+        self._runtime = runtime
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._name = f"{time.time_ns():x}"
+        """Begins its serials, so that none of another feed is taken for one of its own."""
+        self._number = 0
+        self._complete = 0
+        """The number since which all changes are kept."""
+        self._kept: deque[tuple[int, dict[str, str]]] = deque()
+        self._files: tuple[object, ...] = ()
+        self._seen: _Contents | None = None
+        self._told: dict[str, Any] | None = None
+        self._told_at = 0.0
+
+    def after(self, serial: str) -> dict[str, Any]:
+        with self._lock:
+            self.asked = time.monotonic()
+            self._look()
+            self._look_at_work()
+            name, _, number = serial.partition("-")
+            known = name == self._name and number.isascii() and number.isdigit() and len(number) < 19
+            since = int(number) if known else -1
+            reset = bool(serial) and not self._complete <= since <= self._number
+            changes = [] if reset or not serial else [change for at, change in self._kept if at > since]
+            return {
+                "serial": f"{self._name}-{self._number}",
+                "reset": reset,
+                "changes": changes,
+                **({} if self._told is None else {"progress": self._told}),
+            }
+
+    def _look(self) -> None:
+        """Compare what there is, unless the files of the index are as they were."""
+        runtime = self._runtime()
+        files = _state(os.fspath(runtime.home.index_db))
+        if self._seen is not None and files == self._files:
+            return
+        try:
+            with runtime.pool.lend() as connections:
+                now: _Contents = contents(connections.reader)
+        except NotSetUpError:  # it is made anew, and until then nobody sees anything else
+            now = self._seen or {}
+        self._files = files
+        before, self._seen = self._seen, now
+        if before is None or before == now:
+            return
+        gone = [("removed", place, before[place]) for place in before.keys() - now.keys()]
+        new = [("added", place, now[place]) for place in now.keys() - before.keys()]
+        changed = [
+            ("changed", place, now[place]) for place in now.keys() & before.keys() if now[place] != before[place]
+        ]
+        changes = [*sorted(gone), *sorted(new + changed, key=lambda one: one[1])]
+        self._number += 1
+        if len(changes) > _MOST_KEPT:
+            self._kept.clear()
+            self._complete = self._number
+            return
+        for change, (source, path), (uid, kind, _) in changes:
+            told = {"change": change, "id": uid, "kind": kind, "source": source, "path": path}
+            self._kept.append((self._number, told))
+        while len(self._kept) > _MOST_KEPT:
+            self._complete = self._kept.popleft()[0]
+
+    def _look_at_work(self) -> None:
+        """At most once a second: it changes with every document."""
+        if self._progress is not None and time.monotonic() >= self._told_at + 1.0:
+            self._told_at = time.monotonic()
+            told = self._progress()
+            if told != self._told:
+                self._number += self._told is not None
+                self._told = told
+
+
+def _state(index_db: str) -> tuple[object, ...]:
+    """What is another when the index was written; a value of its own where that was just now."""
+    found: list[object] = []
+    for file in (index_db, f"{index_db}-wal"):
+        try:
+            state = os.stat(file)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns))
+            if time.time_ns() - state.st_mtime_ns < _SETTLED_NS:
+                found.append(object())
+    return tuple(found)

@@ -1,0 +1,81 @@
+"""`POST /api/<method>`: the methods of the registry that this caller is served, carried out by the daemon."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from vault_index.api.methods import WRITING
+from vault_index.api.served import methods_for, served_params
+from vault_index.callers import Caller
+from vault_index.errors import BusyError, NotFoundError, UsageError
+from vault_index.mcp_server.backend import Backend
+from vault_index.serve.answers import MOST, App, Receive, Scope, Send, send_json
+from vault_index.serve.guard import not_allowed, parse_json
+
+READERS, _WRITERS, _WAITING = 16, 4, 128
+"""Requests at a time that the daemon answers, of 64 clients in all, and that wait for their turn."""
+
+
+class Api:
+    """The application behind the guard; `others` answer the paths that are no methods."""
+
+    def __init__(self, backend: Backend, others: Mapping[str, App]) -> None:
+        self._backend = backend
+        self._others = others
+        self._writers = anyio.CapacityLimiter(_WRITERS)
+        self._asked = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, caller = scope["path"], scope["caller"]
+        if other := self._others.get(path):
+            scope["shown"] = path
+            await other(scope, receive, send)
+        elif path == "/openapi.json":
+            scope["shown"] = path
+            if scope["method"] not in ("GET", "HEAD"):
+                raise not_allowed("GET")
+            await send_json(send, 200, await anyio.to_thread.run_sync(_document, caller))
+        elif path.startswith("/api/"):
+            await self._method(scope, send, caller, path.removeprefix("/api/"))
+        else:
+            raise NotFoundError("there is nothing at this path", "see /openapi.json")
+
+    async def _method(self, scope: Scope, send: Send, caller: Caller, name: str) -> None:
+        served_params(caller, name, {})  # before anything of the body is read
+        scope["shown"] = f"/api/{name}"
+        if scope["method"] != "POST":
+            raise not_allowed("POST")
+        body = await scope["body"]()
+        params = _checked(parse_json(body) if body else {})
+        if self._asked >= _WAITING:
+            raise BusyError("too many ask at once", "try again in a moment")
+        self._asked += 1
+        try:
+            call = partial(self._backend.call, name, params, caller)
+            limiter = self._writers if name in WRITING else None
+            answer = await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
+        finally:
+            self._asked -= 1
+        await send_json(send, 200, answer)
+
+
+def _checked(params: Any) -> dict[str, Any]:
+    """The parameters. Raises UsageError for what is no value of any: objects, lists in lists, numbers beyond bounds."""
+    if not isinstance(params, dict):
+        raise UsageError("the body is no JSON object", "send an object with the parameters")
+    for name, value in params.items():
+        for one in value if isinstance(value, list) else [value]:
+            number = isinstance(one, int | float)
+            if isinstance(one, dict | list) or (number and not (math.isfinite(one) and abs(one) <= MOST)):
+                raise UsageError(f"{name!r:.40} has a value that is none of its kind", "see /openapi.json")
+    return params
+
+
+def _document(caller: Caller) -> dict[str, Any]:
+    from vault_index.serve.openapi import document  # late: it knows all answers
+
+    return document(tuple(method.name for method in methods_for(caller)))

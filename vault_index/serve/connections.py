@@ -1,0 +1,98 @@
+"""A connection of HTTP with deadlines, which uvicorn has between two requests only."""
+
+import json
+from asyncio import TimerHandle, Transport
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from vault_index.serve.answers import SECURITY
+
+MOST = 512
+"""Connections at a time. Of more, the one goes that has waited for its request for longest."""
+_REQUEST_SECONDS = 15.0
+"""For a whole request, from its first byte or from the beginning of the connection."""
+_REST_SECONDS = 2.0
+"""For what is still to come of a request that was answered: nobody reads it."""
+_READ_SECONDS = 30.0
+"""For a client to take what is sent, whenever it has fallen behind."""
+
+
+class Connection(H11Protocol):
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._request_until: TimerHandle | None = None
+        self._read_until: TimerHandle | None = None
+        self.since = self.loop.time()
+        """When the last request was here, or the connection began."""
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._tend()
+        if len(self.connections) > MOST:
+            others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+            if len(others) > MOST:
+                waiting = (one for one in others if not one.is_asked)
+                min(waiting, key=lambda one: one.since).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._request_until, self._read_until):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._tend()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a whole request is here that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete and not self._comes
+
+    @property
+    def _comes(self) -> bool:
+        """Whether more of the request is to come."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def _tend(self) -> None:
+        if not self._comes:
+            self.since = self.loop.time()
+            if self._request_until is not None:
+                self._request_until.cancel()
+                self._request_until = None
+        elif self._request_until is None:
+            self._request_until = self.loop.call_later(_REQUEST_SECONDS, self.transport.abort)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY and self._request_until is not None:
+            self._request_until.cancel()
+            self._request_until = self.loop.call_later(_REST_SECONDS, self.transport.abort)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._read_until = self.loop.call_later(_READ_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._read_until is not None:
+            self._read_until.cancel()
+            self._read_until = None
+
+    def send_400_response(self, msg: str) -> None:
+        """As the other errors are; `msg` is uvicorn's."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # too late: it was answered
+            self.transport.abort()
+            return
+        error = {"code": "usage", "message": "this is no request of HTTP/1.1", "hint": "see docs/security.md"}
+        body = json.dumps({"error": error}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *SECURITY]
+        for event in (
+            h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")], reason=b"Bad Request"),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()

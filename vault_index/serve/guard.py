@@ -1,0 +1,232 @@
+"""What stands before every request: who may ask from where, how often and how much; and the log of it."""
+
+import asyncio
+import json
+import logging
+import re
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from vault_index.access import Tokens
+from vault_index.callers import Caller
+from vault_index.config.schema import ServeConfig
+from vault_index.daemon.log import error_location, log_event
+from vault_index.errors import VaultIndexError
+from vault_index.serve.answers import SECURITY, App, Headers, Receive, Refusal, Scope, Send, send_error, send_json
+from vault_index.serve.limits import Rates
+
+log = logging.getLogger(__name__)
+
+HEADER_BYTES = 32_768
+BODY_SECONDS = 10.0
+_FAILED_LOGINS = 0.5, 20
+"""A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
+_LOOK_SECONDS = 5.0
+"""How soon a long answer ends whose token is no longer one."""
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_HOST = re.compile(r"(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
+_SHARED = (
+    b"access-control-allow-headers: authorization, content-type, accept, last-event-id, mcp-protocol-version, "
+    b"mcp-session-id, mcp-method, mcp-name",
+    b"access-control-allow-methods: GET, POST, DELETE",
+    b"access-control-expose-headers: mcp-session-id, retry-after",
+    b"access-control-max-age: 600",
+    b"vary: origin",
+)
+"""What a browser is told for a page in `serve.origins`."""
+
+
+class Guard:
+    """Lets requests through to `app`, with the caller in `scope["caller"]`. `host` is where it listens."""
+
+    def __init__(self, app: App, settings: ServeConfig, tokens: Tokens, host: str) -> None:
+        self._app, self._settings, self._tokens = app, settings, tokens
+        self._hosts = {f"[{host}]" if ":" in host else host.lower(), *_LOOPBACK, *map(str.lower, settings.hosts)}
+        self._hosts -= {"0.0.0.0", "[::]"}  # where it listens, but no name of it
+        self._scheme = "https" if settings.certificate or settings.behind_proxy else "http"
+        self._rates = Rates(settings.rate, 2 * settings.rate)
+        self._failed = Rates(*_FAILED_LOGINS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began, status = time.monotonic(), 0
+        more: Headers = []
+
+        async def answer(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                kept = [one for one in message["headers"] if one[0].lower() != b"cache-control"]
+                message = {**message, "headers": [*kept, *SECURITY, *more]}
+            await send(message)
+
+        try:
+            await self._let_in(scope, receive, answer, more)
+        except Exception as error:  # noqa: BLE001 - one request must not end the connection
+            if not isinstance(error, VaultIndexError):
+                log_event(log, logging.ERROR, "request failed", error=error_location(error))
+                error = VaultIndexError("this failed in the server", "its log says where")
+            if status:  # of a long answer the end
+                await send({"type": "http.response.body", "body": b""})
+            else:
+                await send_error(answer, error)
+        finally:
+            self._log(scope, status, time.monotonic() - began)
+
+    async def _let_in(self, scope: Scope, receive: Receive, answer: Send, more: Headers) -> None:
+        headers = _headers(scope["headers"])
+        self._check_place(headers, more)
+        method, path = scope["method"], scope["path"]
+        if path == "/healthz":
+            if method not in ("GET", "HEAD"):
+                raise not_allowed("GET")
+            scope["shown"] = path
+            await send_json(answer, 200, {"status": "ok"})
+            return
+        if more and method == "OPTIONS":
+            await answer({"type": "http.response.start", "status": 204, "headers": []})
+            await answer({"type": "http.response.body", "body": b""})
+            return
+        secret = _secret(headers)
+        caller = self._caller(secret, scope, headers)
+        if seconds := self._rates.wait(caller.name, time.monotonic()):
+            raise _too_many("this token asks too often", seconds)
+        scope["caller"] = caller
+        scope["body"] = lambda: read_body(headers, receive, self._settings.max_body_bytes)
+        answering = asyncio.ensure_future(self._app(scope, receive, answer))
+        try:
+            while not (await asyncio.wait((answering,), timeout=_LOOK_SECONDS))[0]:
+                if self._find(secret) != caller:
+                    answering.cancel()
+                    await asyncio.wait((answering,), timeout=1)
+                    raise _unknown()
+            answering.result()
+        finally:
+            answering.cancel()
+
+    def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
+        """Whether somebody asks for this server, and no page of another. To `more` comes what is told to a browser.
+
+        A page that has its own name lead here (DNS rebinding) names itself as the host, and as the origin.
+        """
+        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may read them otherwise
+            close = [(b"connection", b"close")]
+            raise Refusal("the length of the request is said twice", "say it once", 400, close)
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
+        if sum(len(key) + len(value) for key, value in headers.items()) > HEADER_BYTES:
+            raise Refusal("the headers are too long", "send fewer", 431, [(b"connection", b"close")])
+        name = _HOST.fullmatch(host)
+        if name is None or not {host, name[1]} & self._hosts:
+            raise Refusal("this server has another name", "add the name to serve.hosts", 421)
+        if origin in self._settings.origins:
+            told = (b"access-control-allow-origin: " + origin.encode("latin-1"), *_SHARED)
+            more += [(name, value) for name, _, value in (line.partition(b": ") for line in told)]
+        elif origin is not None and origin.lower() != f"{self._scheme}://{host}":
+            raise Refusal("pages of other servers may not ask", "add the page to serve.origins", 403)
+
+    def _caller(self, secret: str, scope: Scope, headers: Mapping[str, str]) -> Caller:
+        caller = self._find(secret)
+        if caller is not None:
+            scope["known"] = caller.name
+            return caller
+        if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
+            raise _too_many("too many tried without a token that is known", seconds)
+        raise _unknown()
+
+    def _find(self, secret: str) -> Caller | None:
+        try:
+            return self._tokens.find(secret, time.time()) if secret else None
+        except VaultIndexError as error:  # which names files of this machine
+            log_event(log, logging.ERROR, "no token can be read", message=error.message, hint=error.hint)
+            raise Refusal("no token can be read now", "the log of the server says why", 503) from error
+
+    def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
+        """Who asks; of a proxy, whom it saw itself: what stands before may be invented."""
+        forwarded = headers.get("x-forwarded-for", "") if self._settings.behind_proxy else ""
+        return forwarded.rpartition(",")[2].strip()[:64] or (scope["client"] or ("",))[0]
+
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        """Without what others chose but the name of a path: a token may stand anywhere in it."""
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        log_event(
+            log, logging.INFO, "request", method=method, path=scope.get("shown", "(unknown)"),
+            status=status, ms=round(seconds * 1000, 1), token=scope.get("known", "-"),
+        )  # fmt: skip
+
+
+async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> bytes:
+    """All of a JSON body, in time. Raises Refusal."""
+    kind, _, more = headers.get("content-type", "").lower().partition(";")
+    charset = more.replace(" ", "")
+    if kind.strip() != "application/json" or charset not in ("", "charset=utf-8", 'charset="utf-8"'):
+        raise Refusal("the content type must be application/json", "send JSON in UTF-8", 415)
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refusal("the body is compressed", "send it as it is", 415)
+    length = headers.get("content-length", "0")
+    if (int(length) if length.isdecimal() else 0) > most:
+        raise _too_long(most)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                body += message.get("body", b"")
+                if len(body) > most:
+                    raise _too_long(most)
+                if message["type"] == "http.disconnect" or not message.get("more_body"):
+                    return bytes(body)
+    except TimeoutError as error:
+        close = [(b"connection", b"close")]
+        raise Refusal("the body did not come in time", "send it at once", 408, close) from error
+
+
+def parse_json(body: bytes) -> Any:
+    """The value of a body. Raises Refusal, also for what JSON leaves open: NaN, a key twice."""
+    try:
+        return json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise Refusal("the body is no JSON in UTF-8", "send an object", 400) from error
+
+
+def not_allowed(*methods: str) -> Refusal:
+    allowed = ", ".join(methods)
+    return Refusal("this path has another method", f"use {allowed}", 405, [(b"allow", allowed.encode())])
+
+
+def _too_long(most: int) -> Refusal:
+    return Refusal(f"the body is longer than {most} bytes", "say less, or raise serve.max_body_bytes", 413)
+
+
+def _unknown() -> Refusal:
+    hint = "send the header Authorization: Bearer and a token of: vault-index token add"
+    return Refusal("this needs a token that is known", hint, 401, [(b"www-authenticate", b"Bearer")])
+
+
+def _too_many(message: str, seconds: int) -> Refusal:
+    return Refusal(message, "wait, and ask again", 429, [(b"retry-after", b"%d" % seconds)])
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    """By name; of one that is there twice both, with a comma between them, which fits nothing that is looked for."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _secret(headers: Mapping[str, str]) -> str:
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else ""
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found

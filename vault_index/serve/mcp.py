@@ -1,0 +1,103 @@
+"""`/mcp`: the tools over the SDK's streamable HTTP, in both eras of the protocol."""
+
+from collections.abc import MutableMapping
+from functools import partial
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from vault_index.callers import Caller
+from vault_index.mcp_server.backend import Backend
+from vault_index.mcp_server.server import Asker, Context, build_server
+from vault_index.serve.answers import Receive, Scope, Send
+from vault_index.serve.guard import not_allowed, parse_json
+
+_SESSIONS = 64
+"""Of the era that has them, of one token: for another one, that goes which was used least of late. Its client begins
+anew."""
+_IDLE_SECONDS = 15 * 60.0
+_SESSION_ID = b"mcp-session-id"
+
+
+class Mcp:
+    """The application behind the guard. A caller has sessions of its own, which no other one finds."""
+
+    def __init__(self, backend: Backend, group: TaskGroup) -> None:
+        self._server = build_server(partial(_asker, backend), backend.prepare)
+        self._group = group
+        self._lock = anyio.Lock()
+        self._of: dict[Caller, _Sessions] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "POST", "DELETE"):
+            raise not_allowed("GET", "POST", "DELETE")
+        body = await scope["body"]() if scope["method"] == "POST" else b""
+        said = parse_json(body) if scope["method"] == "POST" else None
+        sessions = await self._sessions(scope["caller"])
+        if isinstance(said, dict) and said.get("method") == "initialize":
+            await sessions.make_room(scope)
+        await sessions.answer(scope, body, receive, send)
+
+    async def _sessions(self, caller: Caller) -> "_Sessions":
+        async with self._lock:
+            if caller not in self._of:
+                sessions = _Sessions(self._server)
+                await self._group.start(_run, sessions.manager)
+                self._of[caller] = sessions
+        return self._of[caller]
+
+
+class _Sessions:
+    """Of one caller."""
+
+    def __init__(self, server: Server) -> None:
+        self.manager = StreamableHTTPSessionManager(
+            server, max_sessions=2 * _SESSIONS, session_idle_timeout=_IDLE_SECONDS
+        )
+        self._used: dict[bytes, None] = {}
+        """Their ids, the one that was used last at the end."""
+
+    async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        first: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def again() -> MutableMapping[str, Any]:
+            return first.pop() if first else await receive()
+
+        async def told(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                for ident in (value for name, value in message["headers"] if name.lower() == _SESSION_ID):
+                    self._used.pop(ident, None)
+                    self._used[ident] = None
+            await send(message)
+
+        await self.manager.handle_request(scope, again, told)
+
+    async def make_room(self, scope: Scope) -> None:
+        while len(self._used) >= _SESSIONS:
+            ident = next(iter(self._used))
+            del self._used[ident]
+            headers = [(_SESSION_ID, ident), (b"accept", b"application/json"), (b"content-type", b"application/json")]
+            await self.manager.handle_request({**scope, "method": "DELETE", "headers": headers}, _nothing, _drop)
+
+
+async def _nothing() -> MutableMapping[str, Any]:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _drop(message: MutableMapping[str, Any]) -> None:
+    """Nobody waits for it."""
+
+
+async def _run(manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:
+    async with manager.run():
+        task_status.started()
+        await anyio.sleep_forever()
+
+
+def _asker(backend: Backend, context: Context) -> Asker:
+    assert context.request is not None  # over HTTP each has one
+    caller: Caller = context.request.scope["caller"]
+    return Asker(partial(backend.call, caller=caller), read_only=not caller.writes, remote=True)

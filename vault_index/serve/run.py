@@ -1,0 +1,170 @@
+"""`vault-index serve` itself: a socket, the applications behind the guard, until a signal ends it."""
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import signal
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import uvicorn
+
+from vault_index.access import Tokens
+from vault_index.config import Home, load_config
+from vault_index.config.schema import ServeConfig
+from vault_index.config.validate import address_of
+from vault_index.daemon.log import log_event, logging_to
+from vault_index.daemon.system import notify, watchdog_interval
+from vault_index.errors import BusyError, ConfigError
+from vault_index.mcp_server.backend import Backend
+from vault_index.serve.answers import App
+from vault_index.serve.api import READERS, Api
+from vault_index.serve.connections import MOST, Connection
+from vault_index.serve.guard import HEADER_BYTES, Guard
+from vault_index.serve.mcp import Mcp
+
+log = logging.getLogger(__name__)
+
+_BACKLOG = 128
+"""As many connections are accepted before any of them is looked at."""
+_KEEP_SECONDS = 75
+"""How long a connection may be without a request."""
+
+
+def run(
+    home: Home,
+    options: Sequence[str],
+    *,
+    listen: str = "",
+    log_level: str = "info",
+    log_format: str = "text",
+    say: Callable[[str], object] = print,
+) -> int:
+    """Serve until SIGTERM or SIGINT, and return the exit code; `say` is told where. Call it from the main thread.
+
+    Raises ConfigError for an address that is not safe to listen at as things are, BusyError for one that is taken.
+    """
+    settings = load_config(home).serve
+    host, port = address_of(listen or settings.listen)
+    tokens = Tokens(home.tokens_file)
+    _refuse_open(host, settings, tokens)
+    with _listening(host, port) as listener, logging_to(home.serve_log, log_level, log_format):
+        # What it says of requests may quote them.
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)
+        place = f"[{host}]" if ":" in host else host
+        scheme = "https" if settings.certificate else "http"
+        where = f"{scheme}://{place}:{listener.getsockname()[1]}"
+        backend = Backend(home, options)
+        others: dict[str, App] = {}
+        app = Guard(Api(backend, others), settings, tokens, host)
+        server = _Server(_configured(app, settings), where, say)
+        threading.Thread(target=backend.prepare, daemon=True).start()
+        asyncio.run(_serve(server, listener, others, backend))
+    return 0
+
+
+async def _serve(server: "_Server", listener: socket.socket, others: dict[str, App], backend: Backend) -> None:
+    anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
+    async with anyio.create_task_group() as group:
+        others["/mcp"] = Mcp(backend, group)
+        await server.serve(sockets=[listener])
+        group.cancel_scope.cancel()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, where: str, say: Callable[[str], object]) -> None:
+        super().__init__(config)
+        self._where, self._say = where, say
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        log_event(log, logging.INFO, "ready", address=self._where)
+        self._say(f"vault-index: serving on {self._where} (a token: vault-index token add NAME --read)")
+        notify(f"READY=1\nSTATUS=serving on {self._where}")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        notify("STOPPING=1")
+        # Of what is cut off now, it would say each.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+        log_event(log, logging.INFO, "stopped")
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn's, but a signal is no failure."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.handle_exit)
+        yield
+
+
+async def _watchdog() -> None:
+    notify("WATCHDOG=1")
+
+
+def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        loop="asyncio",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=2 * MOST,
+        backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_SECONDS,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        ssl_certfile=settings.certificate or None,
+        ssl_keyfile=settings.key or None,
+        callback_notify=_watchdog,
+        timeout_notify=int(watchdog_interval() or 3600),
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(
+            f"the certificate or its key cannot be used: {error.strerror or 'they are no PEM files that fit'}",
+            "see serve.certificate and serve.key",
+        ) from error
+    return config
+
+
+@contextlib.contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        raise BusyError(
+            f"cannot listen at {host}, port {port}: {(error.strerror or str(error)).lower()}",
+            "choose another address: vault-index serve --listen HOST:PORT",
+        ) from error
+    with listener:
+        yield listener
+
+
+def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
+    """Raise ConfigError where others can reach it, and what they send can be read, or nobody may ask."""
+    with contextlib.suppress(ValueError):
+        if host == "localhost" or ipaddress.ip_address(host).is_loopback:
+            return
+    if not (settings.certificate or settings.behind_proxy):
+        raise ConfigError(
+            f"{host} can be reached from elsewhere, and nothing would be encrypted",
+            "set serve.certificate and serve.key, or serve.behind_proxy where a proxy in front does TLS",
+        )
+    if not any(one.expires is None or one.expires > time.time() for one in tokens.all()):
+        raise ConfigError(
+            f"{host} can be reached from elsewhere, and there is no token", "make one: vault-index token add"
+        )

@@ -1,0 +1,174 @@
+"""The part of an index that a caller sees: what is outside of it is hidden below every statement of a connection.
+
+Temporary views hide the tables of their names, and temporary tables hold the ids that are seen: a condition on the rows
+themselves would take longer than a search. The tables follow the index when somebody borrows the connection, in the
+transaction in which the borrower reads; so no id stands for another document than it did when it was looked at. The
+full-text indexes have no rows to hide: whatever they find passes these ids before it is ranked. What words there are is
+told by texts that are seen; how common they are counts the same, but for BM25, which FTS5 reckons by all texts.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import apsw
+
+from vault_index.callers import Scope
+from vault_index.store.reader import IndexReader
+from vault_index.store.vocabulary import CHUNK_TEXT, Vocabulary, stems, words_of
+
+_MOST_READ = 64
+"""Texts with a word that are read, at most, for the forms in which it stands there: each takes a tenth of a
+millisecond. A form that none of the newest holds is not proposed."""
+_MOST_STEMS = 200
+
+
+class PartReader(IndexReader):
+    """A reader that answers as one of an index in which there is nothing else."""
+
+    tables: Mapping[str, str] = {"document": "seen", "chunk": "seen_chunk"}
+
+    def __init__(self, path: Path, scope: Scope) -> None:
+        super().__init__(path)
+        self._scope = scope
+        self._inside = "false"
+        self._version = -1
+        self._sources_there: tuple[str, ...] = ()
+
+    def leave_out_all_but(self, sources: Collection[str]) -> None:
+        self._sources_there = tuple(sources)
+        self._inside = _condition(self._scope, sources)
+        self.connection.pragma("temp_store", "memory")
+        with self.changing():
+            for table in self.tables.values():
+                self.execute(f"CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY)")
+        # The plus keeps SQLite from looking at every id where another index finds the rows sooner.
+        of_document, of_chunk = "+document_id IN (SELECT id FROM seen)", "+{} IN (SELECT id FROM seen_chunk)"
+        self._hide(
+            {
+                "document": "+id IN (SELECT id FROM seen)",
+                "chunk": of_chunk.format("id"),
+                **dict.fromkeys(("tag", "alias", "link"), of_document),
+                "pending": of_chunk.format("chunk_id"),
+                "uncoded": of_chunk.format("chunk_id"),
+                "fault": "(source, path) IN (SELECT source, path FROM document)",
+                # What tells of all texts at once.
+                **dict.fromkeys(("term", "meta", "stale_name", "uncounted_chunk", "uncounted_text"), "false"),
+            }
+        )
+
+    def begin(self, *, snapshot: bool) -> None:
+        self.execute("BEGIN")
+        if (version := int(self.connection.pragma("data_version"))) != self._version:
+            with self.changing():
+                self._follow()
+            self._version = version
+        if not snapshot:
+            self.execute("COMMIT")
+
+    def end(self) -> None:
+        if self.connection.in_transaction:
+            self.execute("COMMIT")
+
+    def _follow(self) -> None:
+        for table, ids in (
+            ("seen", f"SELECT id FROM main.document WHERE {self._inside} ORDER BY id"),
+            ("seen_chunk", "SELECT main.chunk.id FROM seen CROSS JOIN main.chunk ON document_id = seen.id"),
+        ):
+            self.execute(f"DELETE FROM {table}")
+            self.execute(f"INSERT INTO {table} {ids}")
+        any_of = f"SELECT 1 FROM main.document WHERE source = ? AND {self._inside} LIMIT 1"
+        self.sources = tuple(name for name in self._sources_there if self.execute(any_of, (name,)))
+
+    def count_matches(self, match: str, share: int = 1) -> int:
+        last = self.value("SELECT max(id) FROM seen_chunk") or 0
+        sql = (
+            "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ?"
+            " AND +rowid IN (SELECT id FROM seen_chunk)"
+        )
+        return int(self.value(sql, (match, last - last // share)))
+
+    def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
+        """Not those that only links from outside call so."""
+        sql = f"SELECT rowid FROM name_fts WHERE name_fts MATCH ? AND +rowid IN ({', '.join('?' * len(document_ids))})"
+        return {id_ for (id_,) in self.execute(sql, (f"{{name title aliases}} : ({match})", *document_ids))}
+
+    def new_vocabulary(self) -> Vocabulary:
+        return PartVocabulary(self)
+
+
+class PartVocabulary(Vocabulary):
+    """The words of the texts that are seen: the full-text index tells which texts hold a word, and the texts in which
+    of its forms."""
+
+    _TERM = "main.term"
+
+    def __init__(self, reader: IndexReader) -> None:
+        super().__init__(reader)
+        self._reader = reader
+        self._texts: dict[str, int] = {}
+        self._forms: dict[str, Counter[str]] = {}
+
+    def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
+        word_of = {stem: word for word, stem in stem_of.items() if stem not in self._texts}
+        for stem in super().count_stems(dict(zip(word_of, word_of, strict=True))):  # what no text at all holds is 0
+            found = self._reader.count_matches(f'"{word_of[stem]}"')
+            self._texts[stem] = found or sum(self._read(stem, word_of[stem]).values())
+        return {stem: count for stem in stem_of.values() if (count := self._texts.get(stem, 0))}
+
+    def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
+        known = super().look_up(words)
+        self.count_stems({word: stem for word, (stem, _) in known.items()})
+        counts = {word: (stem, self._read(stem, word)[word]) for word, (stem, _) in known.items()}
+        return {word: one for word, one in counts.items() if one[1]}
+
+    def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
+        found = []
+        for other, _ in super().beginning_with(word, _MOST_STEMS):
+            stem = stems(self._db, [other])[other]
+            forms = self._read(stem, other)
+            found += [max(forms.items(), key=lambda one: (one[1], one[0]))] if forms else []
+        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
+
+    def _read(self, stem: str, word: str) -> Counter[str]:
+        """The words with a stem, of which one is given, each with how many of the newest texts hold it."""
+        if stem not in self._forms:
+            forms = {form for (form,) in self._db.execute("SELECT word FROM main.term WHERE stem = ?", (stem,))}
+            match = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN (SELECT id FROM seen_chunk)"
+            rows = self._db.execute(
+                f"SELECT document_id, {CHUNK_TEXT} FROM chunk WHERE id IN ({match} ORDER BY rowid DESC LIMIT ?)",
+                (f'"{word}"', _MOST_READ),
+            )
+            marks = ", ".join("?" * len(ids := {id_ for id_, _ in rows}))
+            called = self._db.execute(f"SELECT called FROM document WHERE id IN ({marks})", (*ids,))
+            texts = [*(text for _, text in rows), *(text for (text,) in called), *self._without_texts]
+            counted = Counter(one for text in texts for one in map(bytes.decode, words_of(text)) if one in forms)
+            self._forms[stem] = counted
+        return self._forms[stem]
+
+    @cached_property
+    def _without_texts(self) -> list[str]:
+        """What documents are called in which nothing else stands."""
+        sql = "SELECT called FROM document WHERE id NOT IN (SELECT document_id FROM chunk)"
+        return [called for (called,) in self._db.execute(sql)]
+
+
+def _condition(scope: Scope, sources: Collection[str]) -> str:
+    """On the rows of `document` as they are; the same as `Scope.holds`."""
+    wanted = [name for name in sources if not scope.sources or name in scope.sources]
+    conditions = [f"source IN ({_listed(wanted)})"]
+    if scope.folders:  # a range each, which the index of paths finds: `0` follows `/`
+        below = (f"(path >= {_sql(below)} AND path < {_sql(below[:-1] + '0')})" for below in scope.below)
+        conditions.append(f"({' OR '.join(below)})")
+    if scope.projects:
+        conditions.append(f"project COLLATE NOCASE IN ({_listed(scope.projects)})")
+    return " AND ".join(conditions)
+
+
+def _listed(values: Collection[str]) -> str:
+    return ", ".join(map(_sql, values))
+
+
+def _sql(value: str) -> str:
+    return apsw.format_sql_value(value)

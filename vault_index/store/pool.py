@@ -1,0 +1,103 @@
+"""The connections that threads borrow to read: one for each who asks at the same time, and few of them are kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_index.config.home import Home
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.store.reader import IndexReader
+from vault_index.store.state import State
+
+_MOST_IDLE = 8
+"""Idle connections that are kept: each holds open files, pages and the words it has seen."""
+
+
+class Connections(NamedTuple):
+    reader: IndexReader
+    state: State
+    file: tuple[int, int]
+    """Device and inode of the index they read: a rebuilt index is another file."""
+
+    def close(self) -> None:
+        self.reader.close()
+        self.state.close()
+
+
+class ReadPool:
+    def __init__(self, home: Home, open_reader: Callable[[Path], IndexReader] = IndexReader) -> None:
+        self._home = home
+        self._open = open_reader
+        self.sources: Collection[str] | None = None
+        """The names of the sources that are set up: rows of others are not answered. None: not known."""
+        self._idle: list[Connections] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def lend(self, *, snapshot: bool = True) -> Iterator[Connections]:
+        """Connections to the index as it is now, to read without a `snapshot` for who writes meanwhile. Raises
+        NotSetUpError while there is none."""
+        connections = self._take()
+        sound = False
+        try:
+            connections.reader.begin(snapshot=snapshot)
+            yield connections
+            sound = True
+        except (NotFoundError, UsageError):
+            sound = True  # what was asked for is wrong, and nothing else
+            raise
+        except UnicodeEncodeError as error:  # half a character, which no database takes
+            raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
+        except VaultIndexError:
+            raise
+        except BaseException:
+            from vault_index.store.integrity import damage_told
+
+            with damage_told(self._home.index_db):
+                raise
+        finally:
+            self._give_back(connections, sound)
+
+    def _give_back(self, connections: Connections, sound: bool) -> None:
+        if sound:
+            connections.reader.end()
+            with self._lock:
+                if len(self._idle) < _MOST_IDLE:
+                    self._idle.append(connections)
+                    return
+        connections.close()
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connections in idle:
+            connections.close()
+
+    def _take(self) -> Connections:
+        file = self._file()
+        with self._lock:
+            while self._idle:
+                connections = self._idle.pop()
+                if connections.file == file:
+                    return connections
+                connections.close()
+        reader = self._open(self._home.index_db)
+        try:
+            if self.sources is not None:
+                reader.leave_out_all_but(self.sources)
+            return Connections(reader, State(self._home.state_db, self._home.ledger_db), self._file())
+        except BaseException:
+            reader.close()
+            raise
+
+    def _file(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self._home.index_db)
+        except OSError:
+            return (0, 0)
+        return (found.st_dev, found.st_ino)
