@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 from tests.serve.worlds import COMMON, TEXTS, VALUES, Item, World
 from vault_index.fields import FILTERS, STATES
@@ -228,6 +229,49 @@ class Asker:
         )
 
 
+class Client(Asker):
+    """A client of MCP."""
+
+    def memory_search(self) -> Call:
+        return Call("memory_search", {"query": self.query(), "all": self.chance(0.5)})
+
+    def memory_get(self) -> Call:
+        return Call("memory_get", {"ref": [self.ref(), self.ref()], "full": self.chance(0.5)})
+
+    def memory_list(self) -> Call:
+        return Call(
+            "memory_list", {"limit": ALL, **self.filters(self.random.choice(("kind", "entered_by", "property")))}
+        )
+
+    def memory_timeline(self) -> Call:
+        return Call("memory_timeline", {"ref": self.ref()})
+
+    def memory_recall(self) -> Call:
+        return Call("memory_recall", {"query": self.query(), "project": self.project()})
+
+    def memory_review(self) -> Call:
+        return Call("memory_review", {})
+
+    def question(self) -> Call:
+        return Call("question", {"ref": [self.ref(), self.ref()], "permanent": self.chance(0.5)})
+
+    def prompt(self) -> Call:
+        return Call("prompt", {"task": self.query(), "project": self.project()})
+
+    def resources(self) -> Call:
+        return Call("resources", {})
+
+    def resource(self) -> Call:
+        item = self.item()
+        path = self.random.choice((quote(item.path), item.path, f"../{item.path}", f"{item.path}%2e", item.stem))
+        return Call("resource", {"uri": f"vault-index://{item.source}/{path}"})
+
+    def completion(self) -> Call:
+        item, name = self.item(), self.random.choice(("source", "path", "project"))
+        value = str({"source": item.source, "path": item.path, "project": item.project or ""}[name])
+        return Call("completion", {"name": name, "value": value[: self.random.randrange(5)]})
+
+
 class Writer(Asker):
     def written(self) -> str:
         """A reference, often to what was written last."""
@@ -319,6 +363,14 @@ def reading_calls(random: Random, world: World, number: int = 40) -> Iterator[Ca
     asker = Asker(random, world)
     for _ in range(number):
         call: Call = getattr(asker, random.choice(_READING))()
+        yield call
+
+
+def calls_of_clients(random: Random, world: World, number: int = 15) -> Iterator[Call]:
+    asker = Client(random, world)
+    names = [name for name in vars(Client) if name[0] != "_"]
+    for _ in range(number):
+        call: Call = getattr(asker, random.choice(names))()
         yield call
 
 

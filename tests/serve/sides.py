@@ -16,6 +16,9 @@ from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
 from vault_index.callers import Caller
 from vault_index.errors import VaultIndexError
+from vault_index.mcp_server import prompts, resources
+from vault_index.mcp_server.toolbox import Toolbox
+from vault_index.mcp_server.tools import offered
 
 Told = dict[str, Any]
 Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
@@ -111,9 +114,28 @@ def in_process(index: VaultIndex) -> Ask:
         given = served_params(caller, method, params)
         if caller.scope.whole:
             return dispatch(index, method, given)
-        return dispatch(VaultIndex(index._runtime.within(caller.scope)), method, given)  # type: ignore[attr-defined]
+        return dispatch(VaultIndex(index._runtime.within(caller.scope)), method, given)
 
     return ask
+
+
+def by_tools(ask: Ask) -> Ask:
+    """As `serve` answers clients of MCP, by way of another."""
+
+    def answer(caller: Caller, method: str, params: Mapping[str, Any]) -> Told:
+        toolbox = Toolbox(offered(read_only=False), lambda name, given: ask(caller, name, given))
+        if method.startswith("memory_"):
+            page = toolbox.call(method, params)
+            return {"text": page.text, "structured": page.structured}
+        if method == "question":
+            return {"text": toolbox.question("memory_delete", params)}
+        if method == "prompt":
+            return prompts.prompt(toolbox, "recall", params, ())
+        if method == "completion":
+            return resources.completed(toolbox, params["name"], params["value"])
+        return resources.read(toolbox, params["uri"]) if method == "resource" else resources.listed(toolbox, None)
+
+    return answer
 
 
 # --- what must be the same -------------------------------------------------------------------------------------------
@@ -129,25 +151,35 @@ def alike(call: Call, told: Told, *, same_scope: bool = True) -> Any:
     if answer is None:
         return told
     answer = {key: value for key, value in answer.items() if key not in ("took_ms", "indexed")}
-    if call.method == "search":
-        return _search(call, answer)
-    if call.method == "why":
-        told = {key: answer[key] for key in ("id", "source", "path", "title", "lines", "degraded", "corrections")}
-        return {**told, "reading": _reading(answer)}
+    if call.method in _BY_METHOD:
+        return _BY_METHOD[call.method](call, answer)
     if call.params.get("query"):  # recall, timeline
         return {key: answer.get(key) for key in ("degraded", "waiting")}
-    if call.method == "recall":
-        answer |= {"text": re.sub(r"\b[0-9a-f]{16}\b", "MARK", answer["text"]), "tokens": None}
-    if call.method == "review":
-        for item in answer["results"]:  # what comes of ids that are new
-            item |= {"id": None, "memories": [{**one, "seen": None} for one in item["memories"]]}
-    if call.method == "history":
-        answer["results"] = [{**one, "seen": None} for one in answer["results"]]
-    if call.method == "delete":
-        for one in answer["results"]:
-            one["details"].pop("purge_seconds", None)
     if call.method == "stats" and not same_scope:
         answer.pop("bytes", None)
+    return answer
+
+
+def _why(call: Call, answer: Told) -> Any:
+    told = {key: answer[key] for key in ("id", "source", "path", "title", "lines", "degraded", "corrections")}
+    return {**told, "reading": _reading(answer)}
+
+
+def _recall(call: Call, answer: Told) -> Any:
+    if call.params.get("query"):
+        return {key: answer[key] for key in ("degraded", "waiting")}
+    return answer | {"text": re.sub(r"\b[0-9a-f]{16}\b", "MARK", answer["text"]), "tokens": None}
+
+
+def _review(call: Call, answer: Told) -> Any:
+    for item in answer["results"]:  # what comes of ids that are new
+        item |= {"id": None, "memories": [{**one, "seen": None} for one in item["memories"]]}
+    return answer
+
+
+def _delete(call: Call, answer: Told) -> Any:
+    for one in answer["results"]:
+        one["details"].pop("purge_seconds", None)
     return answer
 
 
@@ -167,6 +199,17 @@ def _reading(answer: Told) -> Any:
         return None
     words = [{**word, "rarity": None} if word["texts"] else word for word in reading["words"]]
     return {**reading, "words": words}
+
+
+_BY_METHOD: Mapping[str, Callable[[Call, Told], Any]] = {
+    "search": _search,
+    "why": _why,
+    "recall": _recall,
+    "review": _review,
+    "delete": _delete,
+    "history": lambda _, answer: {**answer, "results": [{**one, "seen": None} for one in answer["results"]]},
+    **dict.fromkeys(("prompt", "memory_search", "memory_recall"), lambda _call, _answer: "found"),
+}
 
 
 def difference(one: Any, other: Any, at: str = "") -> str:

@@ -18,12 +18,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.daemon.test_run import Place
-from tests.serve.calls import Call, reading_calls, writing_calls
-from tests.serve.sides import Ask, Side, alike, built, difference, in_process, short
+from tests.serve import servers
+from tests.serve.calls import Call, calls_of_clients, reading_calls, writing_calls
+from tests.serve.sides import Ask, Side, alike, built, by_tools, difference, in_process, short
 from tests.serve.worlds import Item, World, files_below, make_world, place, sees
-from vault_index.api.methods import WRITING
+from vault_index.api.methods import READING, WRITING
 from vault_index.callers import Caller, Scope, caller_to_json
-from vault_index.runtime import Runtime
+from vault_index.errors import VaultIndexError
 
 EXAMPLES = int(os.environ.get("VAULT_INDEX_LEAKS", "12"))
 
@@ -43,12 +44,13 @@ class Watch:
         self._of_whole, self._of_part = ask, in_process(part.index)
         self._written = False
 
-    def faults(self, call: Call) -> Iterator[str]:
+    def faults(self, call: Call, way: Callable[[Ask], Ask] = lambda ask: ask) -> Iterator[str]:
         """What is wrong with the answer to one call; what the caller says itself is no secret from then on."""
         asked = json.dumps(call.params, ensure_ascii=False).lower()
         self.secrets -= {word for word in self.secrets if word in asked}
         told, without = (
-            side.ask(call, self.caller, ask) for side, ask in ((self.whole, self._of_whole), (self.part, self._of_part))
+            side.ask(call, self.caller, way(ask))
+            for side, ask in ((self.whole, self._of_whole), (self.part, self._of_part))
         )
         said = json.dumps(told, ensure_ascii=False).lower()
         if words := sorted(word for word in self.secrets if word in said):
@@ -59,7 +61,7 @@ class Watch:
         one, other = alike(call, told), alike(call, without)
         if one != other:
             yield f"differs from a world without it:\n{difference(one, other)}"
-        elif call.method not in {*WRITING, "get"} and not call.of_disk and not call.names_source:
+        elif call.method in READING - {"get"} and not call.of_disk and not call.names_source:
             alone = self.part.ask(call, self.caller._replace(scope=Scope()))
             one, other = (alike(call, told, same_scope=False) for told in (without, alone))
             if one != other:
@@ -80,6 +82,9 @@ def faults(world: World, random: Random, folder: Path, serve: Serve | None = Non
             whole.advance()
             part.advance()
         yield from _asked(watch, reading_calls(random, world, 40))
+        for call in calls_of_clients(random, world):
+            for fault in watch.faults(call, by_tools):
+                yield call, fault
         before = files_below(whole.folder)
         for call in writing_calls(random, world):
             yield from _asked(watch, [call])
@@ -120,10 +125,6 @@ def spilt_by(world: World, whole: Side, part: Side, before: Mapping[str, bytes])
         yield f"files differ:\n{difference(one, other)}"
 
 
-served = pytest.mark.skipif(not hasattr(Runtime, "within"), reason="no part of an index is served yet")
-
-
-@served
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 @given(st.randoms(use_true_random=False))
 def test_no_answer_tells_of_what_a_caller_may_not_see(random: Random) -> None:
@@ -152,10 +153,39 @@ def by_daemon(side: Side) -> Iterator[Ask]:
     assert not [word for word in side.world.words.given if word in log]
 
 
-@served
+class Here(servers.Place):
+    """The home of a side."""
+
+    def __init__(self, side: Side) -> None:
+        self.vault, self.home, self._processes = side.folder, side.index.home, []
+
+
+@contextmanager
+def by_http(side: Side) -> Iterator[Ask]:
+    here = Here(side)
+    try:
+        here.daemon()
+        served, token = here.serve(), here.token("phone", writes=True, scope=side.world.scope)
+
+        def ask(caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+            answer = served.call(method, token, **params)
+            told: dict[str, Any] = answer.json
+            if answer.status != 200:
+                error = VaultIndexError(told["error"]["message"], told["error"]["hint"])
+                error.code = told["error"]["code"]
+                assert answer.status < 500, told
+                raise error
+            return told
+
+        yield ask
+    finally:
+        here.close()
+
+
+@pytest.mark.parametrize("serve", [by_daemon, by_http])
 @pytest.mark.parametrize("seed", range(max(2, EXAMPLES // 50)))
-def test_nor_does_the_daemon(tmp_path: Path, seed: int) -> None:
+def test_nor_does_a_process(tmp_path: Path, serve: Serve, seed: int) -> None:
     random = Random(seed)
     world = make_world(random)
-    for call, fault in faults(world, random, tmp_path, by_daemon):
+    for call, fault in faults(world, random, tmp_path, serve):
         raise AssertionError(f"{world.scope}\n{call}\n{fault}")

@@ -149,16 +149,17 @@ def make_world(random: Random, *, provider: str = "none") -> World:
     stages = [maker.linked([*lasting, *(maker.item(key) for key in range(random.randint(6, 12)))])]
     for _ in range(random.randint(0, 2) if lasting else 0):
         stages.append(maker.after(stages[-1]))
-    keys = sorted({item.key for stage in stages for item in stage})
-    ids = [item.id for item in stages[-1]]
-    alone = {item.key for item in stages[-1] if ids.count(item.id) == 1}  # how often is counted by id
-    opened = tuple(key for key in keys if key in alone and random.random() < 0.2)
     scopes = (_scope(random, vaults, projects) for _ in range(8))
     scope = max(scopes, key=lambda one: min(3, sum(sees(one, item) for item in stages[-1])))
-    memories = sorted(one for one in ids if ids.count(one) == 1 and one[8:9] == "-")
-    kept = [random.sample(memories, k) for k in (1, 2, 2) if len(memories) > 1]
-    chance = [random.random() < 0.5 for _ in range(2)]
-    return World(scope, vaults, stages, words, tuple(map(tuple, kept)), opened, provider, *chance)
+    world = World(scope, vaults, stages, words, provider=provider)
+    ids = [item.id for item in stages[-1]]
+    alone = [item for item in stages[-1] if ids.count(item.id) == 1]
+    # How often a text was opened is counted by its id, wherever it stands.
+    world.opened = tuple(item.key for item in alone if item.key not in world.crossers() and random.random() < 0.2)
+    memories = [item.id for item in alone if item.kind == "memory"]
+    world.kept = tuple(tuple(random.sample(memories, k)) for k in (1, 2, 2) if len(memories) > 1)
+    world.pending, world.unmounted = (random.random() < 0.5 for _ in range(2))
+    return world
 
 
 def _scope(random: Random, vaults: Sequence[str], projects: Sequence[str]) -> Scope:
