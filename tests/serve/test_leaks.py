@@ -24,7 +24,7 @@ from tests.serve.sides import Ask, Side, alike, built, by_tools, difference, in_
 from tests.serve.worlds import Item, World, files_below, make_world, place, sees
 from vault_index.api.methods import READING, WRITING
 from vault_index.callers import Caller, Scope, caller_to_json
-from vault_index.errors import VaultIndexError
+from vault_index.daemon.protocol import error_from
 
 EXAMPLES = int(os.environ.get("VAULT_INDEX_LEAKS", "12"))
 
@@ -171,10 +171,8 @@ def by_http(side: Side) -> Iterator[Ask]:
             answer = served.call(method, token, **params)
             told: dict[str, Any] = answer.json
             if answer.status != 200:
-                error = VaultIndexError(told["error"]["message"], told["error"]["hint"])
-                error.code = told["error"]["code"]
                 assert answer.status < 500, told
-                raise error
+                raise error_from(told["error"])
             return told
 
         yield ask

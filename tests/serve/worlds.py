@@ -413,5 +413,6 @@ def files_below(folder: Path) -> dict[str, bytes]:
     for above, _, names in os.walk(folder):
         for name in names:
             file = Path(above, name)
-            found[str(file.relative_to(folder))] = file.read_bytes()
+            if file.is_file():  # no socket
+                found[str(file.relative_to(folder))] = file.read_bytes()
     return found
