@@ -49,6 +49,8 @@ class Runtime:
         self.moments = Moments(home)
         self.scope: Scope | None = None
         """The part of it that a caller from elsewhere sees; None for this machine's user."""
+        self.who = ""
+        """The name of the token by which they ask."""
         self._parts: dict[Scope, ReadPool] = {}
         self._whole = self
         self._opening = threading.Lock()
@@ -74,6 +76,11 @@ class Runtime:
         self.pool.sources = self.by_name.keys()
         self.embedders = Embedders(config.embedding)
         self._write: WriteSide | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Whether there may be something that who asks does not see."""
+        return self.scope is not None and not self.scope.whole
 
     @property
     def write(self) -> WriteSide:
@@ -126,11 +133,11 @@ class Runtime:
 
     # --- callers from elsewhere ----------------------------------------------------------------------------------
 
-    def within(self, scope: Scope) -> Runtime:
+    def within(self, scope: Scope, who: str = "") -> Runtime:
         """The same as a caller sees it whose token is for this part of it. It is not closed: it has nothing of its
         own."""
         part = copy(self)
-        part.scope = scope
+        part.scope, part.who = scope, who
         if not scope.whole:
             part.pool = self._part(scope)
             seen = self._seen(part.pool, scope)
@@ -212,4 +219,5 @@ class Runtime:
             self.by_name,
             partial(self.embedders.embed_query, connections.state, self.moments),
             self.config.ranking,
+            partial(self.pending, connections.reader) if self.hides else None,
         )

@@ -11,6 +11,8 @@ import pytest
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from tests.health.damages import OTHER_TEXT
 from vault_index import VaultIndex, disk
+from vault_index.access import Tokens
+from vault_index.callers import Caller
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
 from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
@@ -178,6 +180,22 @@ def test_permissions_of_our_own_files_are_tightened(tmp_path: Path, vault: Path)
         modes = [stat.S_IMODE(path.stat().st_mode) for path in (index.home.data_dir, index.home.index_db)]
         assert modes == [0o700, 0o600]
         assert stat.S_IMODE((vault / "a.md").stat().st_mode) == 0o644
+
+
+def test_tokens_that_let_nobody_in_are_told_of(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync()
+        file = index.home.tokens_file
+        Tokens(file).add(Caller("laptop"), created=0.0)
+        assert index.doctor().healthy
+        file.chmod(0o666)
+        assert [problem.code for problem in index.doctor().problems] == ["permissions", "tokens"]
+        assert index.repair().healthy
+        file.write_text("{", "utf-8")
+        (problem,) = index.doctor().problems
+        assert problem.code == "tokens"
+        assert "token add" in problem.hint
+        assert file.read_text("utf-8") == "{"
 
 
 LEFT = "80-memory/.vault-index-0123456789abcdef.tmp"

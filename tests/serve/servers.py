@@ -41,7 +41,7 @@ class Place:
         self.home: Home = find_home(folder / "home")
         self.home.data_dir.mkdir()
         self.home.config_file.write_text(f'[sources.vault]\npath = "{self.vault}"\n{SETTINGS}{more}', "utf-8")
-        self._processes: list[subprocess.Popen[str]] = []
+        self._processes: list[Process] = []
 
     def token(self, name: str, *, writes: bool = False, scope: Scope = WHOLE, expires: float | None = None) -> str:
         return Tokens(self.home.tokens_file).add(Caller(name, writes, scope), created=time.time(), expires=expires)
@@ -51,14 +51,13 @@ class Place:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
 
-    def process(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+    def process(self, *arguments: str, **environment: str) -> "Process":
         command = [sys.executable, "-m", "vault_index", "--home", str(self.home.data_dir), *arguments]
-        environ = {**os.environ, "PYTHONUTF8": "1", **environment}
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environ)
+        process = Process(command, self.home.data_dir.parent / f"said-{len(self._processes)}", environment)
         self._processes.append(process)
         return process
 
-    def daemon(self) -> "subprocess.Popen[str]":
+    def daemon(self) -> "Process":
         """A daemon that has looked at everything."""
         process = self.process("watch")
         until(self._looked)
@@ -76,26 +75,43 @@ class Place:
     def serve(self, *options: str, **environment: str) -> "Served":
         """It serves at a port of its own choice."""
         process = self.process("serve", "--listen", "127.0.0.1:0", *options, **environment)
-        assert process.stderr is not None
-        said = ""
-        for line in process.stderr:
-            said += line
-            if found := re.match(r"vault-index: serving on (https?)://127\.0\.0\.1:(\d+)", line):
-                return Served(process, int(found[2]))
-        raise AssertionError(said)
+        return Served(process, process.port())
 
     def close(self) -> None:
         for process in reversed(self._processes):
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+            process.kill()
+            process.wait()
         found = ping(self.home.socket_path)
         if found is not None:  # one that the server began
             os.kill(found["pid"], signal.SIGKILL)
 
 
+class Process(subprocess.Popen[bytes]):
+    """What it says on stderr goes to a file: a pipe that nobody reads would stop it."""
+
+    def __init__(self, command: list[str], file: Path, environment: Mapping[str, str]) -> None:
+        self._file = file
+        with file.open("wb") as stderr:
+            super().__init__(command, stderr=stderr, env={**os.environ, "PYTHONUTF8": "1", **environment})
+
+    def said(self) -> str:
+        return self._file.read_text("utf-8")
+
+    def port(self) -> int:
+        """Where it serves, as soon as it says so."""
+        found: list[str] = []
+
+        def told() -> bool:
+            found[:] = re.findall(r"^vault-index: serving on https?://[^ ]+:(\d+) ", self.said(), re.MULTILINE)
+            return bool(found) or self.poll() is not None
+
+        until(told)
+        assert found, self.said()
+        return int(found[0])
+
+
 class Served:
-    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
+    def __init__(self, process: Process, port: int) -> None:
         self.process, self.port = process, port
 
     def ask(

@@ -37,8 +37,7 @@ def test_it_says_where_it_listens_tells_the_service_manager_and_ends(here: Place
         stream.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert stream.recv(1000).startswith(b"HTTP/1.1 200")
         served.process.send_signal(signal.SIGTERM)
-        _, said = served.process.communicate(timeout=30)
-        assert served.process.returncode == 0, said
+        assert served.process.wait(30) == 0, served.process.said()
         told = [manager.recv(1000)]
         while told[-1] != b"STOPPING=1":
             told.append(manager.recv(1000))
@@ -82,7 +81,8 @@ def test_logs_hold_no_token_no_question_and_no_note(here: Place) -> None:
     served.call("add", token, text="The tamarisk grows in the garden.")
     served.call("get", token, ref="tamarisk.md")
     served.process.send_signal(signal.SIGTERM)
-    _, said = served.process.communicate(timeout=30)
+    served.process.wait(30)
+    said = served.process.said()
     for log in (said, here.home.serve_log.read_text("utf-8"), here.home.daemon_log.read_text("utf-8")):
         assert "tamarisk" not in log
         assert token not in log
@@ -121,9 +121,7 @@ def test_where_a_token_and_a_proxy_are_it_may_be_reached(tmp_path: Path) -> None
         token = here.token("anna")
         here.daemon()
         process = here.process("serve")
-        assert process.stderr is not None
-        line = next(line for line in process.stderr if "serving on" in line)
-        served = Served(process, int(line.split("serving on http://0.0.0.0:")[1].split(" ")[0]))
+        served = Served(process, process.port())
         own = {"Host": "notes.example", "Origin": "https://notes.example"}
         assert served.ask("POST", "/api/tags", b"", {**bearer(token), **own}).status == 200
         assert served.ask("GET", "/healthz", headers={"Host": f"0.0.0.0:{served.port}"}).status == 421

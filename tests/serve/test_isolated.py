@@ -5,6 +5,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ import pytest
 from tests.daemon.fake_index import until
 from tests.daemon.test_run import Place, place as place
 from tests.embeddings.server import EmbeddingServer
+from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 from vault_index.access import Tokens
 from vault_index.api import call, to_json
 from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.config import find_home
-from vault_index.errors import UsageError
+from vault_index.errors import BusyError, NotFoundError, UsageError
 
 FOLDER = "work/acme"
 WORDS = [
@@ -49,10 +51,12 @@ def caller(*, writes: bool = False, **scope: Any) -> Caller:
 
 
 def served(place: Place, who: Caller, method: str, **params: Any) -> Any:
-    client = place.connected()
-    assert client is not None
-    with client:
-        return plain(client.call("served", {"caller": caller_to_json(who), "method": method, "params": params}))
+    """Asked again while the index is being made."""
+    while True:
+        client = place.connected()
+        assert client is not None
+        with client, suppress(BusyError):
+            return plain(client.call("served", {"caller": caller_to_json(who), "method": method, "params": params}))
 
 
 def plain(answer: Any) -> Any:
@@ -280,3 +284,39 @@ def test_what_is_deleted_for_good_leaves_nothing_in_it(place: Place) -> None:
     files = [file for folder in place.home.isolated_dir.iterdir() for file in folder.iterdir()]
     assert files
     assert not any(b"buffalo" in file.read_bytes() for file in files)
+
+
+def test_who_writes_by_it_writes_there_alone_and_the_whole_follows(place: Place) -> None:
+    scope = caller(folders=("80-memory/note",), writes=True)
+    token(place, scope)
+    place.started()
+    stored = served(place, scope, "add", text="The buffalo likes mud.")
+    assert served(place, scope, "get", ref=stored["id"])["results"][0]["path"] == stored["path"]
+    served(place, scope, "update", ref=stored["id"], content="And grass.", append=True)
+    until(lambda: place.found("grass") == {stored["path"]})
+    served(place, scope, "delete", ref=[stored["id"]], permanent=True)
+    with pytest.raises(NotFoundError):  # what it said is forgotten by the whole, too
+        place.ask("history", ref=stored["id"])
+    assert served(place, scope, "list")["total"] == 0
+
+
+def test_sessions_are_in_it_as_its_scope_says_and_forgotten_with_the_whole(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "opencode").mkdir()
+    with place.home.config_file.open("a", encoding="utf-8") as settings:
+        settings.write(f'\n[opencode]\nenabled = true\ndata = "{tmp_path}/opencode"\n')
+    place.write(f"{FOLDER}/in.md", "otter")
+    sessions, notes = caller(folders=(), sources=("opencode",)), caller(folders=(), sources=(place.vault.name,))
+    for number, who in enumerate((sessions, notes)):
+        token(place, who._replace(name=f"number{number}"))
+    with closing(Client(tmp_path / "opencode/opencode.db")) as client:
+        client.session(title="Work")
+        client.user("What does the buffalo like?")
+        client.assistant("The buffalo likes mud in the morning.")
+        place.started()
+        assert {one["kind"] for one in served(place, notes, "list")["results"]} == {"note"}
+        (session,) = served(place, sessions, "list")["results"]
+        assert session["kind"] == "session"
+        place.ask("forget", ref=[session["id"]])
+        until(lambda: served(place, sessions, "list")["total"] == 0)
+        files = [file for folder in place.home.isolated_dir.iterdir() for file in folder.iterdir()]
+        assert not any(b"buffalo" in file.read_bytes() for file in files)

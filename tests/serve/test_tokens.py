@@ -288,6 +288,16 @@ def test_a_folder_that_is_not_there_is_told_of(home: Path, capsys: Out) -> None:
     assert re.findall(r"no folder (\S+)", capsys.readouterr().err) == ["plans"]
 
 
+def test_a_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
+    (tmp_path / "notes" / "Cafe\u0301" / "b").mkdir(parents=True)
+    (tmp_path / "notes" / "file").touch()
+    assert _scope_of("--folder", "Caf\u00e9/b") == Scope(folders=("Cafe\u0301/b",))
+    assert "no folder" not in capsys.readouterr().err
+    for name in ("cafe\u0301", "file", "file/b"):
+        assert main(["token", "add", f"x{len(name)}", "--read", "--folder", name]) == 0
+        assert f"no folder {name} yet" in capsys.readouterr().err
+
+
 def test_it_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "one", "--read", "--expires", "Q1 2097", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["expires"].startswith("2097-03-31T23:59:59")

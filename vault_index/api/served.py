@@ -8,10 +8,11 @@ from typing import Any
 from vault_index.api.methods import METHODS, Method
 from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
+from vault_index.query.projects import is_folder
 
-_MOST_VALUES = 1000
-_SIGNED = ("update", "delete", "decide")
-"""Methods that are told who asks (`client`), for the history of a memory."""
+_OF_FOLDERS = ("sessions", "recall", "capture")
+"""Methods that take a folder of this machine for a project, and look at it."""
+_MOST_VALUES = 100
 
 
 def methods_for(caller: Caller) -> list[Method]:
@@ -39,8 +40,11 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         if any(isinstance(one, str) and "\0" in one for one in several):
             raise UsageError(f"{parameter[:40]!r} holds a NUL, and no text of a vault does", "leave it out")
     given = dict(params)
-    if name in _SIGNED:
-        given["client"] = caller.name
+    project = given.get("project")
+    if name in _OF_FOLDERS and any(
+        is_folder(str(one)) for one in (project if isinstance(project, list) else [project])
+    ):
+        raise UsageError("a project is not named by a folder here", "name it as the documents do")
     if name in ("add", "capture") and not (given.get("entered_by") or given.get("by")):
         given["entered_by"] = caller.name
     return given

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.dates import read_date
 from vault_index.disk import is_under, real_path
 from vault_index.errors import NotFoundError, UsageError, did_you_mean
+from vault_index.sources.names import same_name
 from vault_index.times import iso_time, iso_time_or_none, local_day
 
 if TYPE_CHECKING:  # spares the import of the configuration
@@ -133,12 +134,11 @@ def _scope(options: Options, config: "Config", args: dict[str, Any]) -> Scope:
         sources = [vault] if vault else sources
         folders.append(folder)
     projects = tuple(dict.fromkeys(name.strip() for name in args.get("projects", ())))
-    scope = Scope(tuple(sources), tuple(dict.fromkeys(folders)), projects, "isolated" in args)
-    if scope.isolated and (projects or not (sources or folders)):
+    if "isolated" in args and (projects or not (sources or folders)):
         why = "a project is no place of its own" if projects else "it would be the whole index once more"
         raise UsageError(f"--isolated needs a source or a folder, and no project: {why}", "give --source or --folder")
-    _look_for(options, scope, config.sources)
-    return scope
+    roots = [vault.path for vault in config.sources if not sources or vault.name in sources]
+    return Scope(tuple(sources), _spelled(options, folders, roots), projects, "isolated" in args)
 
 
 def _inside(said: str, vaults: Iterable["SourceConfig"]) -> tuple[str, str]:
@@ -158,9 +158,26 @@ def _inside(said: str, vaults: Iterable["SourceConfig"]) -> tuple[str, str]:
     return vault, "/".join(parts)
 
 
-def _look_for(options: Options, scope: Scope, vaults: Sequence["SourceConfig"]) -> None:
-    """Say which folders are not there: they may come, or be misspelled."""
-    roots = [vault.path for vault in vaults if not scope.sources or vault.name in scope.sources]
-    for folder in scope.folders:
-        if not any(os.path.isdir(Path(root, folder)) for root in roots):
+def _spelled(options: Options, folders: Iterable[str], roots: Iterable[Path]) -> tuple[str, ...]:
+    """The folders as they are spelled on the disk, for paths are compared letter by letter; which are not there is
+    said: they may come, or be misspelled."""
+    found: dict[str, None] = {}
+    for folder in folders:
+        there = [spelled for root in roots if (spelled := _on_disk(root, folder))]
+        found |= dict.fromkeys(there or [folder])
+        if not there:
             remark(options, f"There is no folder {folder} yet: the token shows what will be there, and nothing else.")
+    return tuple(found)
+
+
+def _on_disk(root: Path, folder: str) -> str:
+    """The path of a folder whose names may differ in their Unicode normal form; nothing where there is none."""
+    at = root
+    for part in folder.split("/"):
+        try:
+            at /= same_name(part, names := os.listdir(at))
+        except OSError:
+            return ""
+        if at.name not in names:
+            return ""
+    return at.relative_to(root).as_posix() if at.is_dir() else ""

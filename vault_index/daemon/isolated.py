@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 _MOST = 8
 """Each has a thread that writes, and connections."""
-_READY_SECONDS = 20.0
-"""So long a question waits for an index that is being made; less than a client waits for an answer."""
+_READY_SECONDS = 2.0
+"""So long a question waits for an index that is being made, as after a start: whoever waits keeps others waiting."""
 
 SettingsOf = Callable[[Runtime, Callable[[], Runtime]], Settings]
 """What the configuration says about the writer of an index, given the index, and how it is opened once more."""
@@ -93,11 +93,16 @@ class PartRuntime(Runtime):
             self._write.close()
         self._close_pools()
 
-    def within(self, scope: Scope) -> Runtime:
-        """As the caller sees it who has it: there is nothing to hide."""
+    def within(self, scope: Scope, who: str = "") -> Runtime:
+        """As the caller sees it who has it."""
         seen = copy(self)
-        seen.scope = scope
+        seen.scope, seen.who = scope, who
         return seen
+
+    @property
+    def hides(self) -> bool:
+        """There is nothing else in it."""
+        return False
 
 
 class Part:
@@ -130,15 +135,15 @@ class Part:
         if any(source.relative(path) is not None for source in self.runtime.sources):
             self.writer.mark(path, folder=folder, gone=gone)
 
-    def answer(self, method: str, params: Mapping[str, Any], progress: Progress) -> Any:
-        """In the thread of a connection. Raises BusyError while the index is being made."""
+    def answer(self, who: str, method: str, params: Mapping[str, Any], progress: Progress) -> Any:
+        """For the token `who`. In the thread of a connection. Raises BusyError while the index is being made."""
         busy = BusyError("the index of this token is being made", "try again in a moment")
         if not self._ready.wait(_READY_SECONDS):
             raise busy
         try:
             if method in WRITING:
-                return self.writer.submit(method, params).follow(progress)
-            return call(self._seen(), method, dict(params))
+                return self.writer.submit("served", {"who": who, "method": method, "params": params}).follow(progress)
+            return call(self._seen(who), method, dict(params))
         except NotSetUpError as error:  # its files were deleted just now
             raise busy from error
 
@@ -154,8 +159,8 @@ class Part:
             self.runtime.close()
         return ended
 
-    def _seen(self) -> VaultIndex:
-        return VaultIndex(self.runtime.within(self.scope))
+    def _seen(self, who: str) -> VaultIndex:
+        return VaultIndex(self.runtime.within(self.scope, who))
 
     def _settings(self) -> Settings:
         settings = self._settings_of(self.runtime, lambda: PartRuntime(self._whole, self.scope))
@@ -164,7 +169,8 @@ class Part:
     # --- the writer's thread -----------------------------------------------------------------------------------
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
-        return call(self._seen(), method, params, progress, cancel)
+        """Of callers alone."""
+        return call(self._seen(params["who"]), params["method"], params["params"], progress, cancel)
 
     def _renew(self) -> None:
         self.runtime.reload()

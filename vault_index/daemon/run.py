@@ -177,7 +177,7 @@ class Daemon:
 
     def _index_for(self, caller: Caller) -> VaultIndex:
         """The index as this caller sees it."""
-        return VaultIndex(self._runtime.within(caller.scope))
+        return VaultIndex(self._runtime.within(caller.scope, caller.name))
 
     def _reload(self) -> dict[str, Any]:
         """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
@@ -295,7 +295,7 @@ class Daemon:
         params = served_params(caller, method, params)
         # What is deleted for good is to leave nothing in the whole index, either.
         if caller.scope.isolated and not params.get("permanent"):
-            answer = to_json(self._part_of(caller).answer(method, params, progress))
+            answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
         elif method in WRITING:
             job = {"caller": caller, "method": method, "params": params}
             answer = to_json(self._writer.submit("served", job).follow(progress))

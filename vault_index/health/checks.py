@@ -18,6 +18,7 @@ from vault_index.health.environment import (
     permission_problems,
     some,
     tighten,
+    token_problems,
     watch_problems,
 )
 from vault_index.health.status import index_status
@@ -147,6 +148,7 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
         yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
     yield from _damaged_versions(runtime.home)
     yield from permission_problems(runtime.home)
+    yield from token_problems(runtime.home)
     yield from watch_problems(runtime.config)
     yield from clock_problems(synced_at, now)
     yield from leftover_problems(runtime.config, now)

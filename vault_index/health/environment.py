@@ -135,6 +135,16 @@ def permission_problems(home: Home) -> Iterator[Problem]:
         )
 
 
+def token_problems(home: Home) -> Iterator[Problem]:
+    """Tokens that cannot be read, so that nobody is let in by `serve`."""
+    from vault_index.access import Tokens  # late: a thing of `doctor` alone
+
+    try:
+        Tokens(home.tokens_file).all()
+    except VaultIndexError as error:
+        yield Problem("tokens", error.message, error.hint)
+
+
 def tighten(home: Home) -> None:
     """Take our own files and folders from everybody else."""
     for path, mode in _open_to_others(home):
@@ -180,7 +190,7 @@ def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
 
 
 def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
-    named = ("index.db*", "cache.db*", "state.db*", "*.lock", "daemon.log*")
+    named = ("index.db*", "cache.db*", "state.db*", "*.lock", "daemon.log*", "serve.log*", "tokens.json")
     files = [home.config_file, home.socket_path, *(path for name in named for path in home.data_dir.glob(name))]
     for path in (home.data_dir, home.runtime_dir, *sorted(files)):
         try:

@@ -35,7 +35,7 @@ def index_stats(runtime: Runtime, filters: Filters) -> Stats:
             indexed=iso_time(float(synced)) if synced else None,
             pending=runtime.pending(reader),
             model=space.space.model if space else "none",
-            bytes=bytes_of(runtime.home),
+            bytes=0 if runtime.hides else bytes_of(runtime.home),
         )
 
 

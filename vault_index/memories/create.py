@@ -44,11 +44,22 @@ def add_memory(
     weak = check_given(text, given, runtime.config.memory, force=force)
     text = text.removeprefix(BOM)
     file = read_text(text)
+    if runtime.scope is not None and not (given.get("project") or file.front.get("project")):
+        given = {**given, "project": _only_project(runtime.scope.projects)}
     new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
+    if runtime.hides and file.closing:  # whether something has this id is not told
+        new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
     with writing(runtime, "add", sources, now, who=client_of(given)) as memories:
         replaced = replaced_by(memories, supersedes)
         stored = memories.store(replace(new, path=path or ""), replaced)
     return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)
+
+
+def _only_project(projects: Sequence[str]) -> str | None:
+    """That of a token that is for one alone; None for one that is for every project."""
+    if len(projects) > 1:
+        raise UsageError("which project is the memory of?", f"give one of {', '.join(projects)}")
+    return next(iter(projects), None)
 
 
 def client_of(given: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ def decide_memories(
             done = _OF_ALL[action](memories, found) if text is None else _edit(memories, found, text)
     if action in ("edit", "merge"):
         runtime.write.embed_document(found[0][1].source, done[0].path)
-    return MemoryOutcomes(tuple(done), tuple(failed), change=memories.journal.begun)
+    return MemoryOutcomes(tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun)
 
 
 Found = tuple[StoredDocument, MemoryFile]
@@ -112,10 +112,11 @@ def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
 
 def _out_of_inbox(memories: MemoryStore, document: StoredDocument, file: MemoryFile) -> str:
     """Move what was decided on to where memories of its type lie; its path from then on."""
-    if not document.unreviewed:
-        return document.path
-    name = document.path.rpartition("/")[2]
-    return memories.move(document, f"{slug(str(file.front.get('type') or '')) or 'note'}/{name}")
+    return memories.move(document, _accepted(document, file)) if document.unreviewed else document.path
+
+
+def _accepted(document: StoredDocument, file: MemoryFile) -> str:
+    return f"{slug(str(file.front.get('type') or '')) or 'note'}/{document.path.rpartition('/')[2]}"
 
 
 def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[MemoryOutcome]:
@@ -170,6 +171,9 @@ def _replace(memories: MemoryStore, found: Sequence[Found], text: str, outcome: 
     old = [other for _, other in others]
     if by := file.front.get("superseded_by"):
         raise UsageError(f"{document.path} is superseded by {by} itself", "name the one that holds first")
+    if document.unreviewed:
+        files = memories.files(document.source)
+        files.allow(files.resolve(_accepted(document, file)), text)
     marked = marked_superseded(old, document.uid)
     memories.rewrite(file, text)
     memories.replace_all(marked, f"{document.path} is changed")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from vault_index.dates import read_start
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
@@ -131,6 +131,8 @@ def delete_memories(
     runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str], client: str = ""
 ) -> MemoryOutcomes:
     _refuse_none(refs)
+    if permanent and runtime.hides:
+        raise ForbiddenError("this token may not delete for good", "leave out permanent: they go to the trash")
     keys: set[bytes] = set()
     with writing(runtime, "delete", sources, who=client) as memories:
 
@@ -273,5 +275,5 @@ def removed(
         document.path,
         document.title,
         "would be trashed" if dry_run else "deleted" if permanent else "trashed",
-        {"trash": trashed} if trashed else {},
+        {"trash": trashed} if trashed and not memories.runtime.hides else {},
     )

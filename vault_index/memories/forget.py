@@ -152,6 +152,8 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
 
 def decide_held(runtime: Runtime, action: str, refs: Sequence[str]) -> MemoryOutcomes | None:
     """Keep or forget what waits in review because it is gone from its client; None where these are no such sessions."""
+    if runtime.hides:  # a session takes those along that it began, whatever they are of
+        return None
     waiting = {session_in(path): (source, path) for source, path in _held(runtime)}
     found = [ref for ref in refs if ref in waiting]
     if not found:

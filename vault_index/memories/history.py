@@ -1,12 +1,13 @@
 """`history`, `diff` and `revert`: the versions of a memory that were seen, and the commits that changed its file."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from shlex import quote
 
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.markdown.frontmatter import plain_text
 from vault_index.memories.create import embedded
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.store import MemoryStore, writing
@@ -38,6 +39,8 @@ class Past:
     commits: Sequence[Commit]
     root: str
     """Of its vault; empty where that is not there any more."""
+    numbers: Mapping[int, int]
+    """Those that versions are kept under, by the numbers they are shown with; empty where these are the same."""
 
     @property
     def title(self) -> str:
@@ -68,7 +71,7 @@ class Past:
         if isinstance(name, str):
             commit = next(one for one in self.commits if one.hash == name)
             return blob(self.root, commit)
-        return None if name is None else self.versions.text(self.uid, name)
+        return None if name is None else self.versions.text(self.uid, self.numbers.get(name, name))
 
 
 def memory_history(runtime: Runtime, ref: str, *, limit: int, offset: int, sources: Sequence[str]) -> History:
@@ -82,7 +85,7 @@ def memory_history(runtime: Runtime, ref: str, *, limit: int, offset: int, sourc
             told = Version(None, iso_time(commit.time), commit.author, commit.subject, commit.path, None, commit.hash)
             found.append((commit.time, told))
         found.sort(key=lambda one: one[0], reverse=True)
-        forgotten = min((row.number for row in past.versions.of(past.uid)), default=1) - 1
+        forgotten = 0 if past.numbers else min((row.number for row in past.versions.of(past.uid)), default=1) - 1
         shown = tuple(one for _, one in found[offset : offset + limit])
         return History(past.uid, past.path, past.title, shown, len(found), forgotten)
 
@@ -162,15 +165,17 @@ def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[s
     found = {}
     for uid in versions.uids(name.lower() if _ID.fullmatch(name.lower()) else "", paths):
         rows = [row for row in versions.of(uid) if not sources or row.source in sources]
-        if rows:
+        if _shown(runtime, versions, rows):
             found[uid] = rows
     if not found:
         raise NotFoundError(f"nothing is or was called {ref!r}", f"look for it with `vault-index search {ref!r}`")
     if len(found) > 1:
-        told = ", ".join(f"{uid[:13]} ({rows[0].path})" for uid, rows in list(found.items())[:5])
+        latest = {uid: _shown(runtime, versions, rows)[0][1].path for uid, rows in list(found.items())[:5]}
+        told = ", ".join(f"{uid[:13]} ({path})" for uid, path in latest.items())
         raise UsageError(f"{len(found)} memories were called {ref!r}", f"name one by its id: {told}")
     ((uid, rows),) = found.items()
-    return _past(runtime, versions, uid, rows[0].source, rows[0].path, rows, None)
+    [(_, last), *_] = _shown(runtime, versions, rows)
+    return _past(runtime, versions, uid, last.source, last.path, rows, None)
 
 
 def _past(
@@ -184,7 +189,33 @@ def _past(
 ) -> Past:
     vault = runtime.vaults.get(source)
     root = str(vault.config.path) if vault else ""
-    return Past(uid, source, path, document, versions, rows, commits_of(root, path) if root else (), root)
+    # What a commit says of itself is about all that it touched.
+    commits = commits_of(root, path) if root and not runtime.hides else ()
+    shown = _shown(runtime, versions, rows)
+    numbers = {row.number: number for number, row in shown} if len(shown) < len(rows) else {}
+    return Past(uid, source, path, document, versions, [row for _, row in shown], commits, root, numbers)
+
+
+def _shown(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tuple[int, Row]]:
+    """The versions that who asks may see, as if there had been no others, each with its number."""
+    scope = runtime.scope
+    if scope is None or not runtime.hides:
+        return [(row.number, row) for row in rows]
+    shown: list[tuple[int, Row]] = []
+    inside: dict[tuple[str, str], bool] = {}
+    for row in reversed(rows):
+        place = row.source, row.path
+        if row.digest:
+            text = (versions.text(row.uid, row.number) or b"").decode("utf-8", "replace")
+            inside[place] = scope.holds(*place, plain_text(read_text(text).front.get("project")))
+        if inside.get(place):
+            shown.append((row.number, row))
+    if len(shown) < len(rows):
+        shown = [
+            (number, row._replace(number=place, action="added" if place == 1 or row.moved_from else row.action))
+            for place, (number, row) in enumerate(shown, start=1)
+        ]
+    return shown[::-1]
 
 
 def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:

@@ -48,7 +48,11 @@ def review_memories(runtime: Runtime, *, reasons: Sequence[str], filters: Filter
     with runtime.pool.lend() as connections:
         with connections.reader.snapshot():
             look, wanted = _Look(connections, filters), [one for one in REASONS if one in (reasons or REASONS)]
-            waiting = waiting_sessions(runtime, filters, _SHOWN_CHARACTERS) if "deleted" in wanted else []
+            waiting = (
+                waiting_sessions(runtime, filters, _SHOWN_CHARACTERS)
+                if "deleted" in wanted and not runtime.hides
+                else []
+            )
             by_reason = {reason: _undecided(connections, look.found(reason)) for reason in wanted}
             found = [one for reason in wanted for one in by_reason[reason]]
             page = found[offset : offset + limit]

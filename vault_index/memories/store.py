@@ -16,6 +16,7 @@ from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
+from vault_index.memories.file.inside import FilesInside
 from vault_index.memories.journal import Journal
 from vault_index.models import Asker, Filters, Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
@@ -43,7 +44,8 @@ def writing(
 
     New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
     that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
-    What is written is one change of the journal, of the command `work`, on behalf of `who`. In a `dry_run` everything
+    What is written is one change of the journal, of the command `work`, on behalf of `who` or, where a token was shown,
+    of that. In a `dry_run` everything
     is done but writing.
     """
     home = home_of_memories(runtime, sources)
@@ -54,10 +56,10 @@ def writing(
                 runtime.write.refresh_folder(name, vault.config.path / runtime.config.memory.dir)
         except BusyError as error:
             raise BusyError(f"{error.message}; no memory was written", error.hint) from error
-        connections = stack.enter_context(runtime.pool.lend())
+        connections = stack.enter_context(runtime.pool.lend(snapshot=False))
         now = now or datetime.now().astimezone()
         versions = None if dry_run else runtime.write.versions
-        journal = Journal(versions=versions, work=work, who=who, undone=work == "undo")
+        journal = Journal(versions=versions, work=work, who=runtime.who or who, undone=work == "undo")
         memories = MemoryStore(
             runtime=runtime, connections=connections, home=home, now=now, journal=journal, dry_run=dry_run
         )
@@ -72,7 +74,8 @@ def writing(
 
 def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
     """The vault that new memories are written to. Raises where it is not there: a disk that is not mounted."""
-    sources = sources or ((runtime.config.memory.vault,) if runtime.config.memory.vault else ())
+    home = runtime.config.memory.vault
+    sources = sources or ((home,) if home and (home in runtime.vaults or not runtime.hides) else ())
     if len(sources) > 1:
         raise UsageError(f"a memory is written to one source, not to {', '.join(sources)}", "name one of them")
     if not sources and not runtime.vaults:
@@ -169,8 +172,12 @@ class MemoryStore:
 
     def files(self, source: str) -> MemoryFiles:
         if source not in self._files:
-            kind = PlannedFiles if self.dry_run else MemoryFiles
-            self._files[source] = kind(self.runtime.vaults[source].config.path, self.runtime.config.memory.dir, source)
+            runtime = self.runtime
+            where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
+            if runtime.scope is not None and not runtime.scope.whole:
+                self._files[source] = FilesInside(*where, runtime.scope)
+            else:
+                self._files[source] = (PlannedFiles if self.dry_run else MemoryFiles)(*where)
         return self._files[source]
 
     def store(
@@ -209,7 +216,7 @@ class MemoryStore:
         front = new.front
         files, day = self.files(self.home), _DAY.match(str(front.get("created")))
         if new.path:
-            path = files.resolve(new.path)
+            path = files.named(new.path)
         else:
             folder = folder or str(front.get("type") or "note")
             path = files.free_path(folder, day[0] if day else str(self.now.date()), new.title)

@@ -57,6 +57,8 @@ def _status(status: Record, width: int) -> Blocks:
             watch["last_reconcile"] and f"last comparison {moment(watch['last_reconcile'])}",
             _number(watch["missed"], "{:,} missed"),
         )),
+        *(("isolated", _joined(", ".join(one["tokens"]), _number(one["waiting"], "{:,} waiting"),
+                               _number(one["pending"], "{:,} pending"))) for one in daemon.get("isolated", ())),
         ("index", held),
         ("size", size(index["bytes"])),
         ("embedder", _joined(

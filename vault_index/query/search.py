@@ -123,12 +123,15 @@ class Searcher:
         sources: Mapping[str, Source],
         embed_query: Callable[[SpaceRow, str, Askers, Filters], Vector],
         ranking: RankingConfig,
+        pending: Callable[[], int] | None = None,
     ) -> None:
         self._reader = reader
         self._state = state
         self._sources = sources
         self._embed_query = embed_query
         self._ranking = ranking
+        self._pending = pending
+        """Counts what waits for a vector, where what was counted of all does not tell it."""
 
     def search(self, text: str, options: SearchOptions) -> SearchResult:
         """The passages that answer `text`. Raises UsageError for one that asks nothing, or has a filter that cannot be
@@ -224,11 +227,12 @@ class Searcher:
     def _waiting(self, space_id: int, least: float) -> tuple[str, ...]:
         """That passages wait for their vectors, where they are at least this share of all."""
         lacking = count_pending(self._reader, space_id)
-        if not lacking or (waiting := lacking - int(read_meta(self._reader, KEPT_HOME) or 0)) <= 0:
+        if not lacking:
             return ()
+        waiting = self._pending() if self._pending else lacking - int(read_meta(self._reader, KEPT_HOME) or 0)
         chunks = count_rows(self._reader, "chunk")
         told = f"vector: pending for {waiting:,} of {chunks:,} passages"
-        return (told,) if waiting >= least * chunks else ()
+        return (told,) if waiting > 0 and waiting >= least * chunks else ()
 
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""

@@ -55,9 +55,9 @@ def _text_of(
 ) -> DocumentText:
     bare = place.is_whole and not full
     place = with_neighbors(connections.reader, place, neighbors)
-    document, source = place.document, sources[place.document.source]
-    found = source.look(document.path)
-    if found is None:
+    document, source = place.document, sources.get(place.document.source)
+    found = source.look(document.path) if source else None
+    if source is None or found is None:
         raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
     raw = source.read(found)
     now, then = raw.ref.stamp, document.stamp

@@ -1,6 +1,7 @@
 """`POST /api/<method>`: the methods of the registry that this caller is served, carried out by the daemon."""
 
 import math
+import os
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -16,8 +17,9 @@ from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import MOST, App, Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
 
-READERS, _WRITERS, _WAITING = 16, 4, 128
-"""Requests at a time that the daemon answers, of 64 clients in all, and that wait for their turn."""
+READERS, _WRITERS, _WAITING = (os.cpu_count() or 1) + 1, 4, 128
+"""Requests at a time that the daemon answers, and that wait for their turn. A search is work for a processor: more at a
+time than there are take twice as long each, and all of them longer."""
 
 
 class Api:

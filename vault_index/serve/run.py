@@ -27,6 +27,7 @@ from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import App
 from vault_index.serve.api import READERS, Api
 from vault_index.serve.connections import MOST, Connection
+from vault_index.serve.events import Events
 from vault_index.serve.guard import HEADER_BYTES, Guard
 from vault_index.serve.mcp import Mcp
 
@@ -73,7 +74,7 @@ def run(
 async def _serve(server: "_Server", listener: socket.socket, others: dict[str, App], backend: Backend) -> None:
     anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
     async with anyio.create_task_group() as group:
-        others["/mcp"] = Mcp(backend, group)
+        others |= {"/mcp": Mcp(backend, group), "/events": Events(backend)}
         await server.serve(sockets=[listener])
         group.cancel_scope.cancel()
 

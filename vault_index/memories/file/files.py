@@ -47,6 +47,13 @@ class MemoryFiles:
         self._place(name, shown=path)
         return name
 
+    def named(self, path: str) -> str:
+        """The path of a new file of this name."""
+        return self.resolve(path)
+
+    def allow(self, path: str, text: str | bytes) -> None:
+        """Raise ForbiddenError where nothing may be written there, or not that."""
+
     def free_path(self, folder: str, day: str, title: str) -> str:
         """Where a new memory may lie: `<memory folder>/<folder>/<day>-<title as a slug>.md`, or with `-2` and so on;
         `folder` is its type, or one of the inbox."""

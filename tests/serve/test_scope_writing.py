@@ -1,0 +1,167 @@
+"""What a caller may write whose token is for a part of the index: what is in it, and stays in it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import opened, write
+from vault_index import VaultIndex
+from vault_index.callers import Scope
+from vault_index.errors import ForbiddenError, NotFoundError, UsageError
+
+OWN, OTHER = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+ACME = Scope(projects=("acme",))
+SHOP = Scope(folders=("80-memory/shop",))
+
+
+def memory(uid: str, project: str, text: str) -> str:
+    when = "2026-01-02T03:04:05+00:00"
+    return f"---\nid: {uid}\ncreated: {when}\nupdated: {when}\nproject: {project}\n---\n{text}\n"
+
+
+FILES = {
+    "80-memory/shop/own.md": memory(OWN, "acme", "The kettle is blue."),
+    "80-memory/note/other.md": memory(OTHER, "other", "The kettle is red."),
+    "notes/a.md": "Nothing.\n",
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[VaultIndex]:
+    write(tmp_path / "vault", FILES)
+    with opened(tmp_path) as index:
+        index.sync()
+        yield index
+
+
+def within(index: VaultIndex, scope: Scope, who: str = "") -> VaultIndex:
+    return VaultIndex(index._runtime.within(scope, who))
+
+
+def files(tmp_path: Path) -> dict[str, str]:
+    return {
+        path.relative_to(tmp_path / "vault").as_posix(): path.read_text(encoding="utf-8")
+        for path in (tmp_path / "vault").rglob("*.md")
+    }
+
+
+def test_what_is_added_is_of_the_project_of_the_token(index: VaultIndex, tmp_path: Path) -> None:
+    part = within(index, ACME)
+    added = part.add("The teapot is green.")
+    assert "project: acme" in files(tmp_path)[added.path]
+    assert [hit.path for hit in part.search("teapot").results] == [added.path]
+    assert part.add("The teapot is green.").duplicate_of == added.id
+    with pytest.raises(UsageError, match="which project"):
+        within(index, Scope(projects=("acme", "other"))).add("The cup is green.")
+
+
+def test_nothing_is_written_outside(index: VaultIndex, tmp_path: Path) -> None:
+    acts: list[tuple[Scope, Callable[[VaultIndex], object]]] = [
+        (ACME, lambda part: part.add("The cup is white.", project="other")),
+        (ACME, lambda part: part.add("---\nproject: other\n---\nThe cup is white.\n")),
+        (ACME, lambda part: part.update(OWN, project="other", add_tags="cup")),
+        (ACME, lambda part: part.update(OWN, project="")),
+        (ACME, lambda part: part.decide("edit", OWN, text=memory(OWN, "other", "The cup is white."))),
+        (ACME, lambda part: part.delete(OWN, permanent=True)),
+        (SHOP, lambda part: part.add("The cup is white.", path="note/cup")),
+        (SHOP, lambda part: part.add("The cup is white.", path="../notes/cup")),
+        (SHOP, lambda part: part.add("The cup is white.", path="note/other")),
+        (Scope(folders=("notes",)), lambda part: part.add("The cup is white.")),
+    ]
+    for scope, act in acts:
+        with pytest.raises((ForbiddenError, UsageError)) as raised:
+            act(within(index, scope))
+        assert "other.md" not in str(raised.value)
+        assert files(tmp_path) == FILES
+    assert index.history(OWN).total == 1
+
+
+def test_what_is_outside_is_not_there_to_be_written(index: VaultIndex, tmp_path: Path) -> None:
+    for scope in (ACME, SHOP):
+        part = within(index, scope)
+        for act in (
+            lambda ref: part.update(ref, add_tags="x"),  # noqa: B023 - called at once
+            lambda ref: part.delete(ref),  # noqa: B023
+            lambda ref: part.archive(ref),  # noqa: B023
+            lambda ref: part.revert(ref),  # noqa: B023
+            lambda ref: part.history(ref),  # noqa: B023
+            lambda ref: part.decide("merge", [OWN, ref]),  # noqa: B023
+            lambda ref: part.add("The cup is white.", supersedes=ref),  # noqa: B023
+        ):
+            told = []
+            for ref in (OTHER, "33333333-3333-4333-8333-333333333333"):
+                with pytest.raises(NotFoundError) as raised:
+                    act(ref)
+                told.append((raised.value.message.replace(ref, ""), raised.value.hint.replace(ref, "")))
+            assert told[0] == told[1]
+    assert files(tmp_path) == FILES
+
+
+def test_a_folder_among_the_memories_takes_the_new_ones(index: VaultIndex) -> None:
+    part = within(index, SHOP)
+    assert part.add("The cup is white.").path.startswith("80-memory/shop/note/")
+    assert part.add("The cup is brown.", path="shop/brown").path == "80-memory/shop/brown.md"
+    assert part.list(sort="title").total == 3
+
+
+def test_no_name_that_is_taken_and_no_id_tells_of_what_is_outside(index: VaultIndex, tmp_path: Path) -> None:
+    part = within(index, ACME)
+    added = part.add("The kettle is grey.", path="note/other")
+    assert added.path.startswith("80-memory/note/other-")
+    same = part.add(memory(OTHER, "acme", "The kettle is gold."))
+    assert same.id != OTHER
+    deleted = part.delete(added.id).results[0]
+    assert deleted.details == {}
+    assert files(tmp_path)["80-memory/note/other.md"] == FILES["80-memory/note/other.md"]
+
+
+def test_a_merge_that_would_move_what_is_accepted_outside_writes_nothing(tmp_path: Path) -> None:
+    waiting = {
+        "80-memory/inbox/one.md": memory(OWN, "acme", "The kettle is blue."),
+        "80-memory/inbox/two.md": memory(OTHER, "acme", "The kettle is red."),
+    }
+    write(tmp_path / "vault", waiting)
+    with opened(tmp_path) as index:
+        index.sync()
+        part = within(index, Scope(folders=("80-memory/inbox",)))
+        for action in ("merge", "supersede"):
+            with pytest.raises(ForbiddenError):
+                part.decide(action, [OWN, OTHER])
+            assert files(tmp_path) == waiting
+        with pytest.raises(ForbiddenError):
+            part.decide("accept", OWN)
+        assert files(tmp_path) == waiting
+
+
+def test_history_says_by_which_token_something_was_written(index: VaultIndex) -> None:
+    part = within(index, ACME, "laptop")
+    added = part.add("The teapot is green.", entered_by="somebody")
+    part.update(added.id, add_tags="pot")
+    part.archive(added.id)
+    part.delete(added.id)
+    part.revert(added.id)
+    assert [one.by for one in index.history(added.id).results] == ["laptop"] * 5
+
+
+def test_versions_from_outside_are_not_told(index: VaultIndex, tmp_path: Path) -> None:
+    index.update(OWN, content="The kettle is lilac.", project="other")
+    index.update(OWN, content="The kettle is black.", project="acme")
+    index.update(OWN, content="The kettle is white.")
+    part = within(index, ACME)
+    history = part.history(OWN)
+    assert [(one.number, one.action) for one in history.results] == [(3, "update"), (2, "update"), (1, "added")]
+    assert (history.total, history.forgotten) == (3, 0)
+    assert "lilac" not in part.diff(OWN, before=1, after=2).text
+    part.revert(OWN, to=1)
+    assert "blue" in files(tmp_path)["80-memory/shop/own.md"]
+
+
+def test_a_memory_that_was_deleted_is_told_where_it_was_seen(index: VaultIndex) -> None:
+    index.delete([OWN, OTHER])
+    for scope in (ACME, SHOP):
+        part = within(index, scope)
+        assert part.history(OWN).title == "The kettle is blue"
+        for ref in (OTHER, OTHER[:8], "note/other", "80-memory/note/other.md"):
+            with pytest.raises(NotFoundError):
+                part.history(ref)

@@ -1,0 +1,192 @@
+"""`/events`: what changed in what a caller may see, as server-sent events (the HTML standard, chapter 9.2).
+
+Of all who listen to one scope the daemon hears one question, which waits there until there is something to tell. An
+event is told once at least: one that comes back and names the last it had is told what it missed, if need be twice.
+"""
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+
+from vault_index import callers
+from vault_index.callers import Caller
+from vault_index.errors import BusyError, VaultIndexError
+from vault_index.mcp_server.backend import Backend
+from vault_index.serve.answers import Receive, Scope, Send
+from vault_index.serve.guard import not_allowed
+
+_HEARTBEAT_SECONDS = 15.0
+_WAIT_SECONDS = 15.0
+"""Of one question to the daemon."""
+_AGAIN_SECONDS = 2.0
+"""After one that failed, and for those who may not wait there."""
+_MOST, _MOST_OF_ONE = 256, 32
+"""Listeners, and those with the same token."""
+_MOST_FEEDS, _MOST_WAITING = 12, 8
+"""Scopes that are listened to, and those of them that may take up a connection to the daemon all the time."""
+_MOST_BEHIND = 64
+"""Events that wait for a client to read them."""
+_START = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
+
+Ask = Callable[[str, float], dict[str, Any]]
+"""`changes` of the daemon, since a serial, with the seconds to wait."""
+
+
+class Events:
+    """The application behind the guard, which ends the stream of a token that is revoked."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._feeds: dict[callers.Scope, _Feed] = {}
+        self._listening: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            raise not_allowed("GET")
+        caller: Caller = scope["caller"]
+        if self._listening.total() >= _MOST or self._listening[caller.name] >= _MOST_OF_ONE:
+            raise BusyError("too many listen", "close one of the streams")
+        feed = self._feed(caller)
+        last = next((value for name, value in scope["headers"] if name == b"last-event-id"), b"")
+        self._listening[caller.name] += 1
+        client = _Client()
+        feed.clients.add(client)
+        try:
+            first = await feed.join(client, last.decode("latin-1")[:100])
+            await send({"type": "http.response.start", "status": 200, "headers": _START})
+            await client.stream(first, receive, send)
+        finally:
+            feed.clients.discard(client)
+            self._listening[caller.name] -= 1
+            self._listening += Counter()  # without those that are 0
+
+    def _feed(self, caller: Caller) -> "_Feed":
+        feed = self._feeds.get(caller.scope)
+        if feed is None:
+            if len(self._feeds) >= _MOST_FEEDS:
+                raise BusyError("too many scopes are listened to", "try again later")
+            wait = _WAIT_SECONDS if len(self._feeds) < _MOST_WAITING else 0.0
+
+            def ask(since: str, seconds: float) -> dict[str, Any]:
+                return self._backend.call("changes", {"since": since, "wait": min(seconds, wait)}, caller)
+
+            feed = self._feeds[caller.scope] = _Feed(ask, wait, partial(self._feeds.pop, caller.scope, None))
+        return feed
+
+
+class _Feed:
+    """What those are told who listen to one scope. All but `_listen` runs in the loop."""
+
+    def __init__(self, ask: Ask, wait: float, ended: Callable[[], object]) -> None:
+        self.clients: set[_Client] = set()
+        self._ask, self._wait, self._ended = ask, wait, ended
+        self._joining = asyncio.Lock()
+        self._listens = False
+
+    async def join(self, client: "_Client", last: str) -> bytes:
+        """What a client is told first. From then on it is told what comes after that. Raises VaultIndexError."""
+        try:
+            async with self._joining:  # so that whoever listens has begun no later than this
+                answer = await anyio.to_thread.run_sync(self._ask, last, 0.0, abandon_on_cancel=True)
+                client.serial = str(answer["serial"])
+                if not self._listens:
+                    self._listens = True
+                    loop = asyncio.get_running_loop()
+                    # Of our own: threads of a pool are waited for at the end.
+                    threading.Thread(target=self._listen, args=(client.serial, loop), daemon=True).start()
+        except BaseException:
+            if not self._listens and self.clients <= {client}:
+                self._ended()
+            raise
+        known = f"retry: 2000\nid: {client.serial}\n\n".encode()
+        told = answer["reset"] or answer["changes"] or "progress" in answer
+        return known + _event(answer) if told else known
+
+    def _listen(self, serial: str, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread of its own, as long as anybody listens."""
+        pause, answer = threading.Event(), None
+        while True:
+            try:
+                answer = self._ask(serial, _WAIT_SECONDS)
+            except VaultIndexError:  # a daemon that begins anew tells that everything may be another
+                answer = None
+            news = answer if answer is not None and answer["serial"] != serial else None
+            serial = serial if answer is None else str(answer["serial"])
+            try:
+                if not asyncio.run_coroutine_threadsafe(self._tell(news), loop).result():
+                    return
+            except RuntimeError:  # the loop is closed
+                return
+            if answer is None or not self._wait:
+                pause.wait(_AGAIN_SECONDS)
+
+    async def _tell(self, answer: dict[str, Any] | None) -> bool:
+        """Whether there is anybody left to listen."""
+        if answer is not None:
+            event = _event(answer)
+            for client in tuple(self.clients):
+                if not client.put(str(answer["serial"]), event):
+                    self.clients.discard(client)
+        if not self.clients:
+            self._ended()
+        return bool(self.clients)
+
+
+class _Client:
+    def __init__(self) -> None:
+        self.serial = ""
+        """What it knows already."""
+        self._events: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(_MOST_BEHIND)
+        self._dropped = asyncio.Event()
+
+    def put(self, serial: str, event: bytes) -> bool:
+        """False for one that does not read; its connection ends when it is looked at next."""
+        with suppress(asyncio.QueueFull):
+            self._events.put_nowait((serial, event))
+            return True
+        self._dropped.set()
+        return False
+
+    async def stream(self, first: bytes, receive: Receive, send: Send) -> None:
+        """Until the client goes, or is dropped."""
+        await send({"type": "http.response.body", "body": first, "more_body": True})
+        gone = asyncio.ensure_future(_disconnected(receive))
+        try:
+            while not (gone.done() or self._dropped.is_set()):
+                event = asyncio.ensure_future(self._events.get())
+                await asyncio.wait((gone, event), timeout=_HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                body = b": still here\n\n"
+                if event.done():
+                    serial, body = event.result()
+                    if _is_known(serial, self.serial):
+                        continue
+                event.cancel()
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+        finally:
+            gone.cancel()
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _is_known(serial: str, known: str) -> bool:
+    """Whether it comes no later than another of the same daemon."""
+    (name, _, number), (other, _, last) = serial.rpartition("-"), known.rpartition("-")
+    return name == other and int(number) <= int(last)
+
+
+def _event(answer: dict[str, Any]) -> bytes:
+    name = "changes" if answer["reset"] or answer["changes"] else "progress"
+    told = {key: answer[key] for key in ("reset", "changes", "progress") if key in answer}
+    data = json.dumps(told, separators=(",", ":"))
+    return f"event: {name}\nid: {answer['serial']}\ndata: {data}\n\n".encode("ascii")
