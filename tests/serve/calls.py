@@ -50,11 +50,6 @@ class Call:
         names = [name for item in world.items() if item.key in crossers for name in (item.id[:4], item.stem) if name]
         return any(name in str(self.params["ref"]) for name in names)
 
-    def takes(self, world: World) -> bool:
-        """Whether it would write where something is that it may not see: two files cannot have one name."""
-        name = str(self.params.get("path") or "/").removesuffix(".md")
-        return any(item.path.removesuffix(".md").endswith(name) for item in world.hidden())
-
 
 def _placed(value: Any, folder: str, new: str) -> Any:
     if isinstance(value, str):

@@ -94,6 +94,7 @@ class Side:
         self.new += [one for one in dict.fromkeys(_ID.findall(text)) if one not in known and one not in self.new]
         for number, id_ in enumerate(self.new):
             text = text.replace(id_, f"NEW-{number}").replace(id_[:13], f"NEW-{number}")
+        text = re.sub(r"-\d{8}(?=\b|-)", "", text)  # what tells names apart that are not to tell of each other
         return _NOW.sub("NOW", text.replace(str(self.folder), "{root}"))
 
 

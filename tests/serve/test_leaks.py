@@ -56,7 +56,7 @@ class Watch:
         if words := sorted(word for word in self.secrets if word in said):
             yield f"tells {words}: {short(told)}"
         self._written |= call.method in WRITING
-        if call.crosses(self.world) or call.takes(self.world) or (self._written and call.method in _BY_TIME):
+        if call.crosses(self.world) or (self._written and call.method in _BY_TIME):
             return
         one, other = alike(call, told), alike(call, without)
         if one != other:
@@ -88,8 +88,6 @@ def faults(world: World, random: Random, folder: Path, serve: Serve | None = Non
         before = files_below(whole.folder)
         for call in writing_calls(random, world):
             yield from _asked(watch, [call])
-            if call.takes(world):
-                return
         spilt = [(Call("files", {}), fault) for fault in spilt_by(world, whole, part, before)]
         yield from spilt or _asked(watch, reading_calls(random, world, 10))
 
