@@ -15,8 +15,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -337,12 +338,20 @@ def more_than(before: dict[int, Held], sides: Sides) -> list[str]:
         time.sleep(0.1)
 
 
+def _drain(lines: Iterable[str] | None) -> None:
+    with suppress(ValueError):  # closed, in the end
+        for _ in lines or ():
+            pass
+
+
 @contextmanager
 def sides(folder: Path) -> Iterator[Sides]:
     """A daemon, and `serve` in front of it."""
     with place(folder, "[agents]\nstart_daemon = false\n[serve]\nrate = 100000\n") as made:
         made.write("harbour.md", "# Harbour\n\nThe importer of the harbour tries three times.\n")
         daemon, served = made.daemon(), made.serve()
+        for process in (daemon, served.process):  # their log is not to fill the pipe
+            threading.Thread(target=_drain, args=(process.stderr,), daemon=True).start()
         yield Sides(made, daemon.pid, served.process.pid, served.port, made.token("comer"))
 
 

@@ -1,7 +1,7 @@
 """Writes docs/mcp.md from a real session: `python tools/build_mcp.py`.
 
-The official SDK's client starts `vault-index mcp` on a small vault, lists the tools and calls each of them, rightly and
-wrongly. What differs from run to run (ids, dates, tokens of marks) is replaced.
+The official SDK's client starts `vault-index mcp` on a small vault, lists what there is and calls each tool, rightly
+and wrongly. What differs from run to run (ids, dates, tokens of marks) is replaced.
 """
 
 import json
@@ -26,7 +26,7 @@ from vault_index.config.schema import CLIENTS
 
 FILE = Path(__file__).parent.parent / "docs" / "mcp.md"
 HEAD = """\
-# The MCP tools
+# The MCP server
 
 <!-- Made by tools/build_mcp.py; edit that. -->
 
@@ -90,13 +90,16 @@ Call = tuple[str, dict[str, Any], types.CallToolResult]
 
 def page() -> str:
     """docs/mcp.md as a session tells it."""
-    tools, calls = anyio.run(_session)
+    tools, prompts, template, calls = anyio.run(_session)
     rows = [f"| `{tool.name}` | {_kind(tool)} | {tool.description} |" for tool in tools]
     told = [_shown(*call) for call in _stable(calls)]
     parts = [
         HEAD,
         "## The tools\n\n| tool | | what an agent is told |\n|---|---|---|",
         "\n".join(rows),
+        "\n## Prompts and resources\n\n| prompt | arguments | what for |\n|---|---|---|",
+        *(f"| `{one.name}` | {_given(one)} | {one.description} |" for one in prompts),
+        f"\nA document is the resource `{template.uri_template}`; the memories that changed last are listed.",
         "\n## A session\n\nThe client of the SDK calls each tool; what it gets as text stands below the call. The "
         "vault of this session has no embedder.\n",
         *told[: len(RIGHT)],
@@ -106,14 +109,15 @@ def page() -> str:
     return "\n".join(parts).replace("```\n\n\n##", "```\n\n##")
 
 
-async def _session() -> tuple[list[types.Tool], list[Call]]:
+async def _session() -> tuple[list[types.Tool], list[types.Prompt], types.ResourceTemplate, list[Call]]:
     with _home() as home:
         options = ["-m", "vault_index", "mcp", "--home", str(home.data_dir)]
         server = StdioServerParameters(command=sys.executable, args=options)
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
             calls = [(name, given, await client.call_tool(name, given)) for name, given in (*RIGHT, *WRONG)]
-            return tools, calls
+            [template] = (await client.list_resource_templates()).resource_templates
+            return tools, (await client.list_prompts()).prompts, template, calls
 
 
 @contextmanager
@@ -131,6 +135,10 @@ def _home() -> Iterator[Home]:
         with VaultIndex.open(home) as index:
             index.sync()
         yield home
+
+
+def _given(prompt: types.Prompt) -> str:
+    return ", ".join(f"`{one.name}` ({one.description})" for one in prompt.arguments or ())
 
 
 def _kind(tool: types.Tool) -> str:

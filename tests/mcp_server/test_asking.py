@@ -56,7 +56,7 @@ def test_what_the_user_agrees_to_is_deleted(home: Home, vault: Path, era: str) -
 
     with session(home.data_dir, era=era, user=user) as client:
         made = [stored(client, vault, f"Lock {number} of {era} is shut.") for number in range(2)]
-        done = client.call("memory_delete", ref=[ident for ident, _ in made] + ["no such memory"])
+        done = client.call("memory_delete", ref=[ident for ident, _ in made] + ["no such\n- memory " + "x" * 500])
         assert [one["id"] for one in done["results"]] == [ident for ident, _ in made]
         assert not any(file.exists() for _, file in made)
         ident, file = stored(client, vault, f"Sluice of {era} is open.", f"inbox/sluice-{era}")
@@ -66,7 +66,10 @@ def test_what_the_user_agrees_to_is_deleted(home: Home, vault: Path, era: str) -
         client.call("memory_review")
         assert "is missing" in client.error("memory_delete")
     assert [question.count("\n- ") for question in questions] == [3, 1]
-    assert "- no such memory" in questions[0]
+    assert "\n- no such - memory xx" in questions[0]
+    assert max(map(len, questions)) < 500
+    assert "to the trash" in questions[0]
+    assert "forgotten for good" in questions[1]
 
 
 def test_a_client_that_fails_to_ask_has_nothing_deleted(home: Home, vault: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from vault_index.access import Tokens
 from vault_index.callers import Caller, Scope
 from vault_index.config import Home, find_home
-from vault_index.daemon.client import connect, ping
+from vault_index.daemon.client import Unreachable, connect, ping
 
 WHOLE = Scope()
 SETTINGS = '[embedding]\nprovider = "none"\n[watch]\nquiet = 0.02\n'
@@ -64,7 +64,10 @@ class Place:
         return process
 
     def _looked(self) -> bool:
-        client = connect(self.home.socket_path)
+        try:
+            client = connect(self.home.socket_path)
+        except Unreachable:  # this machine has much to do
+            return False
         if client is None:
             return False
         with client:

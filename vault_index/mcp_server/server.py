@@ -14,11 +14,11 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
 import anyio.to_thread
-import mcp_types as types
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from vault_index.config.home import working_directory
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError

@@ -9,7 +9,7 @@ import time
 from typing import Any, BinaryIO
 
 import anyio
-import mcp_types as types
+from mcp import types
 from mcp.server.stdio import stdio_server
 
 from vault_index.mcp_server.backend import Backend

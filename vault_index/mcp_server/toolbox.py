@@ -21,6 +21,7 @@ _LEAST_ROW = 10  # tokens of a document in a list, at least
 
 _NAMED = 10
 """The most memories that a question names."""
+_LONGEST_NAME = 120
 
 _BETWEEN = " || "
 """Separates the references in a cursor of `get`; no file name contains it."""
@@ -88,17 +89,22 @@ class Toolbox:
         where = {} if self._source is None else {"source": self._source}
         named = [self._named({**where, **args, "ref": _bare(ref)}) for ref in refs]
         more = [f"and {len(named) - _NAMED} more"] if len(named) > _NAMED else []
-        end = "This cannot be taken back." if args.get("permanent") else "They go to the trash of their source."
+        if tool.method == "review":
+            end = "Memories go to the trash; sessions are forgotten for good."
+        else:
+            end = "This cannot be taken back." if args.get("permanent") else "They go to the trash of their source."
         return "\n".join((f"Delete {len(named)} of your memories?", *named[:_NAMED], *more, end))
 
     def _named(self, args: Mapping[str, Any]) -> str:
-        """A memory as its user knows it, or its reference where nothing is told of it: it may be something else."""
+        """A memory as its user knows it, or its reference where nothing is told of it: it may be something else. In one
+        line, because notes and agents write what they like."""
         of_history = {name: args[name] for name in ("ref", "source") if name in args}
         try:
             memory = self._ask_backend("history", {**of_history, "limit": 1})
+            told = f"{memory['title'][:_LONGEST_NAME]} ({memory['path']})"
         except (NotFoundError, UsageError):
-            return f"- {args['ref']}"
-        return f"- {memory['title']} ({memory['path']})"
+            told = args["ref"][:_LONGEST_NAME]
+        return f"- {' '.join(told.split())}"
 
     def _called(
         self, tool: Tool, given: Mapping[str, Any], client: str, folders: Sequence[str], more: Mapping[str, Any]
