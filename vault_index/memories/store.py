@@ -45,8 +45,7 @@ def writing(
     New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
     that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
     What is written is one change of the journal, of the command `work`, on behalf of `who` or, where a token was shown,
-    of that. In a `dry_run` everything
-    is done but writing.
+    of that. In a `dry_run` everything is done but writing.
     """
     home = home_of_memories(runtime, sources)
     with ExitStack() as stack:
@@ -174,10 +173,9 @@ class MemoryStore:
         if source not in self._files:
             runtime = self.runtime
             where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
-            if runtime.scope is not None and not runtime.scope.whole:
-                self._files[source] = FilesInside(*where, runtime.scope)
-            else:
-                self._files[source] = (PlannedFiles if self.dry_run else MemoryFiles)(*where)
+            plain = PlannedFiles if self.dry_run else MemoryFiles
+            scope = runtime.scope
+            self._files[source] = plain(*where) if scope is None or scope.whole else FilesInside(*where, scope)
         return self._files[source]
 
     def store(

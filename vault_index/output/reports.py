@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vault_index.output.page import GAP, Blocks, Pairs, Table, line, shown_if
-from vault_index.output.short import counted, duration, flat, kept, moment, size
+from vault_index.output.short import counted, duration, flat, joined, kept, moment, size
 from vault_index.output.view import Column, Record, is_records
 
 _DOING = {"text": "indexing", "embed": "embedding"}
@@ -51,22 +51,20 @@ def _status(status: Record, width: int) -> Blocks:
     pairs = [
         ("daemon", f"running{since} (pid {daemon['pid']})" if daemon["running"] else "not running (vault-index watch)"),
         ("doing", _work(daemon.get("work"))),
-        ("watch", _joined(
+        ("watch", joined(
             watch["backend"],
             watch["last_event"] and f"last change {moment(watch['last_event'])}",
             watch["last_reconcile"] and f"last comparison {moment(watch['last_reconcile'])}",
             _number(watch["missed"], "{:,} missed"),
         )),
-        *(("isolated", _joined(", ".join(one["tokens"]), _number(one["waiting"], "{:,} waiting"),
-                               _number(one["pending"], "{:,} pending"))) for one in daemon.get("isolated", ())),
         ("index", held),
         ("size", size(index["bytes"])),
-        ("embedder", _joined(
+        ("embedder", joined(
             embedder["provider"], embedder["model"], _number(embedder["dimensions"], "{} dimensions"),
             "" if embedder["ready"] else "not ready",
         )),
         ("", embedder.get("advice", "")),
-        *((head, _joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"], "price unknown")))
+        *((head, joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"], "price unknown")))
           for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
     ]  # fmt: skip
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
@@ -103,11 +101,11 @@ def _work(work: Record | None) -> str:
     rate = f"{work['rate']:,.0f}/s" if work["rate"] >= 10 else f"{work['rate']:.1f}/s"
     seconds = work["seconds_left"]
     left = "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
-    return _joined(f"{_DOING.get(work['stage'], work['stage'])} {far}", rate, left)
+    return joined(f"{_DOING.get(work['stage'], work['stage'])} {far}", rate, left)
 
 
 def _file_status(file: Record, width: int) -> Blocks:
-    vectors = _joined(f"{file['vectors']:,} of {file['chunks']:,}", _number(file["pending"], "{:,} pending"))
+    vectors = joined(f"{file['vectors']:,} of {file['chunks']:,}", _number(file["pending"], "{:,} pending"))
     pairs = [
         ("source", file["source"]),
         ("title", file["title"] or ""),
@@ -194,7 +192,7 @@ def _models(compared: Record) -> Blocks:
 def _cost(model: Record, chunks: int) -> str:
     download = _number(model["download_mb"], "{:,} MB to download")
     embed = "" if model["seconds"] is None else f"{duration(model['seconds'])} to embed {counted(chunks, 'text')}"
-    return _joined(
+    return joined(
         "" if model["hint"] else "in use", embed, f"{model['memory_mb']} MB of memory", download, model["hint"]
     )
 
@@ -291,7 +289,7 @@ def _embed_plan(plan: Record) -> Blocks:
         return [line(("No embedder is set up: search works by keywords.", "bold")), line((hint, "dim"))]
     to_do, unknown = plan["chunks"] - plan["cached"], "unknown; set embedding.price_per_million to have it estimated"
     pairs = [
-        ("embedder", _joined(plan["provider"], plan["model"], plan["endpoint"])),
+        ("embedder", joined(plan["provider"], plan["model"], plan["endpoint"])),
         ("without vector", counted(plan["chunks"], "chunk")),
         ("cached", _number(plan["cached"], "{:,}, free of cost")),
         ("kept local", _number(plan["kept_local"], "{:,}, never sent")),
@@ -321,7 +319,7 @@ def _today(record: Record) -> str:
 
 def _embed_status(status: Record) -> Blocks:
     pairs = [
-        ("embedder", _joined(status["provider"], status["model"], status["endpoint"])),
+        ("embedder", joined(status["provider"], status["model"], status["endpoint"])),
         ("dimensions", _number(status["dimensions"], "{}")),
         ("vectors", f"{status['vectors']:,} of {counted(status['chunks'], 'chunk')}"),
         ("pending", _number(status["pending"])),
@@ -389,11 +387,6 @@ def _number(count: int, words: str = "{:,}") -> str:
 
 def _label(key: str) -> str:
     return key.replace("_", " ")
-
-
-def _joined(*parts: str | None) -> str:
-    """The parts there are, between dots."""
-    return " · ".join(part for part in parts if part)
 
 
 REPORTS: Mapping[str, Callable[[Record, int], Blocks]] = {

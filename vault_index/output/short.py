@@ -147,3 +147,8 @@ def when(stamp: str) -> str:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 note`, `1,204 notes`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def joined(*parts: str | None) -> str:
+    """The parts there are, between dots."""
+    return " · ".join(part for part in parts if part)
