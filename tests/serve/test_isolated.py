@@ -21,7 +21,7 @@ from vault_index.access import Tokens
 from vault_index.api import call, to_json
 from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.config import find_home
-from vault_index.errors import BusyError, NotFoundError, UsageError
+from vault_index.errors import BusyError, ForbiddenError, UsageError, VaultIndexError
 
 FOLDER = "work/acme"
 WORDS = [
@@ -289,15 +289,24 @@ def test_what_is_deleted_for_good_leaves_nothing_in_it(place: Place) -> None:
 def test_who_writes_by_it_writes_there_alone_and_the_whole_follows(place: Place) -> None:
     scope = caller(folders=("80-memory/note",), writes=True)
     token(place, scope)
+    token(place, other := caller(writes=True)._replace(name="other"))
     place.started()
     stored = served(place, scope, "add", text="The buffalo likes mud.")
     assert served(place, scope, "get", ref=stored["id"])["results"][0]["path"] == stored["path"]
     served(place, scope, "update", ref=stored["id"], content="And grass.", append=True)
     until(lambda: place.found("grass") == {stored["path"]})
-    served(place, scope, "delete", ref=[stored["id"]], permanent=True)
-    with pytest.raises(NotFoundError):  # what it said is forgotten by the whole, too
-        place.ask("history", ref=stored["id"])
+    with pytest.raises(ForbiddenError):  # the whole knows what it said, too
+        served(place, scope, "delete", ref=[stored["id"]], permanent=True)
+    served(place, scope, "delete", ref=[stored["id"]])
     assert served(place, scope, "list")["total"] == 0
+    decision = served(place, scope, "add", text="A decision.", type="decision")
+    assert decision["path"].startswith("80-memory/note/")
+    before = {file for file in place.vault.rglob("*") if file.is_file()}
+    with pytest.raises(VaultIndexError):
+        served(place, scope, "add", text="A note.", path="80-memory/decision/x")
+    with pytest.raises(VaultIndexError):
+        served(place, other, "add", text="Nothing of mine lies there.")
+    assert {file for file in place.vault.rglob("*") if file.is_file()} == before
 
 
 def test_sessions_are_in_it_as_its_scope_says_and_forgotten_with_the_whole(place: Place, tmp_path: Path) -> None:

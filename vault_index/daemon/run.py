@@ -293,8 +293,7 @@ class Daemon:
         if method == "changes":
             return self._changes(caller, params)
         params = served_params(caller, method, params)
-        # What is deleted for good is to leave nothing in the whole index, either.
-        if caller.scope.isolated and not params.get("permanent"):
+        if caller.scope.isolated:
             answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
         elif method in WRITING:
             job = {"caller": caller, "method": method, "params": params}
