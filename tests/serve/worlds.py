@@ -367,18 +367,18 @@ def _with_key(item: Item, line: str) -> Item:
 # --- written ---------------------------------------------------------------------------------------------------------
 
 
-def home_of(folder: Path, world: World, *, sources: Sequence[str] | None = None) -> Home:
+def home_of(folder: Path, world: World, sources: Sequence[str]) -> Home:
     """A configuration for the world in `folder`, of these sources alone."""
     home = find_home(folder / "home")
     home.data_dir.mkdir(mode=0o700, parents=True)
     told = [f'[embedding]\nprovider = "{world.provider}"', "[agents]\nstart_daemon = false", "[watch]\nquiet = 0.02"]
     for vault in world.vaults:
         (folder / vault).mkdir(parents=True)
-        if sources is None or vault in sources:
+        if vault in sources:
             told.append(f'[sources.{vault}]\npath = "{folder / vault}"')
     (folder / "claude/projects").mkdir(parents=True)
     for client in (SESSIONS, "opencode", "codex", "gemini"):
-        enabled = client == SESSIONS and (sources is None or client in sources)
+        enabled = client == SESSIONS and client in sources
         told.append(f'[sessions.{client}]\nenabled = {str(enabled).lower()}\ndata = "{folder / "claude"}"')
     home.config_file.write_text("\n".join(told) + "\n", "utf-8")
     return home
