@@ -82,6 +82,10 @@ def settled(place: Place, who: Caller) -> bool:
     return not place.ask("stats")["pending"] and not served(place, who, "stats")["pending"]
 
 
+def answers_are(place: Place, expected: list[tuple[str, dict[str, Any], dict[str, Any]]]) -> bool:
+    return all(served(place, caller(), method, **params) == answer for method, params, answer in expected)
+
+
 def lists(place: Place, everything: dict[str, Any]) -> bool:
     return bool(served(place, caller(), "list", limit=1000) == everything)
 
@@ -172,7 +176,7 @@ def test_it_answers_as_an_index_of_that_part_alone(place: Place, tmp_path: Path,
             until(lambda: settled(place, caller()))
             expected = [(*asked, plain(to_json(call(alone, *asked)))) for asked in questions(vault)]
             with suppress(AssertionError):  # the words of a text are counted a moment after it is listed
-                until(lambda: all(served(place, caller(), one, **more) == answer for one, more, answer in expected))
+                until(partial(answers_are, place, expected))
             for method, params, answer in expected:
                 assert served(place, caller(), method, **params) == answer, (method, params)
         vault.change()
