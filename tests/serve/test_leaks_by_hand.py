@@ -28,11 +28,12 @@ def test_a_file_that_left_the_scope_is_not_read_before_it_is_indexed_again(tmp_p
         seen = VaultIndex(index._runtime.within(Scope(projects=("acme",))))
         assert [one.content for one in seen.get("n.md").results] == ["The ferry.\n"]
         assert [one.memories[0].text for one in seen.review(reason="expired").results] == ["The ferry."]
-        write(tmp_path / "vault", {path: text.replace("acme", "other") for path, text in notes.items()})
+        moved = {path: text.replace("acme", "other").replace("ferry", "secret") for path, text in notes.items()}
+        write(tmp_path / "vault", moved)
         for path in notes:
             with pytest.raises(NotFoundError):
                 seen.get(path)
-        assert "The ferry" not in str(to_json(seen.review(reason="expired")))
+        assert "secret" not in str(to_json(seen.review(reason="expired")))
 
 
 @contextmanager

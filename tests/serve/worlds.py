@@ -374,6 +374,7 @@ def home_of(folder: Path, world: World, sources: Sequence[str]) -> Home:
     told = [f'[embedding]\nprovider = "{world.provider}"', "[agents]\nstart_daemon = false", "[watch]\nquiet = 0.02"]
     for vault in world.vaults:
         (folder / vault).mkdir(parents=True)
+        (folder / vault / "any.txt").write_text("An empty folder is told to be one.")
         if vault in sources:
             told.append(f'[sources.{vault}]\npath = "{folder / vault}"')
     (folder / "claude/projects").mkdir(parents=True)
