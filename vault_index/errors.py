@@ -1,6 +1,7 @@
 """The error tree: every failure a user can meet, with its exit code and what to do next.
 
     VaultIndexError          1  failed
+    ├── DefectError          1  defect       what nobody expected, which the log tells
     ├── UsageError           2  usage        the command, the query or an argument is wrong
     │   ├── ConfigError      2  config       the configuration is wrong
     │   ├── NotInSourceError 2  usage        a path that lies in no source
@@ -52,6 +53,10 @@ class VaultIndexError(Exception):
     def in_one_line(self) -> str:
         """What happened, and what to do next."""
         return f"{self.message.removesuffix('.')}; {self.hint}" if self.hint else self.message
+
+
+class DefectError(VaultIndexError):
+    code = "defect"
 
 
 class UsageError(VaultIndexError):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.serve.servers import Place, Served, bearer, place, until
+from vault_index.callers import Scope
 from vault_index.cli import main
 from vault_index.daemon.client import ping
 from vault_index.serve import connections, guard
@@ -194,3 +195,22 @@ def test_a_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.Monke
     with pytest.raises(Refusal, match="did not come in time") as refused:
         asyncio.run(guard.read_body({"content-type": "application/json"}, receive, 1000))
     assert refused.value.status == 408
+
+
+def test_who_sees_a_part_is_not_told_where_a_vault_lies(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
+        here.write("80-memory/m.md", "---\nproject: p\n---\nThe ferry.\n")
+        here.daemon()
+        served = here.serve()
+        token = here.token("part", writes=True, scope=Scope(projects=("p",)))
+        assert served.call("search", token, query="ferry").json["results"]
+        here.vault.rename(tmp_path / "gone")
+        asked: tuple[tuple[str, dict[str, str]], ...] = (
+            ("search", {"query": "ferry"}), ("recall", {"query": "ferry"}), ("add", {"text": "New."}),
+            ("get", {"ref": "80-memory/m.md"}), ("archive", {"ref": "80-memory/m.md"}),
+        )  # fmt: skip
+        for method, params in asked:
+            answer = served.call(method, token, **params)
+            assert answer.status != 500, method
+            assert "vault" in answer.body.decode()
+            assert str(tmp_path) not in answer.body.decode()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import METHODS, Method
 from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 from vault_index.query.projects import is_folder
+
+if TYPE_CHECKING:  # `serve` checks what is asked for, and opens no index
+    from vault_index.runtime import Runtime
 
 _OF_FOLDERS = ("sessions", "recall", "capture")
 """Methods that take a folder of this machine for a project, and look at it."""
@@ -48,6 +51,22 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
     if name in ("add", "capture") and not (given.get("entered_by") or given.get("by")):
         given["entered_by"] = caller.name
     return given
+
+
+def without_places(answer: dict[str, Any], runtime: Runtime) -> dict[str, Any]:
+    """What an answer says of faults, without the folders of this machine: only who sees everything is told of them."""
+    if "degraded" in answer:
+        answer["degraded"] = [without_place(one, runtime) for one in answer["degraded"]]
+    for failed in answer.get("failed", ()):
+        failed.update({key: without_place(failed[key], runtime) for key in ("error", "hint") if key in failed})
+    return answer
+
+
+def without_place(told: str, runtime: Runtime) -> str:
+    folders = {str(one.config.path): f"the folder of {one.config.name}" for one in runtime.sources}
+    for folder, name in {**folders, str(runtime.home.data_dir): "its data"}.items():
+        told = told.replace(f"{folder}/", "").replace(folder, name)
+    return told
 
 
 def _is_for(method: Method, caller: Caller) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from vault_index import memories
 from vault_index.api import VaultIndex, bind, call, to_json
 from vault_index.api.methods import WRITING
-from vault_index.api.served import served_params
+from vault_index.api.served import served_params, without_place, without_places
 from vault_index.callers import Caller, caller_from_json
 from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
@@ -293,6 +293,17 @@ class Daemon:
         if method == "changes":
             return self._changes(caller, params)
         params = served_params(caller, method, params)
+        try:
+            answer = self._answer_caller(caller, method, params, progress)
+        except VaultIndexError as error:
+            if not caller.scope.whole:
+                error.message, error.hint = (without_place(one, self._runtime) for one in (error.message, error.hint))
+            raise
+        if method in WRITING:
+            log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
+        return answer if caller.scope.whole else without_places(answer, self._runtime)
+
+    def _answer_caller(self, caller: Caller, method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         if caller.scope.isolated:
             answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
         elif method in WRITING:
@@ -302,8 +313,6 @@ class Daemon:
             answer = to_json(self._answer(Request(method, params, None), progress))
         else:
             answer = to_json(call(self._index_for(caller), method, params))
-        if method in WRITING:
-            log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
         return answer  # type: ignore[no-any-return]
 
     def _changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:

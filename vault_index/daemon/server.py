@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from vault_index.daemon import protocol
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.peer import is_own_process
-from vault_index.errors import BusyError, UsageError, VaultIndexError
+from vault_index.errors import BusyError, DefectError, UsageError, VaultIndexError
 from vault_index.models import Progress
 
 log = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ class Server:
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             log_event(log, logging.ERROR, "request failed", method=request.method, error=error_location(error))
             told = f"{request.method} failed in the daemon: {type(error).__name__}"
-            return _error_line(ident, VaultIndexError(told, "the daemon's log says where"))
+            return _error_line(ident, DefectError(told, "the daemon's log says where"))
 
 
 def _error_line(ident: Any, error: VaultIndexError) -> bytes:

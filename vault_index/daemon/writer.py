@@ -16,7 +16,7 @@ from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.daemon.system import give_way
 from vault_index.daemon.text_sync import TextIndex, TextSync
 from vault_index.daemon.work_queue import Job, Priority, Timer, Work, WorkQueue, stopping
-from vault_index.errors import VaultIndexError
+from vault_index.errors import DefectError, VaultIndexError
 from vault_index.models import Progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport
@@ -197,7 +197,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - one request must not end the daemon
             log_event(log, logging.ERROR, "request failed", method=job.method, error=error_location(error))
             job.answer.set_exception(
-                VaultIndexError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where")
+                DefectError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where")
             )
         else:
             self._after(job, answer, fill=fill)

@@ -30,7 +30,7 @@ _STATUS = {
     "forbidden": 403,
     "not_found": 404,
     "conflict": 409,
-    "failed": 500,
+    "defect": 500,
 }
 """By the code of an error. The rest says that the index cannot answer now, whoever asks: 503."""
 

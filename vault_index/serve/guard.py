@@ -12,7 +12,7 @@ from vault_index.access import Tokens
 from vault_index.callers import Caller
 from vault_index.config.schema import ServeConfig
 from vault_index.daemon.log import error_location, log_event
-from vault_index.errors import VaultIndexError
+from vault_index.errors import DefectError, VaultIndexError
 from vault_index.serve.answers import SECURITY, App, Headers, Receive, Refusal, Scope, Send, send_error, send_json
 from vault_index.serve.limits import Rates
 
@@ -66,7 +66,7 @@ class Guard:
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             if not isinstance(error, VaultIndexError):
                 log_event(log, logging.ERROR, "request failed", error=error_location(error))
-                error = VaultIndexError("this failed in the server", "its log says where")
+                error = DefectError("this failed in the server", "its log says where")
             if status:  # of a long answer the end
                 await send({"type": "http.response.body", "body": b""})
             else:
