@@ -78,9 +78,24 @@ class Runtime:
         self._write: WriteSide | None = None
 
     @property
+    def sees_all(self) -> bool:
+        """Whether who asks may see whatever lies in the sources."""
+        return self.scope is None or self.scope.whole
+
+    @property
     def hides(self) -> bool:
-        """Whether there may be something that who asks does not see."""
-        return self.scope is not None and not self.scope.whole
+        """Whether there may be something in the index that who asks does not see."""
+        return not self.sees_all
+
+    def holds(self, source: str, path: str, text: str) -> bool:
+        """Whether who asks may see a file that says this by now: the index may not have followed yet."""
+        if self.scope is None or not self.scope.projects:
+            return True
+        from vault_index.markdown.frontmatter import plain_text, read_frontmatter
+        from vault_index.markdown.normalize import split_lines
+
+        project = read_frontmatter(split_lines(text)).values.get("project")
+        return self.scope.holds(source, path, plain_text(project))
 
     @property
     def write(self) -> WriteSide:

@@ -16,7 +16,20 @@ code = main(sys.argv[1:])
 print("\\n".join(sorted(sys.modules)), file=sys.stderr)
 sys.exit(code)
 """
-HEAVY = {"openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_it", "yaml", "watchdog"}
+HEAVY = {
+    "openai",
+    "mcp",
+    "numpy",
+    "onnxruntime",
+    "rich",
+    "pydantic",
+    "markdown_it",
+    "yaml",
+    "watchdog",
+    "uvicorn",
+    "starlette",
+    "vault_index.serve",
+}
 THIN = HEAVY | {
     "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",
     "dataclasses", "inspect", "asyncio", "difflib", "shutil", "subprocess", "logging", "threading",

@@ -1,5 +1,6 @@
 """The MCP inspector lists, calls and reads, on both transports and in both eras of the protocol."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ from vault_index.mcp_server.tools import offered
 
 TRANSPORTS = ("stdio", "http")
 ERAS = ("legacy", "modern")
+PAGE = Path(__file__).with_name("inspector.md")
+TARGETS = {
+    "stdio": "vault-index mcp",
+    "http": "http://127.0.0.1:7341/mcp --header 'Authorization: Bearer vx_…'",
+}
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -32,3 +38,15 @@ def test_what_it_stores_it_finds(reached: Reached, transport: str, era: str, tmp
     assert "created: true" in call("memory_store", f"content=The {name} lighthouse is dark.", f"title=Lamp {name}")
     assert f"{name} lighthouse" in call("memory_search", f"query={name} lighthouse")
     assert "hint: " in call("memory_get", "ref=nowhere.md", code=5)
+
+
+def test_the_page_shows_what_it_prints(reached: Reached, tmp_path: Path) -> None:
+    told = ""
+    for transport, target in TARGETS.items():
+        words = ("tools/call", "--tool-name", "memory_get", "--tool-arg", "ref=harbour.md", "--protocol-era", "modern")
+        [content] = inspect(reached.by_inspector(transport), *words, home=tmp_path)["content"]
+        told += f"$ mcp-inspector --cli {target} --method {' '.join(words)}\n{content['text']}\n"
+    told = f"```text\n{told}```\n"
+    if "MCP_RECORD" in os.environ:
+        PAGE.write_text(told, "utf-8")
+    assert PAGE.read_text("utf-8") == told, "run: make test-mcp MCP_RECORD=1, and then make reference"

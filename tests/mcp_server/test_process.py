@@ -185,6 +185,22 @@ def test_without_a_daemon_the_index_is_brought_up_to_date(tmp_path: Path) -> Non
     assert daemon_pid(home) is None
 
 
+def test_a_later_sdk_whose_packages_need_one_another_is_imported_whole(home: Home) -> None:
+    code = """
+import sys
+class Later:
+    def find_spec(self, name, path=None, target=None):
+        if name == "mcp.server.stdio" and "mcp.client" not in sys.modules:
+            raise ImportError("cannot import name 'ClientSession' from 'mcp'")
+sys.meta_path.insert(0, Later())
+from vault_index.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+    words = [sys.executable, "-c", code, "mcp", "--home", str(home.data_dir)]
+    ended = subprocess.run(words, input=INITIALIZE, capture_output=True, timeout=60, check=False)
+    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "vault-index"
+
+
 def test_the_configuration_that_is_printed_starts_the_server(
     home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

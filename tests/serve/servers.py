@@ -64,14 +64,14 @@ class Place:
         return process
 
     def _looked(self) -> bool:
-        try:
-            client = connect(self.home.socket_path)
-        except Unreachable:  # this machine has much to do
-            return False
+        client = connect(self.home.socket_path)
         if client is None:
             return False
-        with client:
-            status = client.call("status")
+        try:
+            with client:
+                status = client.call("status")
+        except Unreachable:  # this machine has much to do
+            return False
         assert isinstance(status, dict)
         return status["watch"]["last_reconcile"] is not None
 

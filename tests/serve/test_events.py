@@ -1,5 +1,6 @@
 """`/events`: a stream of what a caller may see, from a real server in front of a real daemon."""
 
+import asyncio
 import http.client
 import json
 import tempfile
@@ -154,6 +155,22 @@ def test_streams_of_one_token_are_bounded_and_leave_nothing(here: Place, served:
         until(lambda: all_gone(served, token))
     # One waits at the daemon for a while yet; the others are those that answer anybody.
     assert len(list(Path(f"/proc/{served.process.pid}/task").iterdir())) <= threads + 20
+
+
+def test_one_that_does_not_read_is_dropped() -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def listen() -> None:
+        client = events._Client()
+        assert all(client.put("x-1", b"") for _ in range(events._MOST_BEHIND))
+        assert not client.put("x-1", b"")
+        await client.stream(b"first", asyncio.Event().wait, send)  # type: ignore[arg-type]
+
+    asyncio.run(listen())
+    assert [message["body"] for message in sent] == [b"first", b""]
 
 
 def all_gone(served: Served, token: str) -> bool:

@@ -155,6 +155,12 @@ def test_what_is_no_request_of_ours_is_refused(
     assert status == 200 or answer.json["error"]["message"]
 
 
+def test_what_stands_for_nothing_is_nothing(served: Served, token: str) -> None:
+    assert served.ask("POST", "/api/tags", b"", {"Authorization": f"Bearer {token}"}).status == 200
+    for method, params in (("stats", {"agents": ["x"]}), ("sessions", {"summary": {}}), ("status", {"strange": 42})):
+        assert served.call(method, token, **params).status == 400, method
+
+
 def test_a_page_that_was_named_may_ask_and_no_other(served: Served, token: str) -> None:
     page = {"Origin": "https://page.example"}
     allowed = served.ask("OPTIONS", "/api/search", headers=page)

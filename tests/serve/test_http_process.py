@@ -151,6 +151,7 @@ def test_with_a_certificate_it_speaks_tls(tmp_path: Path) -> None:
     except FileNotFoundError:
         pytest.skip("no openssl here")
     with place(tmp_path / "here", f'[serve]\ncertificate = "{certificate}"\nkey = "{key}"\n') as here:
+        here.daemon()  # else one is begun, perhaps after the end
         served = here.serve()
         trusting = ssl.create_default_context(cafile=str(certificate))
         with (

@@ -9,8 +9,9 @@ import pytest
 from tests.api.vaults import indexed
 from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
-from vault_index.callers import Scope
-from vault_index.errors import VaultIndexError
+from vault_index.api.served import served_params
+from vault_index.callers import Caller, Scope
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 
 PEAR = """---
 tags: [hush/hush]
@@ -120,3 +121,16 @@ def test_a_part_follows_the_index(tmp_path: Path) -> None:
         index.sync()
         assert [one.path for one in part.list(sort="title").results] == ["work/apple.md", "work/new.md"]
         assert [hit.path for hit in part.search("marmot kettle").results] == ["work/new.md"]
+
+
+def test_no_folder_of_this_machine_is_looked_at_for_a_caller(index: VaultIndex) -> None:
+    for method in ("recall", "sessions"):
+        for project in ("/etc", "~/x", ".", ["acme", "../x"]):
+            with pytest.raises(UsageError, match="not named by a folder"):
+                served_params(Caller("phone"), method, {"project": project})
+        assert served_params(Caller("phone"), method, {"project": "acme"}) == {"project": "acme"}
+    everything = within(index, Scope())
+    assert answer(everything, "get", {"ref": str(index.home.config_file)})[0] == "not_found"
+    assert answer(everything, "list", {})["total"] == 4
+    with pytest.raises(NotFoundError):  # a file that is in no index
+        everything.why("apple", "nothing/there.md")

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.api.vaults import opened, write
+from tests.daemon.test_run import Place, place as place
 from vault_index import VaultIndex
-from vault_index.callers import Scope
+from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 
 OWN, OTHER = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
@@ -165,3 +167,33 @@ def test_a_memory_that_was_deleted_is_told_where_it_was_seen(index: VaultIndex) 
         for ref in (OTHER, OTHER[:8], "note/other", "80-memory/note/other.md"):
             with pytest.raises(NotFoundError):
                 part.history(ref)
+
+
+def test_a_file_that_left_the_scope_is_not_read_before_the_index_follows(index: VaultIndex, tmp_path: Path) -> None:
+    part = within(index, ACME)
+    assert "blue" in part.get(OWN).results[0].content
+    write(tmp_path / "vault", {"80-memory/shop/own.md": memory(OWN, "other", "The kettle is lilac.")})
+    with pytest.raises(NotFoundError):
+        part.get(OWN)
+    assert "lilac" not in str(part.review(reason="unopened"))
+
+
+def test_the_daemon_serves_callers_and_logs_who_wrote(place: Place) -> None:
+    place.write("b.md", "---\nproject: acme\n---\nThe buffalo.\n")
+    place.started()
+
+    def served(method: str, **params: object) -> dict[str, Any]:
+        caller = caller_to_json(Caller("laptop", True, ACME))
+        with place.connected() or pytest.fail("no daemon") as client:
+            answer: dict[str, Any] = client.call("served", {"caller": caller, "method": method, "params": params})  # type: ignore[assignment]
+        return answer
+
+    assert [one["path"] for one in served("list")["results"]] == ["b.md"]
+    added = served("add", text="The teapot is green.")
+    assert [hit["path"] for hit in served("search", query="teapot aardvark")["results"]] == [added["path"]]
+    with pytest.raises(ForbiddenError):
+        served("update", ref=added["id"], project="other")
+    served("archive", ref=added["id"])
+    assert [one["by"] for one in place.ask("history", ref=added["id"])["results"]] == ["laptop"] * 2
+    told = [line for line in place.log().splitlines() if "written by token" in line]
+    assert ["laptop" in line for line in told] == [True, True]

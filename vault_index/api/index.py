@@ -139,7 +139,10 @@ class VaultIndex(Memories):
         most = max_tokens if max_tokens is None else at_least(1, "max_tokens", max_tokens, 1)
         known, find = self._runtime.by_name, partial(self._runtime.resolve, sources=self._sources(source))
         with self._runtime.pool.lend() as connections:
-            return get_texts(connections, known, ref, find, full=full, max_tokens=most, neighbors=neighbors)
+            return get_texts(
+                connections, known, ref, find,
+                full=full, max_tokens=most, neighbors=neighbors, holds=self._runtime.holds,
+            )  # fmt: skip
 
     def list(
         self, *, sort: Sort = "created", order: Literal["asc", "desc"] | None = None, limit: int = 20, offset: int = 0,

@@ -48,11 +48,23 @@ def call(
 
     Raises UsageError for what does not exist.
     """
+    name, given = bind(method, params)
+    if progress and "progress" in _parameters(name):
+        given |= {"progress": progress, "cancel": cancel}
+    return getattr(index, name)(**given)
+
+
+def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The method of VaultIndex, and what it is to be called with. Raises UsageError as `call`."""
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r}", f"methods are {', '.join(sorted(METHODS))}")
     entry = METHODS[method]
     rest = dict(params)
-    name = next((call for option, call in entry.instead if rest.pop(option, False)), entry.call or method)
+    options = {option: rest.pop(option, None) for option, _ in entry.instead}
+    for option, value in options.items():
+        if value is not None:
+            _check(option, value, "bool", names_files=False)
+    name = next((call for option, call in entry.instead if options[option]), entry.call or method)
     known = _parameters(name)
     for parameter, value in rest.items():
         if parameter not in known or parameter in ("progress", "cancel"):
@@ -66,9 +78,7 @@ def call(
     missing = [name for name, one in known.items() if one.default is one.empty and name not in rest]
     if missing:
         raise UsageError(f"{method} needs {missing[0]}", f"give {missing[0]}")
-    if progress and "progress" in known:
-        rest |= {"progress": progress, "cancel": cancel}
-    return getattr(index, name)(**rest)
+    return name, rest
 
 
 def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None:

@@ -94,15 +94,10 @@ class PartRuntime(Runtime):
         self._close_pools()
 
     def within(self, scope: Scope, who: str = "") -> Runtime:
-        """As the caller sees it who has it."""
+        """As the caller sees it who has it: of the index nothing is hidden, but of what else is on this machine."""
         seen = copy(self)
         seen.scope, seen.who = scope, who
         return seen
-
-    @property
-    def hides(self) -> bool:
-        """There is nothing else in it."""
-        return False
 
 
 class Part:

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import memories
-from vault_index.api import VaultIndex, call, to_json
+from vault_index.api import VaultIndex, bind, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.api.served import served_params
 from vault_index.callers import Caller, caller_from_json
@@ -293,8 +293,7 @@ class Daemon:
         if method == "changes":
             return self._changes(caller, params)
         params = served_params(caller, method, params)
-        # What is deleted for good is to leave nothing in the whole index, either.
-        if caller.scope.isolated and not params.get("permanent"):
+        if caller.scope.isolated:
             answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
         elif method in WRITING:
             job = {"caller": caller, "method": method, "params": params}
@@ -338,7 +337,8 @@ class Daemon:
             return told | {"pid": os.getpid(), "since": self._since}
         if request.method in WRITING or request.method == "reload":
             return self._writer.submit(request.method, request.params).follow(progress)
-        if request.method == "status" and not request.params.get("privacy"):  # the ledger knows nothing of a daemon
+        # The ledger of privacy knows nothing of a daemon.
+        if request.method == "status" and bind("status", request.params)[0] == "status":
             state = self._writer.state()
             isolated = tuple(part.status() for part in self._parts or ())
             daemon = DaemonStatus(True, os.getpid(), self._since, state.work, isolated)

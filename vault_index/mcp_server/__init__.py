@@ -11,6 +11,7 @@ def server_alone() -> ModuleType:
     package is asked for a plugin to do so. And many objects are made and few freed: nothing is collected meanwhile.
     """
     import gc
+    import importlib
     import importlib.util
     import os
     import sys
@@ -24,8 +25,13 @@ def server_alone() -> ModuleType:
         assert spec
         sys.modules[name] = importlib.util.module_from_spec(spec)
     pydantic.BaseModel.model_config["defer_build"] = True
-    from vault_index.mcp_server import stdio
-
-    del pydantic.BaseModel.model_config["defer_build"]
-    gc.enable()
-    return stdio
+    module = f"{__name__}.stdio"
+    try:
+        return importlib.import_module(module)
+    except (ImportError, AttributeError):  # a later version of the SDK needs its packages whole
+        for name in [name for name in sys.modules if name.startswith((f"{__name__}.", "mcp.")) or name == "mcp"]:
+            del sys.modules[name]
+        return importlib.import_module(module)
+    finally:
+        del pydantic.BaseModel.model_config["defer_build"]
+        gc.enable()

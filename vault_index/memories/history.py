@@ -162,10 +162,13 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
 def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[str]) -> Past:
     name, folder = ref.strip(), runtime.config.memory.dir
     paths = [f"{above}{name}{ending}" for above in ("", f"{folder}/") for ending in ("", ".md")]
+    beginning = name.lower() if _ID.fullmatch(name.lower()) else ""
     found = {}
-    for uid in versions.uids(name.lower() if _ID.fullmatch(name.lower()) else "", paths):
+    for uid in versions.uids(beginning, paths):
         rows = [row for row in versions.of(uid) if not sources or row.source in sources]
-        if _shown(runtime, versions, rows):
+        shown = _shown(runtime, versions, rows)
+        named = (beginning and uid.startswith(beginning)) or any(row.path in paths for _, row in shown)
+        if shown and (named or not runtime.hides):
             found[uid] = rows
     if not found:
         raise NotFoundError(f"nothing is or was called {ref!r}", f"look for it with `vault-index search {ref!r}`")
@@ -190,7 +193,7 @@ def _past(
     vault = runtime.vaults.get(source)
     root = str(vault.config.path) if vault else ""
     # What a commit says of itself is about all that it touched.
-    commits = commits_of(root, path) if root and not runtime.hides else ()
+    commits = commits_of(root, path) if root and runtime.sees_all else ()
     shown = _shown(runtime, versions, rows)
     numbers = {row.number: number for number, row in shown} if len(shown) < len(rows) else {}
     return Past(uid, source, path, document, versions, [row for _, row in shown], commits, root, numbers)

@@ -194,5 +194,6 @@ def _read(runtime: Runtime, record: DocumentRecord) -> ReviewedMemory:
     with suppress(VaultIndexError):
         vault = runtime.vaults[record.source].config
         file = MemoryFiles(vault.path, runtime.config.memory.dir, record.source).read(record.path)
-        text, seen = body_of(file.text), file.digest.hex()
+        if runtime.holds(record.source, record.path, file.text):
+            text, seen = body_of(file.text), file.digest.hex()
     return ReviewedMemory(**asdict(record), text=text[:_SHOWN_CHARACTERS], cut=len(text) > _SHOWN_CHARACTERS, seen=seen)

@@ -26,17 +26,19 @@ def get_texts(
     full: bool,
     max_tokens: int | None,
     neighbors: int,
+    holds: Callable[[str, str, str], bool],
 ) -> Texts:
     """The texts of references as their files are now, without frontmatter where neither lines nor `full` ask for it;
-    each counts as opened. One that gives none is named beside the others. Raises where none gives one: NotFoundError,
-    or UsageError."""
+    each counts as opened. One that gives none is named beside the others. `holds` tells whether who asks may see what
+    the file of a source and path says by now. Raises where none gives one: NotFoundError, or UsageError."""
     wanted = [refs] if isinstance(refs, str) else refs
     if not wanted:
         raise UsageError("which document?", "name it by its id or its path, or as [[Note#Heading]]")
     texts, errors = [], []
     for ref in wanted:
         try:
-            texts.append(_text_of(connections, sources, resolve(connections, ref), full, max_tokens, neighbors))
+            place = resolve(connections, ref)
+            texts.append(_text_of(connections, sources, place, full, max_tokens, neighbors, holds))
         except VaultIndexError as error:
             errors.append((ref, error))
     if not texts:
@@ -52,14 +54,15 @@ def _text_of(
     full: bool,
     max_tokens: int | None,
     neighbors: int,
+    holds: Callable[[str, str, str], bool],
 ) -> DocumentText:
     bare = place.is_whole and not full
     place = with_neighbors(connections.reader, place, neighbors)
     document, source = place.document, sources.get(place.document.source)
     found = source.look(document.path) if source else None
-    if source is None or found is None:
+    raw = source.read(found) if source and found else None
+    if source is None or raw is None or not holds(document.source, document.path, raw.text):
         raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
-    raw = source.read(found)
     now, then = raw.ref.stamp, document.stamp
     # The whole stamp of a file just written is not believed, but what was counted of it is right.
     counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None

@@ -58,9 +58,8 @@ async def send_error(send: Send, error: VaultIndexError) -> None:
     status, headers = _STATUS.get(error.code, 503), []
     if isinstance(error, Refusal):
         status, headers = error.status, error.headers
-    elif status == 503:
-        headers = [(b"retry-after", b"1")]
-    await send_json(send, status, error_object(error), headers)
+    later = [(b"retry-after", b"1")] if status == 503 else []
+    await send_json(send, status, error_object(error), [*headers, *later])
 
 
 def error_object(error: VaultIndexError) -> dict[str, Any]:

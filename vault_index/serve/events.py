@@ -157,20 +157,20 @@ class _Client:
     async def stream(self, first: bytes, receive: Receive, send: Send) -> None:
         """Until the client goes, or is dropped."""
         await send({"type": "http.response.body", "body": first, "more_body": True})
-        gone = asyncio.ensure_future(_disconnected(receive))
+        gone, event = asyncio.ensure_future(_disconnected(receive)), asyncio.ensure_future(self._events.get())
         try:
             while not (gone.done() or self._dropped.is_set()):
-                event = asyncio.ensure_future(self._events.get())
                 await asyncio.wait((gone, event), timeout=_HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 body = b": still here\n\n"
                 if event.done():
                     serial, body = event.result()
+                    event = asyncio.ensure_future(self._events.get())
                     if _is_known(serial, self.serial):
                         continue
-                event.cancel()
                 await send({"type": "http.response.body", "body": body, "more_body": True})
         finally:
             gone.cancel()
+            event.cancel()
         await send({"type": "http.response.body", "body": b""})
 
 

@@ -157,6 +157,8 @@ class Guard:
 
 async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> bytes:
     """All of a JSON body, in time. Raises Refusal."""
+    if not headers.keys() & {"content-type", "transfer-encoding"} and headers.get("content-length", "0") == "0":
+        return b""
     kind, _, more = headers.get("content-type", "").lower().partition(";")
     charset = more.replace(" ", "")
     if kind.strip() != "application/json" or charset not in ("", "charset=utf-8", 'charset="utf-8"'):

@@ -1,5 +1,6 @@
 """`/mcp`: the tools over the SDK's streamable HTTP, in both eras of the protocol."""
 
+import logging
 from collections.abc import MutableMapping
 from functools import partial
 from typing import Any
@@ -10,10 +11,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from vault_index.callers import Caller
+from vault_index.daemon.log import error_location, log_event
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.server import Asker, Context, build_server
 from vault_index.serve.answers import Receive, Scope, Send
 from vault_index.serve.guard import not_allowed, parse_json
+
+log = logging.getLogger(__name__)
 
 _SESSIONS = 64
 """Of the era that has them, of one token: for another one, that goes which was used least of late. Its client begins
@@ -44,10 +48,19 @@ class Mcp:
     async def _sessions(self, caller: Caller) -> "_Sessions":
         async with self._lock:
             if caller not in self._of:
-                sessions = _Sessions(self._server)
-                await self._group.start(_run, sessions.manager)
-                self._of[caller] = sessions
-        return self._of[caller]
+                self._of[caller] = _Sessions(self._server)
+                await self._group.start(self._run, caller)
+            return self._of[caller]
+
+    async def _run(self, caller: Caller, *, task_status: TaskStatus[None]) -> None:
+        try:
+            async with self._of[caller].manager.run():
+                task_status.started()
+                await anyio.sleep_forever()
+        except Exception as error:  # noqa: BLE001 - the sessions of one caller must not end those of others
+            log_event(log, logging.ERROR, "sessions of MCP ended", token=caller.name, error=error_location(error))
+        finally:
+            del self._of[caller]
 
 
 class _Sessions:
@@ -89,12 +102,6 @@ async def _nothing() -> MutableMapping[str, Any]:
 
 async def _drop(message: MutableMapping[str, Any]) -> None:
     """Nobody waits for it."""
-
-
-async def _run(manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:
-    async with manager.run():
-        task_status.started()
-        await anyio.sleep_forever()
 
 
 def _asker(backend: Backend, context: Context) -> Asker:

@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import resource
 import signal
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
@@ -35,6 +37,9 @@ log = logging.getLogger(__name__)
 
 _BACKLOG = 128
 """As many connections are accepted before any of them is looked at."""
+_TLS_SECONDS = 10.0
+_FILES = 8192
+"""Open at a time, if the system allows it: connections count before they are ours to end."""
 _KEEP_SECONDS = 75
 """How long a connection may be without a request."""
 
@@ -57,6 +62,10 @@ def run(
     tokens = Tokens(home.tokens_file)
     _refuse_open(host, settings, tokens)
     with _listening(host, port) as listener, logging_to(home.serve_log, log_level, log_format):
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most)
+        )
         # What it says of requests may quote them.
         logging.getLogger("mcp").setLevel(logging.CRITICAL)
         place = f"[{host}]" if ":" in host else host
@@ -83,9 +92,19 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, where: str, say: Callable[[str], object]) -> None:
         super().__init__(config)
         self._where, self._say = where, say
+        self.servers: list[asyncio.base_events.Server] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """As uvicorn's, which gives whoever begins TLS and does not go on a minute."""
+        loop, config = asyncio.get_running_loop(), self.config
+        connection = partial(Connection, config, self.server_state, {}, loop)
+        wait = _TLS_SECONDS if config.ssl else None
+        for one in sockets or ():
+            listening = loop.create_server(
+                connection, sock=one, ssl=config.ssl, backlog=_BACKLOG, ssl_handshake_timeout=wait
+            )
+            self.servers.append(await listening)
+        self.started = True
         log_event(log, logging.INFO, "ready", address=self._where)
         self._say(f"vault-index: serving on {self._where} (a token: vault-index token add NAME --read)")
         notify(f"READY=1\nSTATUS=serving on {self._where}")
@@ -122,7 +141,6 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         limit_concurrency=2 * MOST,
-        backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_SECONDS,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=HEADER_BYTES,

@@ -1,0 +1,386 @@
+"""Random calls of a caller who guesses at what is kept from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import quote
+
+from tests.serve.worlds import COMMON, TEXTS, VALUES, Item, World
+from vault_index.fields import FILTERS, STATES
+
+ALL = 1000
+_ROOT = "{root}"
+NEW = "{new}"
+"""The memory that was stored last."""
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    params: dict[str, Any]
+
+    @property
+    def everything(self) -> bool:
+        """Whether a search is answered by all that there is."""
+        return self.params.get("limit") == ALL and not self.params.get("offset")
+
+    @property
+    def of_disk(self) -> bool:
+        """Whether it asks for files as they lie on the disk, which nobody elsewhere may."""
+        return self.method == "why" or _ROOT in str(self.params)
+
+    @property
+    def names_source(self) -> bool:
+        """Whether it names a source: one of which nothing is seen is none, though it is set up."""
+        return "source" in str(self.params)
+
+    def within(self, folder: Path, new: str = "") -> dict[str, Any]:
+        """The params, with the folder of a world and the id of the last new memory in them."""
+        return {key: _placed(value, str(folder), new) for key, value in self.params.items()}
+
+    def crosses(self, world: World) -> bool:
+        """Whether it asks for the past of what was on the other side once."""
+        if self.method not in ("history", "diff", "revert"):
+            return False
+        crossers = world.crossers()
+        names = [name for item in world.items() if item.key in crossers for name in (item.id[:4], item.stem) if name]
+        return any(name in str(self.params["ref"]) for name in names)
+
+
+def _placed(value: Any, folder: str, new: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(_ROOT, folder).replace(NEW, new)
+    return [_placed(one, folder, new) for one in value] if isinstance(value, list) else value
+
+
+_IN_QUERIES = [declared.key for declared in FILTERS.values() if declared.key and declared.kind != "moment"]
+
+# --- parts of calls --------------------------------------------------------------------------------------------------
+
+
+class Asker:
+    """Knows both sides, and asks for either."""
+
+    def __init__(self, random: Random, world: World) -> None:
+        self.random, self.world = random, world
+        self.seen = [item for n in range(len(world.stages)) for item in world.visible(n)]
+        self.unseen = world.hidden()
+        self.never = [_like(random, item, world) for item in self.unseen[:3]]
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def item(self) -> Item:
+        sides = [side for side in (self.seen, self.unseen, self.unseen, self.never) if side]
+        return self.random.choice(self.random.choice(sides))
+
+    def word(self) -> str:
+        if self.chance(0.3):
+            return self.random.choice(COMMON)
+        words = [word for word in self.item().said.replace("\n", " ").replace("-", " ").split() if word.isalpha()]
+        word = self.random.choice(words or COMMON)
+        if self.chance(0.25):  # as it is not written
+            at = self.random.randrange(len(word))
+            word = word[:at] + self.random.choice(("", "s", word[at] * 2)) + word[at + 1 :]
+        return word
+
+    def value(self, field: str) -> str:
+        item = self.item()
+        of_item = {
+            "tag": item.names[1:2], "alias": item.names[:1], "entered_by": item.names[2:3], "by": item.names[2:3],
+            "property": item.names[3:4], "concept": item.names[4:5], "bead": item.names[5:6], "file": (item.stem,),
+            "project": (item.project,) if item.project else (), "source": (item.source,), "path": self.globs(item),
+            "title": (item.title,) if item.title else (), "session": (item.id[:13],) if item.id else (),
+            "confidence": ("high",), "type": ("decision",), "kind": (item.kind,), "client": ("claude-code",),
+            "is": STATES, "state": STATES, "model": ("claude*",),
+        }[field]  # fmt: skip
+        return str(self.random.choice(of_item)) if of_item else self.word()
+
+    def globs(self, item: Item) -> tuple[str, ...]:
+        folder = item.path.rpartition("/")[0]
+        return item.path, f"{folder}/**", f"{item.path[:9]}*", f"*{item.stem[2:]}*", folder or "*", f"**/{item.stem}*"
+
+    def ref(self) -> str:
+        item = self.item()
+        stem, path, id_ = item.stem, item.path, item.id or item.stem
+        return self.random.choice(
+            (
+                id_, id_[:4], id_[:5], id_[:9], f"{id_}:1-3", path, path.removesuffix(".md"), f"{path}:2-4", stem,
+                f"{item.source}:{path}", f"[[{stem}]]", f"[[{item.title or stem}]]", f"[[{(*item.names, stem)[0]}]]",
+                f"[[{stem}#{self.word()}]]", f"[[{stem}#^{self.word()}]]", f"[[{path}]]",
+                f"{_ROOT}/{item.source}/{path}",
+                path.rpartition("/")[0] or ".", f"../{item.source}/{path}", f"./{path}", path.upper(), "#12", "12",
+                f"work/../{path}", f".trash/{path}", path.partition("/")[2] or path, item.title or stem,
+            )
+        )  # fmt: skip
+
+    def query(self) -> str:
+        terms = []
+        for _ in range(self.random.randint(1, 4)):
+            word = self.word()
+            field = self.random.choice(_IN_QUERIES)
+            terms.append(
+                self.random.choice(
+                    (word, word, word, word, f"{word[:4]}*", f'"{word} {self.word()}"', f"-{word}", f"NOT {word}",
+                     f"({word} OR {self.word()})", f"{field}:{self.value(field)}", f"[{self.value('property')}]",
+                     f"after:2026-0{self.random.randint(1, 9)}-01", f"-tag:{self.value('tag')}")
+                )
+            )  # fmt: skip
+        return " ".join(terms)
+
+    def filters(self, *names: str) -> dict[str, Any]:
+        """Some filters, of these or of all."""
+        fields = names or tuple(FILTERS)
+        found: dict[str, Any] = {}
+        for name in fields:
+            if not self.chance(0.9 if len(names) == 1 else 0.08):
+                continue
+            if name in ("after", "before"):
+                found[name] = f"2026-0{self.random.randint(1, 9)}-01"
+            else:
+                value = self.value({"tags": "tag", "any_tag": "tag"}.get(name, name))
+                found[name] = value
+        return found
+
+    def project(self) -> str:
+        name = self.value("project")
+        return self.random.choice((name, name, f"/home/user/{name}", f"{_ROOT}/{self.world.vaults[1]}", name.upper()))
+
+    # --- calls ---------------------------------------------------------------------------------------------------
+
+    def search(self) -> Call:
+        params: dict[str, Any] = {"query": self.query(), **self.filters()}
+        params |= {"limit": ALL, "per_document": ALL, "all": True} if self.chance(0.7) else {
+            "limit": self.random.randint(1, 5), "offset": self.random.choice((0, 0, 1, 3)),
+        }  # fmt: skip
+        params |= {"mode": self.random.choice(("text", "hybrid", "vector"))} if self.chance(0.4) else {}
+        params |= {"match": self.random.choice(("any", "all"))} if self.chance(0.2) else {}
+        params |= {"as_of": f"2026-0{self.random.randint(1, 9)}-15"} if self.chance(0.2) else {}
+        for flag in ("explain", "include_expired", "include_superseded"):
+            params |= {flag: True} if self.chance(0.3) else {}
+        params |= {"threshold": 0.5} if self.chance(0.3) else {"fuzzy": False} if self.chance(0.1) else {}
+        return Call("search", params)
+
+    def why(self) -> Call:
+        return Call("why", {"query": self.query(), "ref": self.ref(), "limit": ALL})
+
+    def get(self) -> Call:
+        refs = self.ref() if self.chance(0.6) else [self.ref() for _ in range(3)]
+        params: dict[str, Any] = {"ref": refs, "full": self.chance(0.5), "neighbors": self.random.choice((0, 0, 2))}
+        return Call("get", params | self.filters("source") if self.chance(0.2) else params)
+
+    def list(self) -> Call:
+        params: dict[str, Any] = {"limit": self.random.choice((2, ALL)), "offset": self.random.choice((0, 0, 1))}
+        sort = ("created", "updated", "access", "expires", "title", "content")
+        return Call("list", params | {"sort": self.random.choice(sort)} | self.filters())
+
+    def sessions(self) -> Call:
+        params: dict[str, Any] = {"since": "2020-01-01"} | self.filters("source" if self.chance(0.2) else "client")
+        params |= {"project": self.project()} if self.chance(0.4) else {}
+        params |= {"file": f"{self.word()}.py"} if self.chance(0.3) else {}
+        params |= {"subagents": True} if self.chance(0.5) else {}
+        if self.chance(0.4):
+            params = {**params, "summary": True}
+            params.pop("subagents", None)
+        return Call("sessions", params)
+
+    def related(self) -> Call:
+        return Call("related", {"ref": self.ref(), "limit": ALL, **self.filters()})
+
+    def timeline(self) -> Call:
+        around = {"ref": self.ref()} if self.chance(0.8) else {"query": self.query()}
+        return Call(
+            "timeline", {**around, "depth_before": self.random.randint(0, 9), **self.filters("kind", "project")}
+        )
+
+    def recall(self) -> Call:
+        params: dict[str, Any] = {"query": self.query()} if self.chance(0.5) else {}
+        params |= {"project": self.project()} if self.chance(0.5) else {}
+        return Call("recall", params | ({"budget": 100_000} if self.chance(0.5) else {}))
+
+    def review(self) -> Call:
+        reasons = ("unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted")
+        params: dict[str, Any] = {"reason": self.random.choice(reasons)} if self.chance(0.5) else {}
+        params |= {"project": self.project()} if self.chance(0.2) else {}
+        return Call("review", params | {"limit": self.random.choice((1, ALL))})
+
+    def tags(self) -> Call:
+        return Call("tags", self.filters("kind", "source", "path"))
+
+    def stats(self) -> Call:
+        return Call("stats", {"agents": self.chance(0.5)} | self.filters("source"))
+
+    def history(self) -> Call:
+        return Call("history", {"ref": self.ref()})
+
+    def diff(self) -> Call:
+        params: dict[str, Any] = {"ref": self.ref()}
+        return Call(
+            "diff", params | ({"before": 1} if self.chance(0.3) else {}) | ({"after": 2} if self.chance(0.3) else {})
+        )
+
+
+class Client(Asker):
+    """A client of MCP."""
+
+    def memory_search(self) -> Call:
+        return Call("memory_search", {"query": self.query(), "all": self.chance(0.5)})
+
+    def memory_get(self) -> Call:
+        return Call("memory_get", {"ref": [self.ref(), self.ref()], "full": self.chance(0.5)})
+
+    def memory_list(self) -> Call:
+        return Call(
+            "memory_list", {"limit": ALL, **self.filters(self.random.choice(("kind", "entered_by", "property")))}
+        )
+
+    def memory_timeline(self) -> Call:
+        return Call("memory_timeline", {"ref": self.ref()})
+
+    def memory_recall(self) -> Call:
+        return Call("memory_recall", {"query": self.query(), "project": self.project()})
+
+    def memory_review(self) -> Call:
+        return Call("memory_review", {})
+
+    def question(self) -> Call:
+        return Call("question", {"ref": [self.ref(), self.ref()], "permanent": self.chance(0.5)})
+
+    def prompt(self) -> Call:
+        return Call("prompt", {"task": self.query(), "project": self.project()})
+
+    def resources(self) -> Call:
+        return Call("resources", {})
+
+    def resource(self) -> Call:
+        item = self.item()
+        path = self.random.choice((quote(item.path), item.path, f"../{item.path}", f"{item.path}%2e", item.stem))
+        return Call("resource", {"uri": f"vault-index://{item.source}/{path}"})
+
+    def completion(self) -> Call:
+        item, name = self.item(), self.random.choice(("source", "path", "project"))
+        value = str({"source": item.source, "path": item.path, "project": item.project or ""}[name])
+        return Call("completion", {"name": name, "value": value[: self.random.randrange(5)]})
+
+
+class Writer(Asker):
+    def written(self) -> str:
+        """A reference, often to what was written last."""
+        if self.chance(0.25):
+            return NEW
+        memories = [item for side in (self.seen, self.unseen) for item in side if item.kind == "memory"]
+        if self.chance(0.7) and memories:
+            item = self.random.choice(memories)
+            return self.random.choice((item.id, item.id[:9], item.path, item.stem, f"{item.source}:{item.path}"))
+        return self.ref()
+
+    def text(self) -> str:
+        port = self.random.randint(1000, 9999)
+        said = [*TEXTS, VALUES.format(port), f"The {self.word()} is {self.word()}.", f"See [[{self.word()}]]."]
+        return self.random.choice(said)
+
+    def fields(self) -> dict[str, Any]:
+        every: dict[str, Any] = {
+            "title": self.item().title or self.word(), "tags": [self.value("tag")], "project": self.value("project"),
+            "entered_by": self.value("by"), "supersedes": [self.written()], "facts": [self.text()],
+            "expires": "2999-01-01", "type": "decision", "source": self.value("source"), "digest": self.word(),
+        }  # fmt: skip
+        return {name: value for name, value in every.items() if self.chance(0.2)}
+
+    def place(self) -> str:
+        path, word = self.item().path, self.random.choice(COMMON)
+        within = path.removeprefix("80-memory/")
+        return self.random.choice(
+            (
+                f"handoffs/{word}",
+                word,
+                f"../work/{word}",
+                f"{_ROOT}/vault/{word}.md",
+                f"{within}x",
+                f"acme/../{word}",
+                within,
+            )
+        )
+
+    def add(self) -> Call:
+        params = {"text": self.text(), **self.fields()}
+        if self.chance(0.5) and self.world.scope.projects:
+            params["project"] = self.random.choice(self.world.scope.projects)
+        return Call("add", params | ({"path": self.place()} if self.chance(0.4) else {}))
+
+    def update(self) -> Call:
+        params = {"ref": self.written(), **self.fields()}
+        params |= {"content": self.text(), "append": self.chance(0.5)} if self.chance(0.6) else {}
+        params |= {"section": self.word(), "content": self.text(), "append": False} if self.chance(0.1) else {}
+        return Call("update", params | ({"add_tags": [self.value("tag")]} if self.chance(0.2) else {}))
+
+    def delete(self) -> Call:
+        refs = [self.written() for _ in range(self.random.choice((1, 1, 2)))]
+        return Call("delete", {"ref": refs, "permanent": self.chance(0.3)})
+
+    def decide(self) -> Call:
+        action = self.random.choice(("accept", "edit", "merge", "supersede", "archive", "delete", "keep"))
+        refs = [self.written() for _ in range(2 if action in ("merge", "supersede") else self.random.choice((1, 1, 2)))]
+        text = {"text": f"---\nproject: {self.value('project')}\n---\n{self.text()}\n"} if action == "edit" else {}
+        return Call("decide", {"action": action, "ref": refs[:1] if text else refs, **text})
+
+    def archive(self) -> Call:
+        return Call("archive", {"ref": [self.written()], "restore": self.chance(0.4)})
+
+    def revert(self) -> Call:
+        return Call("revert", {"ref": self.written(), **({"to": 1} if self.chance(0.4) else {})})
+
+
+_READING = [
+    *(
+        "search",
+        "search",
+        "search",
+        "search",
+        "why",
+        "get",
+        "get",
+        "list",
+        "sessions",
+        "related",
+        "related",
+        "timeline",
+    ),
+    *("recall", "recall", "review", "tags", "stats", "history", "diff"),
+]
+
+
+def reading_calls(random: Random, world: World, number: int = 40) -> Iterator[Call]:
+    asker = Asker(random, world)
+    for _ in range(number):
+        call: Call = getattr(asker, random.choice(_READING))()
+        yield call
+
+
+def calls_of_clients(random: Random, world: World, number: int = 15) -> Iterator[Call]:
+    asker = Client(random, world)
+    names = [name for name in vars(Client) if name[0] != "_"]
+    for _ in range(number):
+        call: Call = getattr(asker, random.choice(names))()
+        yield call
+
+
+def _like(random: Random, item: Item, world: World) -> Item:
+    """An item of names that nothing has."""
+    word, id_ = world.words(), item.id[:6] + "0" * 7 + item.id[13:]
+    path, names = item.path.replace(item.stem, word), tuple(world.words() for _ in item.names)
+    return replace(item, path=path, id=id_, title=word, data=word.encode(), names=names)
+
+
+_WRITING = ["add", "add", "add", "update", "update", "delete", "decide", "archive", "revert"]
+
+
+def writing_calls(random: Random, world: World, number: int = 10) -> Iterator[Call]:
+    asker = Writer(random, world)
+    for _ in range(number):
+        call: Call = getattr(asker, random.choice(_WRITING))()
+        yield call

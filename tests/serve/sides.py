@@ -1,0 +1,246 @@
+"""A random world indexed as it is, or without what a caller may not see; what both answer, made comparable."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from tests.serve.calls import Call
+from tests.serve.worlds import SESSIONS, Item, World, home_of, sees, write_stage
+from vault_index import VaultIndex
+from vault_index.api.json_api import dispatch
+from vault_index.api.served import served_params
+from vault_index.callers import Caller
+from vault_index.errors import VaultIndexError
+from vault_index.fields import FIELDS
+from vault_index.mcp_server import prompts, resources
+from vault_index.mcp_server.toolbox import Toolbox
+from vault_index.mcp_server.tools import offered
+
+Told = dict[str, Any]
+Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
+"""Answers a method for a caller."""
+
+_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
+_DAYS = "|".join(str(date.today() + timedelta(days)) for days in (-1, 0, 1))
+_NOW = re.compile(rf"\b({_DAYS})([T ]\d\d:\d\d(:\d\d)?([.+-][\d:.]+)?)?")
+
+
+@dataclass
+class Side:
+    """An index over the world as it became what it is, and how it is asked."""
+
+    folder: Path
+    world: World
+    part: bool
+    index: VaultIndex
+    stage: int = -1
+    there: list[Item] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    """Ids that nobody had before the caller wrote."""
+
+    def advance(self) -> None:
+        """Have the files, and the index, be those of the next time."""
+        self.stage += 1
+        now, scope = self.world.stages[self.stage], self.world.scope
+        seen = [item for item in now if sees(scope, item)]
+        rest = [] if self.part else [item for item in self.there if not sees(scope, item)]
+        self._sync([*seen, *rest], embed=True)
+        if not self.part:  # what it may not see has no vectors yet
+            self._sync(now, embed=not self.world.pending)
+        for item in self.there:
+            if item.key in self.world.opened and item.kind in ("note", "memory"):
+                self.index.get(f"{item.source}:{item.path}")
+        if self.stage == len(self.world.stages) - 1:
+            self._end()
+
+    def _end(self) -> None:
+        """What the user did before anybody asked."""
+        ids = {item.id for item in self.there}
+        for kept in self.world.kept:
+            if ids.issuperset(kept):
+                with suppress(VaultIndexError):  # nothing is said against it, or it is a session
+                    self.index.decide("keep", kept)
+        for vault in self.world.vaults:
+            if self.world.unmounted and self.world.scope.sources and vault not in self.world.scope.sources:
+                (self.folder / vault).rename(self.folder / f"{vault} unmounted")
+                self.index.sync()
+
+    def advance_to_last(self) -> None:
+        while self.stage < len(self.world.stages) - 1:
+            self.advance()
+
+    def _sync(self, now: list[Item], *, embed: bool) -> None:
+        write_stage(self.folder, self.there, now)
+        self.there = now
+        lost = [problem for problem in self.index.sync(embed=embed).problems if problem.code == "source_vanished"]
+        assert not lost, lost
+
+    def ask(self, call: Call, caller: Caller, ask: Ask | None = None) -> Told:
+        """The answer or the error, without what differs from call to call and from folder to folder."""
+        params = call.within(self.folder, self.new[-1] if self.new else "5f0c")
+        try:
+            told = {"answer": (ask or in_process(self.index))(caller, call.method, params)}
+        except VaultIndexError as error:
+            told = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+        return json.loads(self.plain(json.dumps(told, ensure_ascii=False)))  # type: ignore[no-any-return]
+
+    def plain(self, text: str) -> str:
+        """Without new ids, the time of today and the folder."""
+        known = {item.id for item in self.world.items()}
+        self.new += [one for one in dict.fromkeys(_ID.findall(text)) if one not in known and one not in self.new]
+        for number, id_ in enumerate(self.new):
+            text = text.replace(id_, f"NEW-{number}").replace(id_[:13], f"NEW-{number}")
+        text = re.sub(r"-\d{8}(?=\b|-)", "", text)  # what tells names apart that are not to tell of each other
+        return _NOW.sub("NOW", text.replace(str(self.folder), "{root}"))
+
+
+@contextmanager
+def built(folder: Path, world: World, *, part: bool) -> Iterator[Side]:
+    """The index of all of the world, or of the part that is seen, at the first time."""
+    scope, every = world.scope, (*world.vaults, SESSIONS)
+    sources = scope.sources or every if part else every
+    if part and scope.isolated and scope.folders:  # sessions lie in no folder
+        sources = tuple(source for source in sources if source != SESSIONS)
+    home = home_of(folder, world, sources)
+    with VaultIndex.open(home) as index:
+        side = Side(folder, world, part, index)
+        side.advance()
+        yield side
+
+
+def in_process(index: VaultIndex) -> Ask:
+    """As the daemon does it."""
+
+    def ask(caller: Caller, method: str, params: Mapping[str, Any]) -> Told:
+        given = served_params(caller, method, params)
+        if caller.scope.whole:
+            return dispatch(index, method, given)
+        return dispatch(VaultIndex(index._runtime.within(caller.scope)), method, given)
+
+    return ask
+
+
+def by_tools(ask: Ask) -> Ask:
+    """As `serve` answers clients of MCP, by way of another."""
+
+    def answer(caller: Caller, method: str, params: Mapping[str, Any]) -> Told:
+        toolbox = Toolbox(offered(read_only=False), lambda name, given: ask(caller, name, given))
+        if method.startswith("memory_"):
+            page = toolbox.call(method, params)
+            return {"text": page.text, "structured": page.structured}
+        if method == "question":
+            return {"text": toolbox.question("memory_delete", params)}
+        if method == "prompt":
+            return prompts.prompt(toolbox, "recall", params, ())
+        if method == "completion":
+            return resources.completed(toolbox, params["name"], params["value"])
+        return resources.read(toolbox, params["uri"]) if method == "resource" else resources.listed(toolbox, None)
+
+    return answer
+
+
+# --- what must be the same -------------------------------------------------------------------------------------------
+
+_OF_DOCUMENT = re.findall(
+    r"\w+", "id kind source path title archived unreviewed tags type digest created updated entered_by project"
+)
+
+
+def alike(call: Call, told: Told, *, same_scope: bool = True) -> Any:
+    """The part of an answer that does not depend on scores, or on the moment."""
+    answer = told.get("answer")
+    if answer is None:
+        return told
+    answer = {key: value for key, value in answer.items() if key not in ("took_ms", "indexed")}
+    if not same_scope and answer.get("corrections"):  # the whole counts the names of fields as words that texts hold
+        answer["corrections"] = {word: meant for word, meant in answer["corrections"].items() if meant not in FIELDS}
+    if call.method in _BY_METHOD:
+        return _BY_METHOD[call.method](call, answer)
+    if call.params.get("query"):  # recall, timeline
+        return {key: answer.get(key) for key in ("degraded", "waiting")}
+    if call.method == "stats" and not same_scope:
+        answer.pop("bytes", None)
+    return answer
+
+
+def exact(told: Any) -> Any:
+    """All of an answer but the moment, the bytes on disk and the random marks of what is recalled."""
+    if isinstance(told, dict):
+        recalled = str(told.get("text", "")).startswith("<vault-index-recall")
+        own = ("took_ms", "indexed", "bytes", "seen", *(("tokens",) if recalled else ()))
+        return {key: exact(value) for key, value in told.items() if key not in own}
+    if isinstance(told, str):
+        return re.sub(r'token="[0-9a-f]+"', "", told)
+    return [exact(one) for one in told] if isinstance(told, list) else told
+
+
+def _why(call: Call, answer: Told) -> Any:
+    told = {key: answer[key] for key in ("id", "source", "path", "title", "lines", "degraded", "corrections")}
+    return {**told, "reading": _reading(answer)}
+
+
+def _recall(call: Call, answer: Told) -> Any:
+    if call.params.get("query"):
+        return {key: answer[key] for key in ("degraded", "waiting")}
+    return answer | {"text": re.sub(r"\b[0-9a-f]{16}\b", "MARK", answer["text"]), "tokens": None}
+
+
+def _review(call: Call, answer: Told) -> Any:
+    for item in answer["results"]:  # what comes of ids that are new
+        item |= {"id": None, "memories": [{**one, "seen": None} for one in item["memories"]]}
+    return answer
+
+
+def _delete(call: Call, answer: Told) -> Any:
+    for one in answer["results"]:
+        one["details"].pop("purge_seconds", None)
+    return answer
+
+
+def _search(call: Call, answer: Told) -> Any:
+    answer = {key: value for key, value in answer.items() if key != "confidence"} | {"reading": _reading(answer)}
+    hits = answer.pop("results")
+    if not call.everything:  # which ones come first depends on scores
+        return {**answer, "hits": bool(hits)}
+    paths = sorted({path for hit in hits for path in (hit["path"], *hit["also"])})
+    told = {hit["id"]: {key: hit.get(key) for key in _OF_DOCUMENT} for hit in hits if not hit["also"]}
+    return {**answer, "paths": paths, "told": told}
+
+
+def _reading(answer: Told) -> Any:
+    reading = answer.get("reading")
+    if not reading:
+        return None
+    words = [{**word, "rarity": None} if word["texts"] else word for word in reading["words"]]
+    return {**reading, "words": words}
+
+
+_BY_METHOD: Mapping[str, Callable[[Call, Told], Any]] = {
+    "search": _search,
+    "why": _why,
+    "recall": _recall,
+    "review": _review,
+    "delete": _delete,
+    "history": lambda _, answer: {**answer, "results": [{**one, "seen": None} for one in answer["results"]]},
+    **dict.fromkeys(("prompt", "memory_search", "memory_recall"), lambda _call, _answer: "found"),
+}
+
+
+def difference(one: Any, other: Any, at: str = "") -> str:
+    """Where two answers differ, in lines."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+        return "\n".join(difference(one.get(key), other.get(key), f"{at}.{key}") for key in keys)
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return "\n".join(difference(a, b, f"{at}[{n}]") for n, (a, b) in pairs if a != b)
+    return f"  {at}: {short(one)}\n  {'without it':>{len(at) + 2}}: {short(other)}"
+
+
+def short(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:1500]

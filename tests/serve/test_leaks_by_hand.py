@@ -1,0 +1,72 @@
+"""What random worlds do not reach: files that changed a moment ago, and repositories."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.api.vaults import indexed, write
+from vault_index import VaultIndex
+from vault_index.api import to_json
+from vault_index.callers import Scope
+from vault_index.daemon.isolated import PartRuntime
+from vault_index.errors import NotFoundError
+
+ID = "5f0c0000-0000-4000-8000-000000000001"
+INSIDE = Scope(folders=("80-memory/pub",))
+
+
+def of(project: str, said: str) -> str:
+    return f"---\nid: {ID}\nproject: {project}\nexpires: 2026-01-01\n---\n{said}\n"
+
+
+def test_a_file_that_left_the_scope_is_not_read_before_it_is_indexed_again(tmp_path: Path) -> None:
+    notes = {"80-memory/m.md": of("acme", "The ferry."), "n.md": "---\nproject: acme\n---\nThe ferry.\n"}
+    with indexed(tmp_path, notes) as index:
+        seen = VaultIndex(index._runtime.within(Scope(projects=("acme",))))
+        assert [one.content for one in seen.get("n.md").results] == ["The ferry.\n"]
+        assert [one.memories[0].text for one in seen.review(reason="expired").results] == ["The ferry."]
+        moved = {path: text.replace("acme", "other").replace("ferry", "secret") for path, text in notes.items()}
+        write(tmp_path / "vault", moved)
+        for path in notes:
+            with pytest.raises(NotFoundError):
+                seen.get(path)
+        assert "secret" not in str(to_json(seen.review(reason="expired")))
+
+
+@contextmanager
+def seen_by(index: VaultIndex, scope: Scope) -> Iterator[VaultIndex]:
+    if not scope.isolated:
+        yield VaultIndex(index._runtime.within(scope))
+        return
+    part = PartRuntime(index._runtime, scope)
+    part.prepare()
+    try:
+        VaultIndex(part).sync()
+        yield VaultIndex(part.within(scope))
+    finally:
+        part.close()
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_commits_are_about_more_than_what_is_seen(tmp_path: Path, isolated: bool) -> None:
+    vault, body = tmp_path / "vault", "".join(f"Line {n} of the ferry.\n" for n in range(30))
+
+    def commit(subject: str) -> None:
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", subject]):
+            who = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
+            subprocess.run(["git", "-C", str(vault), *who, *words], check=True, capture_output=True)
+
+    write(vault, {"diary/secret.md": f"---\nid: {ID}\n---\nHidden.\n{body}", "a.md": "Of all."})
+    commit("The diary and all")
+    (vault / "diary/secret.md").unlink()
+    write(vault, {"80-memory/pub/m.md": f"---\nid: {ID}\n---\n{body}"})
+    commit("Out of the diary")
+    with indexed(tmp_path, {}) as index, seen_by(index, INSIDE._replace(isolated=isolated)) as seen:
+        assert len(index.history("80-memory/pub/m.md").results) == 3
+        assert [one.path for one in seen.list().results] == ["80-memory/pub/m.md"]
+        told = str(to_json(seen.history("80-memory/pub/m.md")))
+        assert "diary" not in told
+        assert "anna" not in told
