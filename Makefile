@@ -16,8 +16,10 @@ MCP := $(VENV)/mcp
 # The Node.js that they need is newer than that of many machines.
 MCP_PACKAGES := @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@anthropic-ai/mcpb@2.1.2 node@22.23.3
+SCHEMATHESIS := $(VENV)/schemathesis
+SCHEMATHESIS_VERSION := 4.32.5
 
-.PHONY: demo test test-opencode test-clients test-mcp check format reference record-recall release multilingual weights clean
+.PHONY: demo test test-opencode test-clients test-mcp test-openapi check format reference record-recall release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -38,6 +40,10 @@ test-mcp: $(READY)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(MCP)/installed \
 		&& MCP_TOOLS=$(CURDIR)/$(MCP) $(BIN)/pytest tests/mcp_real; \
 	else echo "MCP's own tools do not try the server: they need npm, which comes with Node.js"; fi
+
+# The OpenAPI document of serve, tried by schemathesis (90 MB).
+test-openapi: $(READY) $(SCHEMATHESIS)/$(SCHEMATHESIS_VERSION)
+	SCHEMATHESIS=$(CURDIR)/$(SCHEMATHESIS)/bin/schemathesis $(BIN)/pytest tests/openapi_real
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -99,6 +105,11 @@ $(MCP)/installed: Makefile | $(READY)
 	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(MCP) $(MCP_PACKAGES)
 	$(PYTHON) -m venv --clear $(MCP)/python
 	$(MCP)/python/bin/python -m pip install --quiet --disable-pip-version-check skillsaw==0.22.0
+	@touch $@
+
+$(SCHEMATHESIS)/$(SCHEMATHESIS_VERSION): | $(READY)
+	$(PYTHON) -m venv --clear $(SCHEMATHESIS)
+	$(SCHEMATHESIS)/bin/python -m pip install --quiet --disable-pip-version-check schemathesis==$(SCHEMATHESIS_VERSION)
 	@touch $@
 
 $(READY): pyproject.toml

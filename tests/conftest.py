@@ -12,8 +12,11 @@ from hypothesis import settings
 
 from tests.sources.opencode.stores import Client
 
-# `make test-opencode`, `make test-clients` and `make test-mcp` name what to test with.
-_NAMED_BY = {"opencode_real": "OPENCODE_BIN", "clients_real": "CLIENTS_DIR", "mcp_real": "MCP_TOOLS"}
+# `make test-opencode`, `test-clients`, `test-mcp` and `test-openapi` name what to test with.
+_NAMED_BY = {
+    "opencode_real": "OPENCODE_BIN", "clients_real": "CLIENTS_DIR", "mcp_real": "MCP_TOOLS",
+    "openapi_real": "SCHEMATHESIS",
+}  # fmt: skip
 collect_ignore = [folder for folder, name in _NAMED_BY.items() if name not in os.environ]
 
 for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
