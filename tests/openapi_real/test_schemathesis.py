@@ -9,18 +9,18 @@ import pytest
 
 from tests.serve.attackers import served
 
-# Dates, references and words in a query have rules of their own, which no schema says: what fits it may be refused. Of
-# what does not fit, two options that nobody needs are let through: a daemon answers `status` whatever it is asked.
-_LEFT_OUT = "positive_data_acceptance,negative_data_rejection"
+# Dates, references and words in a query have rules of their own, which no schema says: what fits it may be refused.
+# What does not fit is refused but where `capture` gives the name of the token for an author that is false.
+_LEFT_OUT = {"reader": "positive_data_acceptance", "writer": "positive_data_acceptance,negative_data_rejection"}
 
 
-@pytest.mark.parametrize("name", ["part", "writer"])
-def test_every_answer_is_one_that_the_document_names(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "phases"), [("reader", "coverage,fuzzing"), ("writer", "fuzzing")])
+def test_every_answer_is_one_that_the_document_names(tmp_path: Path, name: str, phases: str) -> None:
     with served(tmp_path) as one:
         ran = subprocess.run(
             [os.environ["SCHEMATHESIS"], "--no-color", "run", f"http://{one.host}/openapi.json",
              "--header", f"Authorization: Bearer {one.tokens[name]}", "--max-examples", "4", "--seed", "21",
-             "--exclude-checks", _LEFT_OUT, "--max-failures", "5"],
+             "--phases", phases, "--exclude-checks", _LEFT_OUT[name], "--max-failures", "5"],
             cwd=tmp_path, capture_output=True, text=True, check=False, timeout=900,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
