@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from vault_index.api.methods import METHODS, Method
 from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
-from vault_index.query.projects import is_folder
 
 if TYPE_CHECKING:  # `serve` checks what is asked for, and opens no index
     from vault_index.runtime import Runtime
@@ -43,12 +42,12 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         if any(isinstance(one, str) and "\0" in one for one in several):
             raise UsageError(f"{parameter[:40]!r} holds a NUL, and no text of a vault does", "leave it out")
     given = dict(params)
-    project = given.get("project")
-    if name in _OF_FOLDERS and any(
-        is_folder(str(one)) for one in (project if isinstance(project, list) else [project])
-    ):
-        raise UsageError("a project is not named by a folder here", "name it as the documents do")
-    if name in ("add", "capture") and not (given.get("entered_by") or given.get("by")):
+    if name in _OF_FOLDERS and (project := given.get("project")):
+        from vault_index.query.projects import is_folder  # late: most daemons serve nobody
+
+        if any(is_folder(str(one)) for one in (project if isinstance(project, list) else [project])):
+            raise UsageError("a project is not named by a folder here", "name it as the documents do")
+    if name in ("add", "capture") and all(given.get(one) in (None, "") for one in ("entered_by", "by")):
         given["entered_by"] = caller.name
     return given
 
