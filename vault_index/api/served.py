@@ -52,19 +52,21 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
     return given
 
 
-def without_places(answer: dict[str, Any], runtime: Runtime) -> dict[str, Any]:
+def without_places(answer: dict[str, Any], runtime: Runtime, asked: str) -> dict[str, Any]:
     """What an answer says of faults, without the folders of this machine: only who sees everything is told of them."""
     if "degraded" in answer:
-        answer["degraded"] = [without_place(one, runtime) for one in answer["degraded"]]
+        answer["degraded"] = [without_place(one, runtime, asked) for one in answer["degraded"]]
     for failed in answer.get("failed", ()):
-        failed.update({key: without_place(failed[key], runtime) for key in ("error", "hint") if key in failed})
+        failed.update({key: without_place(failed[key], runtime, asked) for key in ("error", "hint") if key in failed})
     return answer
 
 
-def without_place(told: str, runtime: Runtime) -> str:
+def without_place(told: str, runtime: Runtime, asked: str) -> str:
+    """What stands in the question (`asked`) is repeated as it is, or guesses would be confirmed."""
     folders = {str(one.config.path): f"the folder of {one.config.name}" for one in runtime.sources}
     for folder, name in {**folders, str(runtime.home.data_dir): "its data"}.items():
-        told = told.replace(f"{folder}/", "").replace(folder, name)
+        if folder not in asked:
+            told = told.replace(f"{folder}/", "").replace(folder, name)
     return told
 
 

@@ -297,11 +297,12 @@ class Daemon:
             answer = self._answer_caller(caller, method, params, progress)
         except VaultIndexError as error:
             if not caller.scope.whole:
-                error.message, error.hint = (without_place(one, self._runtime) for one in (error.message, error.hint))
+                told = error.message, error.hint
+                error.message, error.hint = (without_place(one, self._runtime, str(params)) for one in told)
             raise
         if method in WRITING:
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
-        return answer if caller.scope.whole else without_places(answer, self._runtime)
+        return answer if caller.scope.whole else without_places(answer, self._runtime, str(params))
 
     def _answer_caller(self, caller: Caller, method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
         if caller.scope.isolated:
