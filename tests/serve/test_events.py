@@ -67,11 +67,6 @@ def here() -> Iterator[Place]:
 
 
 @pytest.fixture(scope="module")
-def served(here: Place) -> Served:
-    return here.serve()
-
-
-@pytest.fixture(scope="module")
 def whole(here: Place) -> str:
     return here.token("whole")
 

@@ -35,11 +35,6 @@ def here() -> Iterator[Place]:
 
 
 @pytest.fixture(scope="module")
-def served(here: Place) -> Served:
-    return here.serve()
-
-
-@pytest.fixture(scope="module")
 def token(here: Place) -> str:
     return here.token("anna", writes=True)
 

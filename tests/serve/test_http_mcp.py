@@ -34,11 +34,6 @@ def here() -> Iterator[Place]:
         yield made
 
 
-@pytest.fixture(scope="module")
-def served(here: Place) -> Served:
-    return here.serve()
-
-
 @asynccontextmanager
 async def client(served: Served, token: str, mode: str, **more: Any) -> AsyncIterator[Client]:
     http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30)

@@ -237,7 +237,7 @@ def _scope_of(*words: str) -> Scope:
         (("--folder", "a, b", "--folder", "work", "--folder", "./work"), Scope(folders=("a, b", "work"))),
         (("--folder", "{shared}/plans"), Scope(("shared",), ("plans",))),
         (("--folder", "work", "--folder", "{shared}/x/../plans/"), Scope(("shared",), ("work", "plans"))),
-        (("--folder", "{link}/work/acme"), Scope(("notes",), ("work/acme",))),
+        (("--folder", "{link}/plans"), Scope(("notes",), ("plans",))),
         (("--project", "acme", "--project", " a, b "), Scope(projects=("acme", "a, b"))),
         (("--source", "notes", "--isolated"), Scope(("notes",), isolated=True)),
         (("--folder", "{notes}/work", "--isolated"), Scope(("notes",), ("work",), isolated=True)),

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import os
 import resource
 import signal
 import socket
@@ -166,7 +167,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         listener = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         raise BusyError(
-            f"cannot listen at {host}, port {port}: {(error.strerror or str(error)).lower()}",
+            f"cannot listen at {host}, port {port}: {os.strerror(error.errno or 0).lower()}",
             "choose another address: vault-index serve --listen HOST:PORT",
         ) from error
     with listener:
