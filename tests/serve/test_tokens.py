@@ -288,6 +288,16 @@ def test_a_folder_that_is_not_there_is_told_of(home: Path, capsys: Out) -> None:
     assert re.findall(r"no folder (\S+)", capsys.readouterr().err) == ["plans"]
 
 
+def test_who_may_write_and_sees_no_memories_is_told_so(home: Path, capsys: Out) -> None:
+    for name, rights, folders, told in (
+        ("a", "--write", ["work"], True), ("b", "--write", ["work", "80-memory/decision"], False),
+        ("c", "--read", ["work"], False), ("d", "--write", [], False),
+    ):  # fmt: skip
+        words = [word for folder in folders for word in ("--folder", folder)]
+        assert main(["token", "add", name, rights, *words]) == 0
+        assert ("memories lie in 80-memory/" in capsys.readouterr().err) == told, name
+
+
 def test_a_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
     (tmp_path / "notes" / "Cafe\u0301" / "b").mkdir(parents=True)
     (tmp_path / "notes" / "file").touch()

@@ -40,7 +40,8 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
     if "read" not in args and "write" not in args:
         raise UsageError("may it write?", "say --read or --write")
     home, now = home_of(options), datetime.now().astimezone()
-    scope = _scope(options, load_config(home), args)
+    config = load_config(home)
+    scope = _scope(options, config, args)
     expires = _end_of(args["expires"], now) if "expires" in args else None
     caller = Caller(args["name"], "write" in args, scope)
     token = Token(caller, now.timestamp(), expires)
@@ -50,6 +51,10 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
     show_value(options, "token_add", {"token": secret, **_shown(token, token.created)}, secret)
     words = _in_words(token, token.created)
     remark(options, f"{caller.name} {words}. The token is shown this once: only its hash is kept.")
+    memories = f"{config.memory.dir}/"
+    apart = not any(memories.startswith(one) or one.startswith(memories) for one in scope.below)
+    if caller.writes and scope.folders and apart:
+        remark(options, f"It can store nothing: memories lie in {memories}, which it does not see.")
 
 
 @takes()
