@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -142,6 +143,9 @@ def stop(observer: BaseObserver) -> None:
 def _choosy(wanted: Wanted) -> BaseObserver:
     from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
     from watchdog.observers.inotify_c import CallbackId, InotifyFD, Mask, WatchCallback, WatchDescriptor
+
+    # Of a folder that is made while watchdog walks the one above it, which is no fault: the watch is the same.
+    warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
     class Reader(InotifyFD):
         def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId) -> WatchDescriptor:
