@@ -19,7 +19,11 @@ MCP_PACKAGES := @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/con
 SCHEMATHESIS := $(VENV)/schemathesis
 SCHEMATHESIS_VERSION := 4.32.5
 
-.PHONY: demo test test-opencode test-clients test-mcp test-openapi check format reference record-recall release multilingual weights clean
+PAGE := $(VENV)/page
+PLAYWRIGHT_VERSION := 1.65.2
+AXE_VERSION := 4.14.1
+
+.PHONY: demo test test-opencode test-clients test-mcp test-openapi test-page check format reference record-recall release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -44,6 +48,10 @@ test-mcp: $(READY)
 # The OpenAPI document of serve, tried by schemathesis (90 MB).
 test-openapi: $(READY) $(SCHEMATHESIS)/$(SCHEMATHESIS_VERSION)
 	SCHEMATHESIS=$(CURDIR)/$(SCHEMATHESIS)/bin/schemathesis $(BIN)/pytest tests/openapi_real
+
+# The page in a real Chromium by Playwright (120 MB), with axe for what screen readers need.
+test-page: $(READY) $(PAGE)/installed
+	AXE=$(CURDIR)/$(PAGE)/node_modules/axe-core/axe.min.js $(BIN)/pytest tests/page_real
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -110,6 +118,12 @@ $(MCP)/installed: Makefile | $(READY)
 $(SCHEMATHESIS)/$(SCHEMATHESIS_VERSION): | $(READY)
 	$(PYTHON) -m venv --clear $(SCHEMATHESIS)
 	$(SCHEMATHESIS)/bin/python -m pip install --quiet --disable-pip-version-check schemathesis==$(SCHEMATHESIS_VERSION)
+	@touch $@
+
+$(PAGE)/installed: Makefile | $(READY)
+	@command -v npm >/dev/null || { echo "make test-page needs npm, which comes with Node.js: it installs axe"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==$(PLAYWRIGHT_VERSION)
+	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(PAGE) axe-core@$(AXE_VERSION)
 	@touch $@
 
 $(READY): pyproject.toml

@@ -32,6 +32,8 @@ class Token(NamedTuple):
     created: float
     expires: float | None
     """Seconds since the epoch; None: never."""
+    once: bool = False
+    """Whether it is a code that a page signs in with: good for `exchange` alone, and for one."""
 
     def expired(self, now: float) -> bool:
         return self.expires is not None and now >= self.expires
@@ -51,29 +53,42 @@ class Tokens:
         """What the file was like, and the tokens in it by their hashes; in one value, for several threads ask."""
 
     def all(self) -> tuple[Token, ...]:
-        """Also those that have expired, by name."""
-        return tuple(sorted(self._by_hash().values(), key=lambda token: token.caller.name))
+        """Also those that have expired, by name; no codes."""
+        tokens = (token for token in self._by_hash().values() if not token.once)
+        return tuple(sorted(tokens, key=lambda token: token.caller.name))
 
     def find(self, secret: str, now: float) -> Caller | None:
         """Who shows this; None for a token that is unknown, revoked or expired."""
         token = self._by_hash().get(_hash(secret))
-        return None if token is None or token.expired(now) else token.caller
+        return None if token is None or token.once or token.expired(now) else token.caller
 
-    def add(self, caller: Caller, *, created: float, expires: float | None = None) -> str:
+    def exchange(self, code: str, now: float, *, expires: float) -> tuple[str, str] | None:
+        """A token for a code, which is gone then, and its name; None for a code that is none (any more)."""
+        token = self._by_hash().get(_hash(code))
+        if token is None or not token.once or token.expired(now):
+            return None
+        secret = _new_secret()
+        with disk.locked(str(self._path.parent)):
+            tokens = dict(self._by_hash())
+            if tokens.pop(_hash(code), None) is None:  # another was faster
+                return None
+            kept = {key: one for key, one in tokens.items() if not (one.caller.owner and one.expired(now))}
+            self._write({**kept, _hash(secret): token._replace(created=now, expires=expires, once=False)})
+        return secret, token.caller.name
+
+    def add(self, caller: Caller, *, created: float, expires: float | None = None, once: bool = False) -> str:
         """Keep a new token, and return it: it is not shown again. Raises UsageError for a name that is taken."""
-        import secrets  # late: a thing of `token add` alone
-
         if not _NAME.fullmatch(caller.name):
             hint = "up to 64 letters (a to z), digits, and the characters . _ @ - after the first"
             raise UsageError(f"{caller.name!r} cannot be the name of a token", hint)
-        secret = f"vx_{secrets.token_urlsafe(32)}"
+        secret = _new_secret()
         folder = private_folder(self._path.parent)
         with disk.locked(str(folder)):
             tokens = self._by_hash()
             if any(token.caller.name == caller.name for token in tokens.values()):
                 hint = f"choose another name, or revoke that one: vault-index token revoke {caller.name}"
                 raise UsageError(f"there is a token {caller.name} already", hint)
-            self._write({**tokens, _hash(secret): Token(caller, created, expires)})
+            self._write({**tokens, _hash(secret): Token(caller, created, expires, once)})
         return secret
 
     def revoke(self, name: str) -> Token:
@@ -128,6 +143,12 @@ class Tokens:
             disk.replace(str(self._path), text.encode(), mode=0o600)
 
 
+def _new_secret() -> str:
+    import secrets  # late: whoever asks needs none
+
+    return f"vx_{secrets.token_urlsafe(32)}"
+
+
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -137,10 +158,14 @@ def _tokens(said: Any) -> dict[str, Token]:
     we write it: what is only nearly right could let in more than was meant."""
     found: dict[str, Token] = {}
     for one in said["tokens"]:
-        token = Token(caller_from_json(one["caller"]), _seconds(one["created"]), None)
+        token = Token(caller_from_json(one["caller"]), _seconds(one["created"]), None, one["once"])
         if one["expires"] is not None:
             token = token._replace(expires=_seconds(one["expires"]))
-        if not _HASH.fullmatch(one["hash"]) or not _NAME.fullmatch(token.caller.name):
+        if (
+            not _HASH.fullmatch(one["hash"])
+            or not isinstance(token.once, bool)
+            or not _NAME.fullmatch(token.caller.name)
+        ):
             raise ValueError("neither a hash nor a name")
         found[one["hash"]] = token
     names = {token.caller.name for token in found.values()}

@@ -44,6 +44,8 @@ class Caller(NamedTuple):
     """What the user calls the token: the author of what is written with it."""
     writes: bool = False
     scope: Scope = Scope()
+    owner: bool = False
+    """Whether it is the user of this machine, by way of the page: nothing that tells of the machine is kept from it."""
 
 
 def caller_to_json(caller: Caller) -> dict[str, Any]:
@@ -54,12 +56,12 @@ def caller_from_json(said: Mapping[str, Any]) -> Caller:
     """The reverse of `caller_to_json`. Raises ValueError for anything else: no part of it has a default, so that one
     that is forgotten does not open the whole index."""
     try:
-        name, writes, scope = (said[key] for key in Caller._fields)
+        name, writes, scope, owner = (said[key] for key in Caller._fields)
         *parts, isolated = (scope[key] for key in Scope._fields)
     except (KeyError, TypeError) as error:
         raise ValueError("this is no caller") from error
-    fits = isinstance(name, str) and isinstance(writes, bool) and isinstance(isolated, bool)
+    fits = isinstance(name, str) and all(isinstance(one, bool) for one in (writes, owner, isolated))
     if not fits or not all(isinstance(one, list | tuple) and all(isinstance(x, str) for x in one) for one in parts):
         raise ValueError("this is no caller")
     sources, folders, projects = map(tuple, parts)
-    return Caller(name, writes, Scope(sources, folders, projects, isolated))
+    return Caller(name, writes, Scope(sources, folders, projects, isolated), owner)

@@ -154,7 +154,7 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
     elif load_config(home).agents.start_daemon:
         from vault_index.daemon.system import launch
 
-        answer = {"daemon": "started", "pid": launch(home, home_options(options))}
+        answer = {"daemon": "started", "pid": launch(home, home_options(options)).pid}
     else:
         call_here(options, "sync", {})
         answer = {"daemon": "off", "synced": True}

@@ -76,6 +76,7 @@ SECTIONS = {
         Command("service restart", "service", "restart the daemon, as after an upgrade"),
         Command("service logs", "service", "print the daemon's log"),
         Command("watch", "indexing", "keep the index up to date and answer queries (the daemon)"),
+        Command("open", "open", "open the page in the browser: search, read, review"),
         Command("serve", "serve", "answer callers with a token over HTTP"),
         Command("sync", "indexing", "bring the index up to date once"),
         Command("embed", "indexing", "fill or renew the vectors, or say what that costs"),
@@ -113,7 +114,7 @@ WITHOUT_SOURCE = frozenset(
         "config path", "agent install", "agent uninstall", "agent status", "agent hook", "opencode install",
         "opencode uninstall", "opencode status", "opencode wake", "agent-context",
         "completions", "status", "doctor", "logs", "service install", "service uninstall", "service status",
-        "service restart", "service logs", "watch", "serve", "embed", "rebuild", "source remove",
+        "service restart", "service logs", "watch", "open", "serve", "embed", "rebuild", "source remove",
         "forget", "token add", "token list", "token revoke",
     }
 )  # fmt: skip

@@ -87,6 +87,11 @@ class Home(NamedTuple):
         return self.data_dir / "serve.log"
 
     @property
+    def serve_file(self) -> Path:
+        """Where it is served, while it is."""
+        return self.data_dir / "serve.address"
+
+    @property
     def socket_path(self) -> Path:
         """Short enough to be bound, wherever the home lies."""
         return self.runtime_dir / self.socket_name

@@ -250,6 +250,9 @@ class ServeConfig:
         False, "Whether a proxy in front does TLS and says in `X-Forwarded-For` who asks; nobody else may reach it."
     )
     rate: int = setting(100, "How many requests one token has in a second; twice as many at once.", low=1, high=100_000)
+    editor: str = setting(
+        "vscode://file{path}:{line}", "What the page links to for a document of a vault, with `{path}` and `{line}`."
+    )
     max_body_bytes: int = setting(1_048_576, "The longest request, in bytes.", low=1, high=4_194_304)
 
 

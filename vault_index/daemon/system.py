@@ -83,21 +83,20 @@ def watchdog_interval() -> float | None:
     return int(limit) / 2_000_000
 
 
-def launch(home: Home, options: Sequence[str]) -> int:
-    """Start the daemon as a process of its own that outlives this one, and return its pid.
+def launch(home: Home, options: Sequence[str], *command: str) -> subprocess.Popen[bytes]:
+    """Start the daemon, or another command, as a process of its own that outlives this one.
 
     `options` name its home. Where one runs already, it ends again. It logs to a file of its own (`vault-index logs`).
     """
     private_folder(home.data_dir)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "vault_index", *options, "watch"],
+    return subprocess.Popen(
+        [sys.executable, "-m", "vault_index", *options, *(command or ("watch",))],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
         start_new_session=True,
     )
-    return process.pid
 
 
 class DaemonLock:

@@ -23,11 +23,11 @@ time than there are take twice as long each, and all of them longer."""
 
 
 class Api:
-    """The application behind the guard; `others` answer the paths that are no methods."""
+    """The application behind the guard; `page` and `others` answer the paths that are no methods."""
 
-    def __init__(self, backend: Backend, others: Mapping[str, App]) -> None:
+    def __init__(self, backend: Backend, page: App, others: Mapping[str, App]) -> None:
         self._backend = backend
-        self._others = others
+        self._page, self._others = page, others
         self._writers = anyio.CapacityLimiter(_WRITERS)
         self._asked = 0
 
@@ -41,6 +41,8 @@ class Api:
             if scope["method"] not in ("GET", "HEAD"):
                 raise not_allowed("GET")
             await send_json(send, 200, await anyio.to_thread.run_sync(_document, caller))
+        elif path.startswith(("/page/", "/files/")):
+            await self._page(scope, receive, send)
         elif path.startswith("/api/"):
             await self._method(scope, send, caller, path.removeprefix("/api/"))
         else:

@@ -15,6 +15,8 @@ from vault_index.daemon.log import error_location, log_event
 from vault_index.errors import DefectError, VaultIndexError
 from vault_index.serve.answers import SECURITY, App, Headers, Receive, Refusal, Scope, Send, send_error, send_json
 from vault_index.serve.limits import Rates
+from vault_index.serve.page.site import send_file
+from vault_index.times import iso_time
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +24,8 @@ HEADER_BYTES = 32_768
 BODY_SECONDS = 10.0
 _FAILED_LOGINS = 0.5, 20
 """A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
+_SIGNED_IN_SECONDS = 30 * 86_400.0
+"""How long a page that signed in is let in."""
 _LOOK_SECONDS = 5.0
 """How soon a long answer ends whose token is no longer one."""
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -57,8 +61,9 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                kept = [one for one in message["headers"] if one[0].lower() != b"cache-control"]
-                message = {**message, "headers": [*kept, *SECURITY, *more]}
+                kept = [one for one in message["headers"] if scope.get("public") or one[0].lower() != b"cache-control"]
+                said = {name.lower() for name, _ in kept}
+                message = {**message, "headers": [*kept, *(one for one in SECURITY if one[0] not in said), *more]}
             await send(message)
 
         try:
@@ -84,16 +89,24 @@ class Guard:
             scope["shown"] = path
             await send_json(answer, 200, {"status": "ok"})
             return
+        scope["public"] = True
+        if await send_file(scope, answer):
+            return
+        scope["public"] = False
         if more and method == "OPTIONS":
             await answer({"type": "http.response.start", "status": 204, "headers": []})
             await answer({"type": "http.response.body", "body": b""})
+            return
+        scope["body"] = lambda: read_body(headers, receive, self._settings.max_body_bytes)
+        if path == "/signin":
+            scope["shown"] = path
+            await self._sign_in(scope, answer, headers)
             return
         secret = _secret(headers)
         caller = self._caller(secret, scope, headers)
         if seconds := self._rates.wait(caller.name, time.monotonic()):
             raise _too_many("this token asks too often", seconds)
         scope["caller"] = caller
-        scope["body"] = lambda: read_body(headers, receive, self._settings.max_body_bytes)
         answering = asyncio.ensure_future(self._app(scope, receive, answer))
         try:
             while not (await asyncio.wait((answering,), timeout=_LOOK_SECONDS))[0]:
@@ -104,6 +117,21 @@ class Guard:
             answering.result()
         finally:
             answering.cancel()
+
+    async def _sign_in(self, scope: Scope, answer: Send, headers: Mapping[str, str]) -> None:
+        """A token for the code that `vault-index open` gave the browser."""
+        if scope["method"] != "POST":
+            raise not_allowed("POST")
+        if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
+            raise _too_many("too many tried to sign in", seconds)
+        params, now = parse_json(await scope["body"]()), time.time()
+        code = params.get("code") if isinstance(params, dict) else None
+        expires = now + _SIGNED_IN_SECONDS
+        made = self._tokens.exchange(code, now, expires=expires) if isinstance(code, str) else None
+        if made is None:
+            raise Refusal("this code signs nobody in (any more)", "open the page anew: vault-index open", 401)
+        secret, scope["known"] = made
+        await send_json(answer, 200, {"token": secret, "name": scope["known"], "expires": iso_time(expires)})
 
     def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
         """Whether somebody asks for this server, and no page of another. To `more` comes what is told to a browser.

@@ -33,6 +33,8 @@ from vault_index.serve.connections import MOST, Connection
 from vault_index.serve.events import Events
 from vault_index.serve.guard import HEADER_BYTES, Guard
 from vault_index.serve.mcp import Mcp
+from vault_index.serve.page.app import Page
+from vault_index.serve.place import address_for_browsers, telling
 
 log = logging.getLogger(__name__)
 
@@ -74,10 +76,11 @@ def run(
         where = f"{scheme}://{place}:{listener.getsockname()[1]}"
         backend = Backend(home, options)
         others: dict[str, App] = {}
-        app = Guard(Api(backend, others), settings, tokens, host)
+        app = Guard(Api(backend, Page(home, backend), others), settings, tokens, host)
         server = _Server(_configured(app, settings), where, say)
         threading.Thread(target=backend.prepare, daemon=True).start()
-        asyncio.run(_serve(server, listener, others, backend))
+        with telling(home.serve_file, address_for_browsers(where, settings)):
+            asyncio.run(_serve(server, listener, others, backend))
     return 0
 
 

@@ -1,0 +1,68 @@
+"""The files of the page, which say nothing of any vault and so need no token."""
+
+import gzip
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_index.serve.answers import Headers, Scope, Send
+
+_ROOT = Path(__file__).parent / "site"
+_TYPES = {
+    ".html": b"text/html; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".svg": b"image/svg+xml",
+    ".webmanifest": b"application/manifest+json",
+}
+HEADERS: Headers = [
+    (b"cache-control", b"no-cache"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+        b"manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        b"require-trusted-types-for 'script'; trusted-types 'none'",
+    ),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+"""Nothing but our own files may run, and nothing but this server may be asked, whatever a note says."""
+
+
+class _File(NamedTuple):
+    kind: bytes
+    etag: bytes
+    packed: bytes
+    """With gzip: there is no browser that does not take it."""
+
+
+async def send_file(scope: Scope, send: Send) -> bool:
+    """Answer with the file of the site that the path names; False where there is none."""
+    path = scope["path"]
+    file = _files().get("index.html" if path == "/" else path.removeprefix("/page/"))
+    if file is None or scope["method"] not in ("GET", "HEAD"):
+        return False
+    scope["shown"] = path
+    known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
+    fresh = file.etag in (known, known.removeprefix(b"W/"))
+    body = b"" if fresh else file.packed
+    told = [(b"content-type", file.kind), (b"etag", file.etag), (b"vary", b"accept-encoding"), *HEADERS]
+    if not fresh:
+        told += [(b"content-encoding", b"gzip"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 304 if fresh else 200, "headers": told})
+    await send({"type": "http.response.body", "body": body})
+    return True
+
+
+@cache
+def _files() -> dict[str, _File]:
+    """By their paths. All are small, so they are read once."""
+    found = {}
+    for path in _ROOT.rglob("*"):
+        if path.suffix in _TYPES:
+            data = path.read_bytes()
+            etag = b'"' + hashlib.sha256(data).hexdigest()[:16].encode() + b'"'
+            name = path.relative_to(_ROOT).as_posix()
+            found[name] = _File(_TYPES[path.suffix], etag, gzip.compress(data, mtime=0))
+    return found
