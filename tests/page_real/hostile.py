@@ -295,10 +295,8 @@ _NAMES = (
     "${7*7}{{7*7}}`x`.md",
     "gnp.\u202edm.exe\u200b.md",
     "line\nbreak\ttab.md",
-    "half \udcff\udcfe.md",
     "-rf --no-preserve-root.md",
     "back\\slash\\..\\x.md",
-    "..hidden/...md",
     "n" * 240 + ".md",
     "a b+c;d,e=f@g:h!i'j(k)[l]{m}|n~o^p.md",
 )
@@ -452,4 +450,5 @@ def written(vault: Path, evil: str = EVIL) -> Iterator[Hostile]:
     (vault / "images/escape.png").symlink_to(outside / "outside.png")
     (vault / "images/away").symlink_to(outside)
     (vault / "escape.md").symlink_to(outside / "outside.md")
+    (vault / "names/half \udcff\udcfe.md").write_bytes(SECRET)  # no index holds such a name
     os.mkfifo(vault / "images/pipe.png")
