@@ -9,10 +9,10 @@ const part = (value, most) => `${most > 0 ? Math.max(0, Math.min(100, (100 * val
 const percent = (share) => (share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(100 * share)} %`);
 
 /**
- * Bars over time. What one stands for is said above them while it has the pointer or the focus (← →, Home, End); else
- * `children` are. `tick` stands below a bar, and may be left out of some.
- * @param {{ label: string, data: Array<{ label: string, value: number, told: string, tick?: string }>, most?: string }} props
- * `most` is what the highest bar stands for, in words.
+ * Bars over time. What one stands for is said above them while it has the pointer or the focus (← →, Home,
+ * End); else `children` are. `tick` stands below a bar, and may be left out of some.
+ * @param {{ label: string, data: Array<{ label: string, value: number, told: string, tick?: string }>, most: string }}
+ * props `most` is what the highest bar stands for, in words.
  */
 export function Bars({ label, data, most, children }) {
   const [at, setAt] = useState(-1);
@@ -30,7 +30,8 @@ export function Bars({ label, data, most, children }) {
     <figcaption><span>${label}</span>
       <span class="told">${shown ? html`<b>${shown.label}</b> ${shown.told}` : children}</span></figcaption>
     <div class="bars-frame" data-most=${most}>
-      <div class=${`bars ${data.length > 40 ? "many" : ""}`} role="group" aria-label=${label} ref=${bars}
+      <div class=${`bars ${data.length > 40 ? "many" : ""} ${data.some((one) => !one.tick) ? "sparse" : ""}`}
+        role="group" aria-label=${label} ref=${bars}
         onKeyDown=${move} onPointerLeave=${() => setAt(-1)} onFocusOut=${() => setAt(-1)}>
         ${data.map((one, index) => html`<div key=${one.label} class=${`bar ${index === at ? "on" : ""}`} role="img"
           tabindex=${index === stop ? 0 : -1} aria-label=${`${one.label}: ${one.told}`}
@@ -44,9 +45,11 @@ export function Bars({ label, data, most, children }) {
 /** What a whole is made of: one bar, and a legend with the numbers. `parts`: `[{ label, value, told }]`. */
 export function Stacked({ label, parts }) {
   const whole = parts.reduce((sum, one) => sum + one.value, 0);
+  const told = `${label}: ${parts.map((one) => `${one.label} ${one.told}`).join(", ")}`;
   return html`<div class="stacked">
-    <div class="stack" role="img" aria-label=${`${label}: ${parts.map((one) => `${one.label} ${one.told}`).join(", ")}`}>
-      ${parts.map((one, index) => html`<i key=${one.label} class=${`tone-${index + 1}`} title=${`${one.label}: ${one.told}`}
+    <div class="stack" role="img" aria-label=${told}>
+      ${parts.map((one, index) => html`<i key=${one.label} class=${`tone-${index + 1}`}
+        title=${`${one.label}: ${one.told}`}
         style=${{ flexGrow: one.value, flexBasis: one.value ? "2px" : "0" }}></i>`)}
     </div>
     <dl>${parts.map((one, index) => html`<div key=${one.label} title=${percent(one.value / (whole || 1))}>
@@ -54,19 +57,21 @@ export function Stacked({ label, parts }) {
   </div>`;
 }
 
-/** Bars beside their names, all of one scale (`most`). `rows`: `[{ label, value, told, note }]`; `value` null is unknown. */
+/** Bars beside their names, of one scale (`most`). `rows`: `[{ label, value, told, note }]`; null is unknown. */
 export const Rows = ({ label, rows, most = 1 }) => html`
   <dl class="rows" aria-label=${label}>${rows.map((one) => html`<div key=${one.label}>
     <dt>${one.label}${one.note && html` <small class="dim">${one.note}</small>`}</dt>
-    <dd><span class="track" aria-hidden="true">${one.value !== null && html`<i style=${{ width: part(one.value, most) }}></i>`}</span>
+    <dd><span class="track" aria-hidden="true">${one.value !== null && html`<i
+      style=${{ width: part(one.value, most) }}></i>`}</span>
       <b>${one.told}</b></dd></div>`)}</dl>`;
 
 /** How far something is; without `most` nobody knows. */
 export function Meter({ label, value, most, kind = "progressbar" }) {
   const known = most > 0;
-  return html`<div class=${`meter ${known ? "" : "unknown"}`} role=${kind} aria-label=${label} aria-valuemin="0"
+  return html`<div class=${`meter ${known || kind === "meter" ? "" : "unknown"}`} role=${kind} aria-label=${label}
+    aria-valuemin="0"
     aria-valuemax=${known ? most : null} aria-valuenow=${known ? Math.min(value, most) : null}>
-    <i style=${{ width: known ? part(value, most) : "100%" }}></i></div>`;
+    <i style=${{ width: known || kind === "meter" ? part(value, most) : "100%" }}></i></div>`;
 }
 
 /** A line of the last values, as long as there are two; `label` says in words what it shows. */
