@@ -125,9 +125,9 @@ function SelfTest() {
   return html`<section class="self-test" aria-labelledby="test"><div class="apart"><h2
     id="test">How well this vault is found</h2>
       <${Button} icon="check" onClick=${run} disabled=${Boolean(began)}
-        title="Asks for every note (x)">${report ? "Test again" : "Test it"}<//></div>
-    <p class="dim">Each note is looked for by its title, its other names, its headings and the words that link to it.
-      Nothing is stored or sent for it.</p>
+        title="Asks for notes by their names (x)">${report ? "Test again" : "Test it"}<//></div>
+    <p class="dim">Notes, 200 at most, are looked for by their titles, other names, headings and the words
+      that link to them. Nothing is stored for it.</p>
     ${began > 0 && html`<${Running} began=${began} before=${report?.seconds} />`}
     ${error && html`<${ErrorNote} error=${error} retry=${run} />`}
     ${report && html`<${Report} report=${report} />`}
@@ -141,7 +141,7 @@ function Running({ began, before }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.round((now - began) / 1000));
-  return html`<div class="card"><p role="status">Asking for every note. A thousand notes take about a minute.</p>
+  return html`<div class="card"><p role="status">Asking for notes by their names. In a large vault it takes a minute or two.</p>
     <${Meter} label="Test" value=${0} most=${0} />
     <p class="small dim">${duration(seconds)}${before ? `; last time it took ${duration(before)}` : ""}.
       ${" You can go elsewhere meanwhile."}</p></div>`;
@@ -189,7 +189,7 @@ function Models({ models }) {
 
 function Hard({ hard }) {
   if (!hard.length) return html`<p class="found-all"><${Icon}
-    name="check" /> Every note is among the first five hits for all of its names.</p>`;
+    name="check" /> Each note is among the first five hits for all of its names.</p>`;
   return html`<div><h3>Hard to find</h3>
     <ol class="hard" onKeyDown=${(event) => arrows(event)}>${hard.map((one) => html`<${HardOne}
       key=${one.query + one.path} one=${one} />`)}</ol></div>`;
@@ -203,7 +203,7 @@ function HardOne({ one }) {
       <p class="small dim">${NAMED[one.named_by] || one.named_by} of <a
         href=${link("doc", [], { ref: one.path })}>${one.path}</a></p></div>
       <div class="row"><span class="chip">${one.rank ? `hit ${one.rank}` : "not in 20"}</span>
-        <button class="small" aria-expanded=${open} aria-label=${`Why is ${one.query} hard to find?`}
+        <button class="small" aria-expanded=${open} aria-label=${`Why? (${one.query})`}
           onClick=${() => setOpen(!open)}>Why?</button></div></div>
     ${open && html`<${Because} one=${one} />`}
   </li>`;

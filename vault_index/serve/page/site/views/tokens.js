@@ -104,7 +104,7 @@ const SignedIn = ({ one, mine, end }) => html`<li class=${one.expired ? "expired
     <p class="small dim">Signed in <${When} time=${one.created} /> · ${until(one)} · <span
       class="mono">${one.name}</span></p></div>
   <button class="small" onClick=${() => end(one)}
-    aria-label=${mine ? "Sign this page out" : `Sign out ${one.name}`}>Sign out</button></li>`;
+    aria-label=${mine ? "Sign out this page" : `Sign out ${one.name}`}>Sign out</button></li>`;
 
 const EMPTY = {
   name: "", writes: false, sources: [], folders: "", projects: "", isolated: false, ends: "in 3 months", day: "",
