@@ -1,5 +1,6 @@
 """How the index is doing, and what an agent would be told, as the page shows it."""
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -74,6 +75,21 @@ def test_it_renews_itself_as_notes_come(here: Place, health: Page) -> None:
     expect(health.locator(".sources tbody tr").first).to_contain_text(f"{before + 1} of {before + 1}")
     (here.vault / "new.md").unlink()
     expect(number_of(health, "notes")).to_have_text(str(before))
+
+
+def test_long_work_is_followed_as_the_daemon_tells_of_it(reader: Reader) -> None:
+    page = reader.open()
+    work = {"stage": "embed", "done": 120, "total": 400, "rate": 9.3, "seconds_left": 95}
+    told = json.dumps({"progress": {"work": work, "waiting": 3, "pending": 280}})
+    page.route("**/events", lambda route: route.fulfill(body=f"event: progress\nid: a-1\ndata: {told}\n\n"))
+    page.goto(f"{reader.origin}/#/health")
+    page.reload()
+    card = page.locator(".work")
+    expect(card).to_contain_text("120 of 400 · 9.3 a second · 2 min left")
+    expect(card).to_contain_text("Passages to embed280")
+    bar = card.get_by_role("progressbar", name="Embedding passages")
+    assert [bar.get_attribute(f"aria-value{one}") for one in ("now", "max")] == ["120", "400"]
+    expect(page.locator(".page-head")).to_contain_text("Embedding passages: 30 %.")
 
 
 def test_what_is_told_of_watch_embedder_and_disk(health: Page) -> None:
