@@ -1,13 +1,14 @@
 /** What ever left this machine, as the privacy ledger has it: by day, by server, and as a table. */
 
-import { html } from "../vendor/preact.js";
+import { html, useMemo, useRef } from "../vendor/preact.js";
 import { call } from "../api.js";
 import { Bars } from "../charts.js";
 import { documentLink } from "../router.js";
-import { ErrorNote, Icon, count, day, sentence, useAnswer } from "../ui.js";
+import { ErrorNote, Icon, Loading, count, day, sentence, useAnswer } from "../ui.js";
 
 const DAYS = 60;
 const ROWS = 100;
+const SLOW = 500;
 const QUERIES = "(queries)";
 
 const dollars = (price) => `$${price < 0.01 ? price.toFixed(4) : price.toFixed(2)}`;
@@ -15,8 +16,18 @@ const number = (value) => value.toLocaleString("en");
 const server = (endpoint) => endpoint.replace(/^https?:\/\//, "");
 
 export function Ledger({ spent, provider }) {
-  const [ledger, error] = useAnswer((signal) => call("status", { privacy: true }, { signal }), [JSON.stringify(spent)]);
+  // A long ledger takes seconds to look through, which is not done for each text that is sent.
+  const known = useRef({ took: 0, spent: "" }).current;
+  if (known.took < SLOW) known.spent = JSON.stringify(spent);
+  const ask = async (signal) => {
+    const began = performance.now();
+    const found = await call("status", { privacy: true }, { signal });
+    known.took = performance.now() - began;
+    return found;
+  };
+  const [ledger, error] = useAnswer(ask, [known.spent]);
   return html`<section class="card ledger" aria-labelledby="ledger"><h2 id="ledger">What left this machine</h2>
+    ${!ledger && !error && html`<${Loading} what="Reading the ledger" />`}
     ${error && html`<${ErrorNote} error=${error} />`}
     ${ledger && (ledger.results.length ? html`<${Sent} ledger=${ledger}
       spent=${spent} />` : html`<${Nothing} provider=${provider} />`)}
@@ -31,7 +42,7 @@ const Nothing = ({ provider }) => html`<p class="calm"><${Icon} name="check" /><
     : " What is sent is written down here before."}</span></p>`;
 
 function Sent({ ledger, spent }) {
-  const rows = byDay(ledger.results);
+  const rows = useMemo(() => byDay(ledger.results), [ledger]);
   const prices = new Map(spent.map((one) => [one.day, one.price]));
   const sums = new Map();
   for (const row of rows) {

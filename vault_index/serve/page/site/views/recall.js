@@ -121,7 +121,7 @@ function SelfTest() {
     }
     if (there.current) setBegan(0);
   };
-  useKeys("Recall", { x: ["test how well notes are found", run] });
+  useKeys("How well it is found", { x: ["test how well notes are found", run] });
   return html`<section class="self-test" aria-labelledby="test"><div class="apart"><h2
     id="test">How well this vault is found</h2>
       <${Button} icon="check" onClick=${run} disabled=${Boolean(began)}

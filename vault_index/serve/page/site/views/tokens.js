@@ -30,8 +30,10 @@ export default function Tokens() {
     try {
       await ask("tokens", { revoke: name });
     } catch (refused) {
-      if (refused.status === 401) return;
+      if (refused.status === 401) return; // signed out already
       toast(sentence(refused.message), null, "fault");
+      again();
+      return;
     }
     if (name === told.name) signOut();
     else {
