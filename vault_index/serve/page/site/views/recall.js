@@ -89,7 +89,7 @@ function Answer({ answer, budget }) {
 }
 
 function linesOf({ lines: [first, last], whole }) {
-  return (first === last ? `line ${first}` : `lines ${first}–${last}`) + (whole ? "" : ", cut");
+  return (first === last ? `line\u00a0${first}` : `lines\u00a0${first}–${last}`) + (whole ? "" : ", cut");
 }
 
 const LOOKS = { ">": "quote", "<": "frame", "`": "place" };
