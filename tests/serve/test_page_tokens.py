@@ -15,7 +15,7 @@ from vault_index.callers import Caller, Scope
 from vault_index.config import Home
 from vault_index.daemon.client import connect
 from vault_index.errors import VaultIndexError
-from vault_index.serve.page.tokens import answer
+from vault_index.page.tokens import list_tokens
 
 ME = Caller("page-1", writes=True, owner=True)
 
@@ -25,6 +25,16 @@ def here() -> Iterator[Place]:
     with tempfile.TemporaryDirectory(prefix="vx-") as folder, place(Path(folder)) as made:
         made.write("work/acme/plan.md", "# Plan\n\nthe aardvark\n")
         yield made
+
+
+def answer(home: Home, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
+    def reload() -> None:
+        client = connect(home.socket_path)
+        if client is not None:
+            with client:
+                client.call("reload")
+
+    return list_tokens(home, caller, params, reload=reload)
 
 
 def _known(home: Home, secret: str) -> Caller | None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import memories
@@ -292,6 +293,11 @@ class Daemon:
             raise UsageError("a served request needs caller, method and params", "see docs/protocol.md") from error
         if method == "changes":
             return self._changes(caller, params)
+        if method.startswith("page/"):
+            from vault_index.page.answers import answer as answer_page  # late: most daemons serve nobody
+
+            reload = partial(self._answer, Request("reload", {}, None), progress)
+            return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params, reload)
         params = served_params(caller, method, params)
         try:
             answer = self._answer_caller(caller, method, params, progress)

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,6 @@ from vault_index.errors import DefectError, VaultIndexError
 from vault_index.serve.answers import SECURITY, App, Headers, Receive, Refusal, Scope, Send, send_error, send_json
 from vault_index.serve.limits import Rates
 from vault_index.serve.page.site import send_file
-from vault_index.times import iso_time
 
 log = logging.getLogger(__name__)
 
@@ -25,8 +24,6 @@ HEADER_BYTES = 32_768
 BODY_SECONDS = 10.0
 _FAILED_LOGINS = 0.5, 20
 """A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
-_SIGNED_IN_SECONDS = 30 * 86_400.0
-"""How long a page that signed in is let in."""
 _LOOK_SECONDS = 5.0
 """How soon a long answer ends whose token is no longer one."""
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -43,11 +40,15 @@ _SHARED = (
 """What a browser is told for a page in `serve.origins`."""
 
 
-class Guard:
-    """Lets requests through to `app`, with the caller in `scope["caller"]`. `host` is where it listens."""
+Sign = Callable[[str], Awaitable[dict[str, Any]]]
 
-    def __init__(self, app: App, settings: ServeConfig, tokens: Tokens, host: str) -> None:
-        self._app, self._settings, self._tokens = app, settings, tokens
+
+class Guard:
+    """Lets requests through to `app`, with the caller in `scope["caller"]`. `host` is where it listens; `sign` gives a
+    token for the code of a page, or nothing."""
+
+    def __init__(self, app: App, settings: ServeConfig, tokens: Tokens, host: str, sign: Sign) -> None:
+        self._app, self._settings, self._tokens, self._sign = app, settings, tokens, sign
         self._hosts = {f"[{host}]" if ":" in host else host.lower(), *_LOOPBACK, *map(str.lower, settings.hosts)}
         self._hosts -= {"0.0.0.0", "[::]"}  # where it listens, but no name of it
         self._scheme = "https" if settings.certificate or settings.behind_proxy else "http"
@@ -123,16 +124,15 @@ class Guard:
         """A token for the code that `vault-index open` gave the browser."""
         if scope["method"] != "POST":
             raise not_allowed("POST")
-        params, now = parse_json(await scope["body"]()), time.time()
+        params = parse_json(await scope["body"]())
         code = params.get("code") if isinstance(params, dict) else None
-        expires = now + _SIGNED_IN_SECONDS
         with _told_to_the_log():
-            made = self._tokens.exchange(code, now, expires=expires) if isinstance(code, str) else None
-        if made is None:
+            made = await self._sign(code) if isinstance(code, str) else {}
+        if not made:
             self._count_failure(scope, headers)
             raise Refusal("this code signs nobody in (any more)", "open the page anew: vault-index open", 401)
-        secret, scope["known"] = made
-        await send_json(answer, 200, {"token": secret, "name": scope["known"], "expires": iso_time(expires)})
+        scope["known"] = made["name"]
+        await send_json(answer, 200, made)
 
     def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
         """Whether somebody asks for this server, and no page of another. To `more` comes what is told to a browser.

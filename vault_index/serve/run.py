@@ -76,7 +76,8 @@ def run(
         where = f"{scheme}://{place}:{listener.getsockname()[1]}"
         backend = Backend(home, options)
         others: dict[str, App] = {}
-        app = Guard(Api(backend, Page(home, backend), others), settings, tokens, host)
+        page = Page(backend)
+        app = Guard(Api(backend, page, others), settings, tokens, host, page.sign)
         server = _Server(_configured(app, settings), where, say)
         threading.Thread(target=backend.prepare, daemon=True).start()
         with telling(home.serve_file, address_for_browsers(where, settings)):

@@ -1,8 +1,7 @@
-"""`POST /page/tokens`: who may ask by way of this server; tokens are made and revoked as by `vault-index token`."""
+"""Who may ask by way of `serve`: tokens are made and revoked as by `vault-index token`, and for the code of a page."""
 
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,22 +9,36 @@ from vault_index.access import Token, Tokens
 from vault_index.api.scopes import all_sources, doubts, end_of, read_scope, token_row
 from vault_index.callers import Caller
 from vault_index.config import Home, load_config
-from vault_index.daemon.client import connect
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import UsageError
+from vault_index.times import iso_time
 
 _MOST = 100
 """Values of one part of a scope."""
+_SIGNED_IN_SECONDS = 30 * 86_400.0
+"""How long a page that signed in is let in."""
 
 
-def answer(home: Home, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
+def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
+    """A token for a code that `vault-index open` gave the browser; nothing for what is none (any more)."""
+    code, now = params.get("code"), time.time()
+    expires = now + _SIGNED_IN_SECONDS
+    made = Tokens(home.tokens_file).exchange(code, now, expires=expires) if isinstance(code, str) else None
+    return {"token": made[0], "name": made[1], "expires": iso_time(expires)} if made else {}
+
+
+def list_tokens(
+    home: Home, caller: Caller, params: Mapping[str, Any], *, reload: Callable[[], object]
+) -> dict[str, Any]:
     """The tokens, after one was made (`add`) or revoked (`revoke`), and the sources that one may be for. The `token`
-    of a new one is told this once, with `doubts` about it in sentences."""
+    of a new one is told this once, with `doubts` about it in sentences. `reload` has the daemon make the index of an
+    isolated token, and take it away after the last one."""
     tokens, made = Tokens(home.tokens_file), dict[str, Any]()
     match dict(params):
         case {"add": dict(asked)} if len(params) == 1:
-            made = _add(home, tokens, asked)
+            made = _add(home, tokens, asked, reload)
         case {"revoke": str(name)} if len(params) == 1:
-            _tell_daemon(home, tokens.revoke(name).caller)
+            if tokens.revoke(name).caller.scope.isolated:
+                reload()
         case given if given:
             raise UsageError("nothing of this can be done with tokens", "send add, revoke, or neither")
     now = time.time()
@@ -34,7 +47,7 @@ def answer(home: Home, caller: Caller, params: Mapping[str, Any]) -> dict[str, A
     return {**made, "results": rows, "total": len(rows), "name": caller.name, "sources": sources}
 
 
-def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any], reload: Callable[[], object]) -> dict[str, Any]:
     config, now = load_config(home), datetime.now().astimezone()
     given = {key: value for key, value in asked.items() if value is not None}
     name, writes, isolated = given.pop("name", ""), given.pop("writes", None), given.pop("isolated", False)
@@ -49,7 +62,8 @@ def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any]) -> dict[str, Any]
     ends = end_of(expires, now, option="expires") if expires else None
     caller = Caller(name, writes, scope)
     secret = tokens.add(caller, created=now.timestamp(), expires=ends)
-    _tell_daemon(home, caller)
+    if scope.isolated:
+        reload()
     made = token_row(Token(caller, now.timestamp(), ends), now.timestamp())
     return {"token": secret, "made": made, "doubts": doubts(config, caller, absent)}
 
@@ -60,14 +74,3 @@ def _is_texts(value: object) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and value.isprintable()
-
-
-def _tell_daemon(home: Home, caller: Caller) -> None:
-    """It makes an index of its own for an isolated token, and takes it away after the last one."""
-    if not caller.scope.isolated:
-        return
-    with suppress(VaultIndexError):  # it looks again when somebody asks
-        client = connect(home.socket_path)
-        if client is not None:
-            with client:
-                client.call("reload")

@@ -1,0 +1,71 @@
+"""`page/<name>`: what the daemon answers to the page of its user."""
+
+import base64
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from vault_index.callers import Caller
+from vault_index.config import Home, load_config
+from vault_index.errors import ForbiddenError, NotFoundError
+from vault_index.page import tokens
+from vault_index.page.images import Images
+from vault_index.version import __version__
+
+
+def answer(
+    home: Home, caller: Caller, name: str, params: Mapping[str, Any], reload: Callable[[], object]
+) -> dict[str, Any]:
+    """Raises ForbiddenError for whoever is not the owner, but wants to be (`sign_in`), NotFoundError for another name.
+    `reload` has the daemon look at its settings again."""
+    if name == "sign_in":
+        return tokens.sign_in(home, params)
+    if not caller.owner:
+        raise ForbiddenError("this is only for the page of the user", "open it there: vault-index open")
+    match name:
+        case "about":
+            return _about(home, caller)
+        case "image":
+            image = _images().read(load_config(home).sources, str(params.get("source")), str(params.get("path")))
+            return {"kind": image.kind, "data": base64.b64encode(image.data).decode("ascii")}
+        case "tokens":
+            return tokens.list_tokens(home, caller, params, reload=reload)
+        case "disk":
+            return _disk(home)
+    raise NotFoundError("there is nothing at this path", "see docs/page.md")
+
+
+@cache
+def _images() -> Images:
+    return Images()
+
+
+def _about(home: Home, caller: Caller) -> dict[str, Any]:
+    """What the page shows around everything, and how it makes links to the user's own programs."""
+    config = load_config(home)
+    sources = [{"name": one.name, "kind": one.kind, "path": str(one.path)} for one in config.sources]
+    return {"version": __version__, "name": caller.name, "editor": config.serve.editor, "sources": sources}
+
+
+def _disk(home: Home) -> dict[str, Any]:
+    """What lies in the folder of the data, in bytes by what it is for; the largest first."""
+    kept: Counter[str] = Counter()
+    for folder, _, names in os.walk(home.data_dir):
+        for name in names:
+            with suppress(OSError):  # gone meanwhile
+                size = os.lstat(os.path.join(folder, name)).st_size
+                kept[_part(os.path.relpath(folder, home.data_dir), name)] += size
+    rows = [{"name": name, "bytes": size} for name, size in kept.most_common() if size]
+    return {"results": rows, "total": kept.total()}
+
+
+def _part(folder: str, name: str) -> str:
+    """Of the data: what a file belongs to."""
+    if folder != ".":
+        return {"sessions": "kept sessions", "isolated": "isolated indexes"}.get(folder.split(os.sep)[0], "other")
+    if ".log" in name:
+        return "logs"
+    return next((one for one in ("index", "cache", "state") if name.startswith(f"{one}.db")), "other")
