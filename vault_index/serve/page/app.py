@@ -13,12 +13,10 @@ from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
-from vault_index.serve.page.files import read_image
+from vault_index.serve.page.files import Images
+from vault_index.serve.page.reading import read_document
 from vault_index.times import iso_time, iso_time_or_none
 from vault_index.version import __version__
-
-_MOST_TOKENS = 12_000
-"""Of a document at a time, in tokens of cl100k_base: what a browser draws at once."""
 
 
 class Page:
@@ -27,6 +25,7 @@ class Page:
     def __init__(self, home: Home, backend: Backend) -> None:
         self._home, self._backend = home, backend
         self._tokens = Tokens(home.tokens_file)
+        self._images = Images()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, caller = scope["path"], scope["caller"]
@@ -53,7 +52,7 @@ class Page:
         if scope["method"] not in ("GET", "HEAD"):
             raise not_allowed("GET")
         source, _, path = scope["path"].removeprefix("/files/").partition("/")
-        image = await anyio.to_thread.run_sync(read_image, load_config(self._home).sources, source, path)
+        image = await anyio.to_thread.run_sync(self._images.read, load_config(self._home).sources, source, path)
         told = [(b"content-type", image.kind), (b"content-length", b"%d" % len(image.data))]
         await send({"type": "http.response.start", "status": 200, "headers": told})
         await send({"type": "http.response.body", "body": image.data})
@@ -69,14 +68,13 @@ class Page:
 
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """A document, or a part of it, as `get` gives it and as a tree of what its markdown says."""
-        from vault_index.markdown.tree import tree  # late: only whoever reads needs a parser
 
-        asked = {key: params[key] for key in ("ref", "source") if params.get(key) is not None}
-        found = self._backend.call("get", {**asked, "full": True, "max_tokens": _MOST_TOKENS}, caller)["results"][0]
-        text = found.pop("content")
-        # The lines of the tree are those of the file.
-        read = tree("\n" * (found["lines"][0] - 1) + text)
-        return {"document": found, "text": text, "nodes": read.nodes, "outline": read.outline}
+        def get(ref: str, source: str | None) -> dict[str, Any]:
+            asked = {"ref": ref, "full": True} | ({"source": source} if source else {})
+            found: dict[str, Any] = self._backend.call("get", asked, caller)["results"][0]
+            return found
+
+        return read_document(get, params)
 
     def _access(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """The tokens, after one was made (`add`) or revoked (`revoke`); that of a new one is told this once."""
