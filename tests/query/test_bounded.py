@@ -10,7 +10,13 @@ from tests.query.readers import query_terms, reader_of
 from vault_index.models import Filters
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking import retrieval
-from vault_index.query.ranking.retrieval import bounded_expressions, rarity, scoring_expression, terms_meant
+from vault_index.query.ranking.retrieval import (
+    bounded_expressions,
+    rarity,
+    scoring_expression,
+    terms_meant,
+    with_completions,
+)
 from vault_index.store import reader as store_reader
 from vault_index.store.reader import IndexReader
 
@@ -20,6 +26,13 @@ FILES = {
     )
     + f" {'reed ' * number}\n"
     for number in range(40)
+}
+
+
+BEGINNINGS = {
+    **{f"into {number:02}.md": "what goes into the insect\n" for number in range(9)},
+    **{f"often {number}.md": "how to install and to insulate\n" for number in range(3)},
+    "once.md": "instead of inspiration installed\n",
 }
 
 
@@ -52,6 +65,23 @@ def test_a_phrase_of_common_words_may_be_rare(reader: IndexReader, monkeypatch: 
     }
     monkeypatch.setattr(retrieval, "MOST_SCORED_BY", 10)  # of a beginning that more texts hold it is not found out
     assert held(reader, "basil-ceda*") == {'"basil-ceda"*': 14}
+
+
+def test_a_beginning_of_too_many_words_is_looked_for_by_the_commonest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "MOST_TEXTS", 5)
+    monkeypatch.setattr(retrieval, "_MOST_COMPLETIONS", 3)
+    with reader_of(tmp_path, BEGINNINGS) as opened:
+        terms = with_completions(opened, parse_query("ins* install insp*").terms)
+        # Itself may be a word; the stem of `ins` is `in`, which is no word of these.
+        assert [term.words for term in terms] == [("ins", "insect", "install"), (), ()]
+        assert with_completions(opened, parse_query("th*").terms)[0].words == ("th",)  # the rest are stopwords
+        assert rarity(opened, terms, query_terms(opened, "ins* install insp*")) == {
+            '"insp"*': 1,
+            '"install"': 4,
+            '("ins" OR "insect" OR "install")': 13,
+        }
 
 
 @pytest.mark.parametrize(

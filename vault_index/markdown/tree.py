@@ -28,6 +28,8 @@ IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 _DEEPEST = 90
 _LONGEST = 2000
 """Characters of an address; titles and the words for an image have a quarter."""
+_SHOWN = 200
+"""Characters of an address that stands in for an image: one may be the image itself, in base64."""
 _ROOM = 1_000_000
 """Characters of addresses beyond the length of the text: a definition of a line may be used on every other one."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{1,32}(?![A-Za-z0-9+#-])")
@@ -285,7 +287,7 @@ class _Drawing:
         target = self._target(address)
         if target is None or "ref" not in target:
             self._out.open("a", target)
-            self._out.say(shown or address[:_LONGEST])
+            self._out.say(shown or address[:_SHOWN])
             self._out.close()
             return
         path = address if wiki else str(target["ref"]).partition("#")[0]

@@ -29,6 +29,7 @@ from vault_index.query.ranking.retrieval import (
     retrieve,
     scoring_expression,
     terms_meant,
+    with_completions,
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.results.search import Hit, SearchResult
@@ -181,6 +182,7 @@ class Searcher:
         if spelling.corrections and (parsed.required or parsed.excluded):
             corrected = parse_query(spelling.corrected(text), filters, every=all_words)
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
+        parsed = replace(parsed, terms=with_completions(self._reader, parsed.terms))
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
         embedded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
         by_text = options.mode != "vector" or embedded.vector is None

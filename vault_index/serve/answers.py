@@ -46,6 +46,12 @@ class Refusal(UsageError):
         self.status, self.code, self.headers = status, _CODES.get(status, self.code), headers or []
 
 
+async def disconnected(receive: Receive) -> None:
+    """Until the client is gone; after its body was read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def send_json(send: Send, status: int, answer: Any, headers: Headers | None = None) -> None:
     # ASCII: names of files need not be UTF-8.
     body = json.dumps(answer, separators=(",", ":"), allow_nan=False).encode("ascii")

@@ -1,9 +1,9 @@
 """`POST /api/<method>`: the methods of the registry that this caller is served, carried out by the daemon."""
 
+import asyncio
 import math
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import anyio
@@ -14,7 +14,7 @@ from vault_index.api.served import methods_for, served_params
 from vault_index.callers import Caller
 from vault_index.errors import BusyError, NotFoundError, UsageError
 from vault_index.mcp_server.backend import Backend
-from vault_index.serve.answers import MOST, App, Receive, Scope, Send, send_json
+from vault_index.serve.answers import MOST, App, Receive, Scope, Send, disconnected, send_json
 from vault_index.serve.guard import not_allowed, parse_json
 
 READERS, _WRITERS, _WAITING = (os.cpu_count() or 1) + 1, 4, 128
@@ -44,11 +44,11 @@ class Api:
         elif path.startswith(("/page/", "/files/")):
             await self._page(scope, receive, send)
         elif path.startswith("/api/"):
-            await self._method(scope, send, caller, path.removeprefix("/api/"))
+            await self._method(scope, receive, send, caller, path.removeprefix("/api/"))
         else:
             raise NotFoundError("there is nothing at this path", "see /openapi.json")
 
-    async def _method(self, scope: Scope, send: Send, caller: Caller, name: str) -> None:
+    async def _method(self, scope: Scope, receive: Receive, send: Send, caller: Caller, name: str) -> None:
         served_params(caller, name, {})  # before anything of the body is read
         scope["shown"] = f"/api/{name}"
         if scope["method"] != "POST":
@@ -58,11 +58,17 @@ class Api:
         if self._asked >= _WAITING:
             raise BusyError("too many ask at once", "try again in a moment")
         self._asked += 1
+        gone = asyncio.ensure_future(disconnected(receive))
+
+        def call() -> dict[str, Any] | None:
+            # Whoever types hangs up on what was asked a letter ago: of that only what is under way is finished.
+            return None if gone.done() and name not in WRITING else self._backend.call(name, params, caller)
+
         try:
-            call = partial(self._backend.call, name, params, caller)
             limiter = self._writers if name in WRITING else None
             answer = await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
         finally:
+            gone.cancel()
             self._asked -= 1
         await send_json(send, 200, answer)
 

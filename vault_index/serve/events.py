@@ -19,7 +19,7 @@ from vault_index import callers
 from vault_index.callers import Caller
 from vault_index.errors import BusyError, VaultIndexError
 from vault_index.mcp_server.backend import Backend
-from vault_index.serve.answers import Receive, Scope, Send
+from vault_index.serve.answers import Receive, Scope, Send, disconnected
 from vault_index.serve.guard import not_allowed
 
 _HEARTBEAT_SECONDS = 15.0
@@ -157,7 +157,7 @@ class _Client:
     async def stream(self, first: bytes, receive: Receive, send: Send) -> None:
         """Until the client goes, or is dropped."""
         await send({"type": "http.response.body", "body": first, "more_body": True})
-        gone, event = asyncio.ensure_future(_disconnected(receive)), asyncio.ensure_future(self._events.get())
+        gone, event = asyncio.ensure_future(disconnected(receive)), asyncio.ensure_future(self._events.get())
         try:
             while not (gone.done() or self._dropped.is_set()):
                 await asyncio.wait((gone, event), timeout=_HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -172,11 +172,6 @@ class _Client:
             gone.cancel()
             event.cancel()
         await send({"type": "http.response.body", "body": b""})
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _is_known(serial: str, known: str) -> bool:

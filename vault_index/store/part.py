@@ -132,6 +132,10 @@ class PartVocabulary(Vocabulary):
             found += [max(forms.items(), key=lambda one: (one[1], one[0]))] if forms else []
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
+    def completions(self, word: str, stem: str, limit: int) -> list[str]:
+        """None: which words are common tells of texts that are not seen."""
+        return []
+
     def _read(self, stem: str, word: str) -> Counter[str]:
         """The words with a stem, of which one is given, each with about how many texts hold it."""
         if stem not in self._forms:

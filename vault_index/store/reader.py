@@ -118,7 +118,8 @@ class IndexReader(Database):
         where, values = self._chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
         scored = f"SELECT chunk_fts.rowid, -{_BM25} AS score FROM chunk_fts WHERE chunk_fts MATCH ?{where}"
         sql = f"{scored} ORDER BY score DESC LIMIT ?"
-        newest = f"SELECT * FROM ({scored} ORDER BY chunk_fts.rowid DESC LIMIT {_MOST_SCORED}) ORDER BY 2 DESC LIMIT ?"
+        most_scored = _MOST_SCORED // (match.count(" OR ") + 1)
+        newest = f"SELECT * FROM ({scored} ORDER BY chunk_fts.rowid DESC LIMIT {most_scored}) ORDER BY 2 DESC LIMIT ?"
 
         def find(most: int) -> Candidates:
             if bounded is None:

@@ -25,6 +25,8 @@ from vault_index.terms import index_text_without_grams, is_word
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
 _LENGTHS = range(2, 41)
 _MANY_TEXTS = 100_000
+_LONGEST_ENDING = 5
+"""Letters that a stem mostly has fewer than its word, at most."""
 _WORD = re.compile(r"[^\W_]+")
 _LAST_LATIN = "\u024f"
 # Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
@@ -167,6 +169,16 @@ class Vocabulary:
             " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
             (plain(word), limit),
         )
+
+    def completions(self, word: str, stem: str, limit: int) -> list[str]:
+        """The commonest words that begin with `word`, which has this stem; one of each stem."""
+        shared = stem[: max(len(word) - _LONGEST_ENDING, 2)]
+        rows = self._db.execute(
+            f"SELECT min(word), sum(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+            " AND word >= ?2 AND word < ?2 || char(0x10ffff) GROUP BY stem ORDER BY 2 DESC, 1 LIMIT ?3",
+            (shared, word, limit),
+        )
+        return [completed for completed, _ in rows]
 
     def count_beginning(self, word: str) -> int:
         """About how many texts hold a word whose stem begins with `word`."""

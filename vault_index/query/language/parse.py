@@ -164,6 +164,8 @@ def term_phrases(term: Term) -> list[str]:
     """The FTS5 expressions any of which matches a term."""
     if term.kind == "phrase":
         return [_condition(term)]
+    if term.words:
+        return [_joined("OR", [_quoted(word) for word in term.words])]
     parts = dict.fromkeys(query_parts(term.text, pieces=term.kind != "prefix"))
     if term.kind == "prefix":
         return _prefix_forms(parts, term.text)

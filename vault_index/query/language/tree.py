@@ -135,6 +135,8 @@ class Term:
     """Its offset in the query, from 0."""
     stop: bool = False
     """Whether it is a stopword: it matches, but does not decide."""
+    words: tuple[str, ...] = ()
+    """Of a prefix that too many texts hold, the words that are looked for instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
@@ -50,6 +50,8 @@ _WHOLE, _TOGETHER = 1.6, 5
 _COUNTED = 2_000
 _SAMPLE = 8
 """Phrases of words that more texts hold are counted among an eighth of the texts, the newest."""
+_MOST_COMPLETIONS = 8
+"""Words that are looked for instead of a prefix that too many texts hold."""
 _FEW = 3
 """So many documents at most stand first for being called as the query is: of more it tells nothing."""
 
@@ -187,6 +189,21 @@ def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple
     return tuple(term for term in content if term in chosen) if len(chosen) < len(known) else ()
 
 
+def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, ...]:
+    """`terms`, of which each prefix that too many texts hold to score them all has the commonest words that begin so:
+    whoever types goes on to one of them. (SQLite stems a prefix, too: `ins*` finds whatever begins with `in`.)"""
+    return tuple(replace(term, words=_completions(reader, term)) if term.kind == "prefix" else term for term in terms)
+
+
+def _completions(reader: IndexReader, term: Term) -> tuple[str, ...]:
+    word, vocabulary = term.text.lower(), reader.vocabulary()
+    stem = reader.stems([word]).get(word, "")
+    if not stem or vocabulary.count_beginning(stem) <= MOST_TEXTS:
+        return ()
+    words = dict.fromkeys([word, *vocabulary.completions(word, stem, _MOST_COMPLETIONS + len(STOPWORDS))])
+    return tuple(one for one in words if one not in STOPWORDS)[:_MOST_COMPLETIONS]
+
+
 def terms_meant(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> list[Term]:
     """`terms` as typed and as corrected; stopwords only where there are no other words."""
     return [*content_terms(terms), *_corrected(corrections)]
@@ -263,6 +280,8 @@ def _in_each(groups: Iterable[Sequence[str]]) -> str:
 
 def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -> int:
     """About how many texts match an FTS5 phrase: not more than hold its rarest word."""
+    if phrase.startswith("("):  # any of some words
+        return sum(texts.get(word, 0) for word in _WORD.findall(phrase.replace(" OR ", " ")))
     *words, last = _WORD.findall(phrase.lower()) or [""]
     count = reader.vocabulary().count_beginning(last) if phrase.endswith("*") else texts.get(last, 0)
     most = min(count, *(texts.get(word, 0) for word in words)) if words else count

@@ -1,0 +1,59 @@
+"""Clients that hang up on what they asked, as a page does at the next key."""
+
+import asyncio
+import threading
+from typing import Any, cast
+
+import anyio.to_thread
+
+from vault_index.callers import Caller
+from vault_index.mcp_server.backend import Backend
+from vault_index.serve.api import Api
+
+
+class _Slow:
+    """Answers when it is let, and tells what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Any]] = []
+        self.begun, self.let = threading.Event(), threading.Event()
+
+    def call(self, method: str, params: dict[str, Any], caller: Caller) -> dict[str, Any]:
+        self.asked.append((method, params.get("query")))
+        self.begun.set()
+        assert self.let.wait(20)
+        return {}
+
+
+async def _ask(api: Api, method: str, query: str, *, gone: bool) -> None:
+    async def body() -> bytes:
+        return b'{"query": "%s"}' % query.encode()
+
+    async def receive() -> dict[str, Any]:
+        if not gone:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None: ...
+
+    scope = {"path": f"/api/{method}", "method": "POST", "caller": Caller("page", writes=True), "body": body}
+    await api(scope, receive, send)
+
+
+def test_what_nobody_waits_for_is_not_asked_of_the_daemon_unless_it_writes() -> None:
+    slow = _Slow()
+
+    async def asking() -> None:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = 1
+        api = Api(cast(Backend, slow), cast(Any, None), {})
+        first = asyncio.create_task(_ask(api, "search", "w", gone=False))
+        await asyncio.to_thread(slow.begun.wait, 20)
+        others = [("search", "wa", True), ("undo", "wal", True), ("search", "walr", False)]
+        later = [asyncio.create_task(_ask(api, method, query, gone=gone)) for method, query, gone in others]
+        for _ in range(10):  # they wait for their turn now, and the one is known to be gone
+            await asyncio.sleep(0)
+        slow.let.set()
+        await asyncio.gather(first, *later)
+
+    asyncio.run(asking())
+    assert sorted(slow.asked) == [("search", "w"), ("search", "walr"), ("undo", "wal")]
