@@ -11,9 +11,8 @@ from vault_index.errors import ForbiddenError, UsageError
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
+from vault_index.serve.page.reading import read_document
 
-_MOST_TOKENS = 12_000
-"""Of a document at a time, in tokens of cl100k_base: what a browser draws at once."""
 _NAMES = ("about", "disk", "read", "tokens")
 
 
@@ -61,11 +60,10 @@ class Page:
 
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """In a thread: a document, or a part of it, as `get` gives it and as a tree of what its markdown says."""
-        from vault_index.markdown.tree import tree  # late: only whoever reads needs a parser
 
-        asked = {key: params[key] for key in ("ref", "source") if params.get(key) is not None}
-        found = self._backend.call("get", {**asked, "full": True, "max_tokens": _MOST_TOKENS}, caller)["results"][0]
-        text = found.pop("content")
-        # The lines of the tree are those of the file.
-        read = tree("\n" * (found["lines"][0] - 1) + text)
-        return {"document": found, "text": text, "nodes": read.nodes, "outline": read.outline}
+        def get(ref: str, source: str | None) -> dict[str, Any]:
+            asked = {"ref": ref, "full": True} | ({"source": source} if source else {})
+            found: dict[str, Any] = self._backend.call("get", asked, caller)["results"][0]
+            return found
+
+        return read_document(get, params)

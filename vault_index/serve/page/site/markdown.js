@@ -27,7 +27,7 @@ function draw(node, context) {
   if (PLAIN.has(tag)) {
     if (attrs.id) props.id = attrs.id;
     if (tag === "ol" && attrs.start !== undefined) props.start = attrs.start;
-    if (tag === "table") return h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": "Table" }, h("table", props, inside()));
+    if (tag === "table") return h("div", { class: "scroll-x", tabindex: 0, role: "group", "aria-label": "Table" }, h("table", props, inside()));
     return h(tag, props, inside());
   }
   switch (tag) {
@@ -79,23 +79,19 @@ function Picture({ src, alt = "", title, width, document }) {
   useEffect(() => {
     let wanted = true;
     const folder = document.path.split("/").slice(0, -1).join("/");
-    pictureOf(document.source, folder, src).then((found) => wanted && setUrl(found), () => wanted && setGone(true));
+    imageUrl(document.source, pathFrom(folder, src)).then((found) => wanted && setUrl(found), () => wanted && setGone(true));
     return () => { wanted = false; };
   }, [src, document.source, about]);
   if (gone) return h("span", { class: "no-image dim" }, `[image: ${alt || src}]`);
   return url ? h("img", { src: url, alt, title, width, loading: "lazy" }) : h("span", { class: "no-image" });
 }
 
-/** Beside the note, or from the root of the vault, or by its name alone, as Obsidian finds it. */
-async function pictureOf(source, folder, src) {
-  const beside = new URL(src.replaceAll("\\", "/"), `http://x/${folder ? `${folder}/` : ""}`);
-  const ways = [...new Set([beside.host === "x" ? decodeURIComponent(beside.pathname).slice(1) : "", src, src.split("/").pop()])];
-  for (const way of ways.filter(Boolean)) {
-    try {
-      return await imageUrl(source, way);
-    } catch {
-      // the next way
-    }
+/** Beside the note; the server finds it elsewhere in the vault, as Obsidian does. */
+function pathFrom(folder, src) {
+  const parts = [];
+  for (const part of [...(src.startsWith("/") ? [] : folder.split("/")), ...src.split("/")]) {
+    if (part === "..") parts.pop();
+    else if (part && part !== ".") parts.push(part);
   }
-  throw new Error("no such image");
+  return parts.join("/");
 }

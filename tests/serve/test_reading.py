@@ -1,0 +1,116 @@
+"""Documents in parts, and links where they are written, as the page asks for them."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from vault_index.errors import NotFoundError
+from vault_index.serve.page.reading import read_document
+
+PLAIN = "\n\n".join(f"Paragraph {number}: " + "words " * 40 for number in range(1, 601))
+BLOCKS = "\n\n".join(
+    f"## Part {number}\n\n```\n{'code' * 300}\n\n# no heading\n```\n\n- one {number}\n- two {number}\n\n"
+    f"| a |\n|---|\n| row {number} |"
+    for number in range(60)
+)
+ITEMS = "\n".join(f"{number}. item {number} " + "words " * 20 for number in range(1, 1501))
+ROWS = "| a | b |\n|---|---|\n" + "\n".join(f"| row {number} | {'words ' * 20}|" for number in range(1, 1501))
+
+
+class Vault:
+    """What `get --full` answers of some notes."""
+
+    def __init__(self, **texts: str) -> None:
+        self.texts = {path.replace("__", "/") + ".md": text for path, text in texts.items()}
+
+    def __call__(self, ref: str, source: str | None) -> dict[str, Any]:
+        name, _, heading = ref.removeprefix("[[").removesuffix("]]").partition("#")
+        path, _, place = name.partition(":")
+        if not path.endswith(".md"):
+            path += ".md"
+        if path not in self.texts or source == "other":
+            raise NotFoundError(f"nothing is called {ref!r}", "look for it")
+        lines = self.texts[path].split("\n")
+        first, _, last = place.partition("-")
+        if heading:
+            if f"# {heading}" not in lines:
+                raise NotFoundError(f"no heading {heading!r}", "open it")
+            first = last = str(lines.index(f"# {heading}") + 1)
+        begin, end = int(first or 1), int(last or len(lines))
+        metadata = {"lines": [1, len(lines)]}
+        shown = "\n".join(lines[begin - 1 : end])
+        return {"path": path, "source": "vault", "lines": [begin, end], "content": shown, "metadata": metadata}
+
+
+def said(node: Any) -> str:
+    return node if isinstance(node, str) else " ".join(map(said, node[2:]))
+
+
+def parts(text: str, first: str = "long.md") -> list[dict[str, Any]]:
+    """From a place on to the end, and before that back to the beginning."""
+    vault = Vault(long=text)
+    found = [read_document(vault, {"ref": first})]
+    while asked := found[-1]["next"]:
+        found.append(read_document(vault, asked))
+    while asked := found[0]["previous"]:
+        found.insert(0, read_document(vault, asked))
+    return found
+
+
+@pytest.mark.parametrize("first", ["long.md", "long.md:300-302", "long.md:290"])
+@pytest.mark.parametrize(
+    ("text", "name", "numbers"),
+    [(PLAIN, "Paragraph {}:", 600), (BLOCKS, "one {} ", 60), (ITEMS, "item {} ", 1501), (ROWS, "row {} ", 1501)],
+    ids=["plain", "blocks", "items", "rows"],
+)
+def test_the_parts_of_a_long_note_say_all_of_it_once(text: str, name: str, numbers: int, first: str) -> None:
+    found = parts(text, first)
+    assert len(found) > 1
+    assert "\n".join(one["text"] for one in found) == text
+    drawn = " ".join(said(node) for one in found for node in one["nodes"]) + " "
+    assert [drawn.count(name.format(number)) for number in range(1, numbers)] == [1] * (numbers - 1)
+
+
+def test_a_part_begins_where_the_one_before_ends() -> None:
+    found = parts(BLOCKS)
+    ends = [one["document"]["lines"] for one in found]
+    assert ends[0][0] == 1
+    assert all(one[1] + 1 == other[0] for one, other in pairwise(ends))
+    assert all("# no heading" not in [said(node) for node in one["nodes"] if node[0] == "h1"] for one in found)
+    assert len(found[0]["outline"]) == len(found[-1]["outline"]) == 60
+
+
+def test_a_list_that_is_cut_goes_on_with_its_numbers_and_a_table_has_its_head() -> None:
+    items, rows = parts(ITEMS)[1], parts(ROWS)[1]
+    assert items["nodes"][0][1]["start"] == items["document"]["lines"][0]
+    assert [part[0] for part in rows["nodes"][0][2:]] == ["thead", "tbody"]
+
+
+def test_what_is_far_down_is_shown_with_what_is_above_it() -> None:
+    found = read_document(Vault(long=PLAIN), {"ref": "long.md:801-801"})
+    first, last = found["document"]["lines"]
+    assert first < 801 < last
+    assert found["named"] == [801, 801]
+    assert any("Paragraph 401:" in said(node) for node in found["nodes"])
+
+
+@pytest.mark.parametrize(
+    ("ref", "path"),
+    [
+        ("[[beside]]", "sub/beside.md"), ("beside.md", "sub/beside.md"), ("../top.md", "top.md"), ("[[top]]", "top.md"),
+        ("./beside.md#Heading", "sub/beside.md"), ("[[#Heading]]", "sub/here.md"), ("#Heading", "sub/here.md"),
+        ("[[both]]", "both.md"), ("./both.md", "sub/both.md"), ("[[top#Nowhere|alias]]", "top.md"),
+    ],
+)  # fmt: skip
+def test_a_link_is_looked_for_where_it_is_written(ref: str, path: str) -> None:
+    vault = Vault(top="text", both="text", sub__both="text", sub__beside="text\n# Heading", sub__here="text\n# Heading")
+    found = read_document(vault, {"ref": ref, "from": "vault:sub/here.md"})
+    assert found["document"]["path"] == path
+    assert found["missing"] == ("Nowhere" if "Nowhere" in ref else None)
+    assert found["named"] == ([2, 2] if "Heading" in ref else None)
+
+
+def test_a_link_that_leads_nowhere_says_so_as_it_is_written() -> None:
+    with pytest.raises(NotFoundError, match="away"):
+        read_document(Vault(top="text"), {"ref": "[[away]]", "from": "vault:sub/here.md"})

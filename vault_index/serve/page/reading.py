@@ -1,0 +1,147 @@
+"""A document for the page: what is known of it, and a part of what it says as a tree to draw."""
+
+import posixpath
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from vault_index.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:  # late: only whoever reads needs a parser
+    from vault_index.markdown.tree import Rendered
+
+Block = list[Any]
+"""A node of the tree that is no text: `[tag, attributes, *children]`."""
+
+Get = Callable[[str, str | None], dict[str, Any]]
+"""The answer of `get --full` for a reference, in a source or in any."""
+
+_MOST = 48_000
+"""Characters of a part: what a browser draws at once, about 12,000 tokens."""
+_ABOVE = _MOST // 4
+"""Of the part that is shown around a place."""
+_MOST_PARSED = 1_000_000
+"""Characters. Of a longer text each part is parsed by itself: its outline is of that alone."""
+
+
+def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that `ref` means in `source`, or where it is written in the document `from` (`source:path`); of a
+    long one the `part` around the place, that `after` its first line, or that `before` its last. `next` and `previous`
+    are what asks for the other parts."""
+    ref, source, origin = (_text(params, key) for key in ("ref", "source", "from"))
+    if not ref:
+        raise UsageError("which document?", "name it: ref")
+    found, heading = _find(get, ref, source or None, origin)
+    first, last = found["lines"]
+    name, whole = (found["path"], found["source"]), found["metadata"]["lines"]
+    named = [first, last] if first > 1 or last < whole[1] else None
+    if named:
+        found = get(*name)
+    lines = found.pop("content").removesuffix("\n").split("\n")
+    read = _tree("\n".join(lines)) if sum(map(len, lines)) <= _MOST_PARSED else None
+    starts = sorted({1, *_starts(read.nodes)}) if read else range(1, len(lines) + 1)
+    start, end = _part(lines, starts, min(first, len(lines)), min(last, len(lines)), _text(params, "part"))
+    read = read or _tree("\n" * (start - 1) + "\n".join(lines[start - 1 : end]))
+    found |= {"lines": [start, end], "next": None}
+    more = {"source": name[1]}
+    return {
+        "document": found,
+        "named": named,
+        "missing": heading,
+        "text": "\n".join(lines[start - 1 : end]),
+        "nodes": _between(read.nodes, start, end),
+        "outline": read.outline,
+        "next": {**more, "ref": f"{name[0]}:{end + 1}-", "part": "after"} if end < len(lines) else None,
+        "previous": {**more, "ref": f"{name[0]}:1-{start - 1}", "part": "before"} if start > 1 else None,
+    }
+
+
+def _text(params: Mapping[str, Any], key: str) -> str:
+    value = params.get(key)
+    if not isinstance(value, str | None):
+        raise UsageError(f"{key} is no text", "send a text")
+    return value or ""
+
+
+def _find(get: Get, ref: str, source: str | None, origin: str) -> tuple[dict[str, Any], str | None]:
+    """What `get` answers, and the heading of the reference that the document does not have. Raises NotFoundError."""
+    if not origin:
+        return get(ref, source), None
+    source, _, path = origin.partition(":")
+    target, _, heading = ref.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")
+    here = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target.strip() else path
+    names = dict.fromkeys((here, target.strip() or path) if target.startswith(".") else (target.strip() or path, here))
+    failed = None
+    for part in [heading, ""] if heading else [""]:
+        for name in names:
+            try:
+                return get(
+                    f"[[{name}#{part}]]" if part else f"[[{name}]]", source
+                ), heading if part != heading else None
+            except NotFoundError as error:
+                failed = failed or error
+    assert failed is not None
+    raise failed
+
+
+@lru_cache(maxsize=1)
+def _tree(text: str) -> "Rendered":
+    """Kept for the next part of it."""
+    from vault_index.markdown.tree import tree
+
+    return tree(text)
+
+
+def _children(node: Block) -> list[Block]:
+    """The items of a list, the rows of a table: where it may be cut."""
+    if node[0] == "table":
+        return [row for part in node[2:] if part[0] == "tbody" for row in part[2:]]
+    return node[2:] if node[0] in ("ul", "ol") else []
+
+
+def _starts(nodes: Sequence[Any]) -> Iterator[int]:
+    """The lines where a part may begin."""
+    for node in nodes:
+        yield node[1]["line"]
+        yield from _starts(_children(node))
+
+
+def _part(lines: Sequence[str], starts: Sequence[int], first: int, last: int, part: str) -> tuple[int, int]:
+    """The first and the last line of a part, between which no block is cut."""
+    if sum(map(len, lines)) <= _MOST * 3 // 2:
+        return 1, len(lines)
+    if part == "before":
+        return _begun(lines, starts, last, _MOST), last
+    start = first if part == "after" else _begun(lines, starts, first, _ABOVE)
+    end, room = start, _MOST
+    while end < len(lines) and room > 0:
+        room -= len(lines[end - 1]) + 1
+        end += 1
+    after = len(starts) if room > 0 else bisect_right(starts, max(end - 1, start))
+    return start, starts[after] - 1 if after < len(starts) else len(lines)
+
+
+def _begun(lines: Sequence[str], starts: Sequence[int], line: int, room: int) -> int:
+    """Where the part begins that has so many characters above a line."""
+    while line > 1 and room > 0:
+        room -= len(lines[line - 2]) + 1
+        line -= 1
+    return starts[max(bisect_right(starts, line) - 1, 0)]
+
+
+def _between(nodes: Sequence[Any], first: int, last: int) -> list[Block]:
+    """What stands in these lines; a list or a table that goes beyond is cut."""
+    return [_cut(node, first, last) for node in nodes if node[1]["line"] <= last and node[1]["end"] >= first]
+
+
+def _cut(node: Block, first: int, last: int) -> Block:
+    items = _children(node)
+    if not items or (node[1]["line"] >= first and node[1]["end"] <= last):
+        return node
+    tag, attributes = node[:2]
+    shown = _between(items, first, last)
+    if tag == "table":
+        return [tag, attributes, *(part for part in node[2:] if part[0] != "tbody"), ["tbody", {}, *shown]]
+    above = sum(1 for item in items if item[1]["end"] < first)
+    return [tag, attributes if tag == "ul" else {**attributes, "start": attributes.get("start", 1) + above}, *shown]

@@ -1,0 +1,252 @@
+/** A document, to be read: its text, what is known of it, and what is around it. */
+
+import { html, useContext, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { ask, call } from "../api.js";
+import { useKeys } from "../keys.js";
+import { Markdown } from "../markdown.js";
+import { documentLink, go, link } from "../router.js";
+import { About, Button, Empty, ErrorNote, Icon, Loading, When, copy, toast, useAnswer } from "../ui.js";
+
+export const title = "Document";
+export const style = "views/document.css";
+
+const WIDE = matchMedia("(min-width: 1100px)");
+const RELATIONS = [["backlink", "Linked from"], ["link", "Links to"], ["near", "Near in meaning"]];
+
+export default function Document({ parts: [source, ...folders], params }) {
+  const path = folders.join("/");
+  const [reads, setReads] = useState([]);
+  const [error, setError] = useState(null);
+  const [raw, setRaw] = useState(false);
+  const [gone, setGone] = useState(false);
+  const [arrived, setArrived] = useState(0);
+  const lines = /^\d+-\d+$/.test(params.lines || "") ? params.lines.split("-").map(Number) : null;
+  const goal = lines ? lines[0] : Number(params.at) || 0;
+
+  const load = async (asked, put) => {
+    try {
+      const read = await ask("read", asked);
+      setError(null);
+      setReads((before) => put(read, before));
+      return read;
+    } catch (refused) {
+      setError(refused);
+      return null;
+    }
+  };
+
+  useEffect(() => {
+    if (!source) {
+      load({ ref: params.ref, from: params.from, source: params.source }, () => []).then((read) => {
+        if (!read) return;
+        const [first, last] = read.named || [];
+        const at = params.from ? { at: first } : { lines: first && `${first}-${last}` };
+        if (read.missing) toast(`There is no heading “${read.missing}” in it.`);
+        go(documentLink(read.document, at), { replace: true });
+      });
+    } else if (goal && reads.some(({ document: { lines: [a, b] } }) => a <= goal && goal <= b)) {
+      setArrived((one) => one + 1);
+    } else {
+      const place = lines ? `:${lines[0]}-${lines[1]}` : goal ? `:${goal}` : "";
+      load({ ref: path + place, source }, (read) => [read]).then((read) => read && setArrived((one) => one + 1));
+    }
+  }, [params.lines, params.at, params.ref]);
+
+  useLayoutEffect(() => {
+    if (!arrived || !goal) return;
+    const marked = lines && document.querySelector(".doc-text .hit");
+    (marked || lineElement(goal))?.scrollIntoView({ block: marked ? "center" : "start" });
+  }, [arrived]);
+
+  // What is there by now, with what is looked at kept where it is.
+  useEffect(() => {
+    let timer;
+    const changed = ({ detail: { event, data } }) => {
+      const ours = data.changes?.find((one) => one.source === source && one.path === path);
+      if (event !== "changes" || (!ours && !data.reset)) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const top = topLine();
+        if (ours?.change === "removed") setGone(true);
+        else load({ ref: top ? `${path}:${top.line}` : path, source }, (read, before) => {
+          if (read.text !== before[0]?.text) toast("It was changed on disk: this is what it says now.");
+          requestAnimationFrame(() => top && scrollBy(0, (lineElement(top.line)?.getBoundingClientRect().top ?? top.y) - top.y));
+          return [read];
+        });
+      }, 300);
+    };
+    addEventListener("vault-index:changed", changed);
+    return () => { clearTimeout(timer); removeEventListener("vault-index:changed", changed); };
+  }, []);
+
+  const [first] = reads;
+  if (error && !first) return html`<${NotThere} error=${error} wanted=${params.ref || path} />`;
+  if (!first) return html`<div class="page"><${Loading} what="Reading" /></div>`;
+  const more = (asked, put) => load(asked, put);
+  return html`<${Shown} ...${{ reads, lines, raw, setRaw, gone, error, more, goal }} query=${params.q} />`;
+}
+
+function NotThere({ error, wanted }) {
+  const words = wanted.replace(/^\[\[|\]\]$/g, "").split("#")[0].split("/").pop().replace(/\.md$/, "");
+  useKeys("Document", { u: ["go back", () => history.back()] });
+  if (error.status !== 404) return html`<div class="page narrow"><h1 class="unseen">Document</h1><${ErrorNote} error=${error} /></div>`;
+  return html`<div class="page narrow"><h1 class="unseen">Not found</h1>
+    <${Empty} icon="document" title=${`There is no document “${words}” yet`}>
+      <p>Nothing in the index has this name.</p>
+      <p class="row doc-centre"><a class="button" href=${link("search", [], { q: words })}>Search for “${words}”</a></p>
+    <//></div>`;
+}
+
+function Shown({ reads, lines, raw, setRaw, gone, error, more, goal, query }) {
+  const about = useContext(About);
+  const wide = useMedia(WIDE);
+  const read = reads[0];
+  const last = reads[reads.length - 1];
+  const doc = read.document;
+  const facts = doc.metadata;
+  const isMemory = doc.kind === "memory";
+  const own = read.nodes[0]?.[0] === "h1" && textOf(read.nodes[0]) === doc.title;
+  const outline = read.outline.filter((one, at) => !(at === 0 && one.text === doc.title));
+  const obsidian = facts.link?.startsWith("obsidian://") ? facts.link : "";
+  const editor = editorLink(about, doc, goal || 1);
+  const around = [doc.source, ...doc.path.split("/")];
+  const timeline = link("timeline", [], { ref: doc.path, source: doc.source });
+  const versions = link("history", around);
+  const copyLink = () => copy(location.href.split("?")[0] + (lines ? `?lines=${lines.join("-")}` : ""), "The link");
+  const step = (by) => {
+    const heads = [...document.querySelectorAll(".doc-text [id^=h-]")];
+    const tops = heads.map((one) => one.getBoundingClientRect().top);
+    const to = by > 0 ? tops.findIndex((top) => top > 30) : tops.findLastIndex((top) => top < 10);
+    heads[to]?.scrollIntoView();
+  };
+  const away = (address) => () => address && Object.assign(document.createElement("a"), { href: address }).click();
+  useKeys("Document", {
+    n: ["next heading", () => step(1)],
+    p: ["previous heading", () => step(-1)],
+    ...(obsidian && { o: ["open in Obsidian", away(obsidian)] }),
+    ...(editor && { e: ["open in the editor", away(editor)] }),
+    ...(isMemory && { h: ["history", () => go(versions)] }),
+    t: ["timeline", () => go(timeline)],
+    m: ["markdown or text", () => setRaw(!raw)],
+    u: ["go back", () => history.back()],
+    Backspace: ["go back", () => history.back()],
+  });
+  const decide = (action, said) => call("decide", { action, ref: doc.path, source: doc.source }).then((done) => {
+    dispatchEvent(new CustomEvent("vault-index:reviewed"));
+    toast(said, ["Undo", () => call("undo", { change: done.change }).then(
+      () => toast("It is back as it was."), (refused) => toast(refused.message))]);
+    if (action === "delete") go(link("search"));
+  }, (refused) => toast(refused.message));
+  const earlier = () => more(read.previous, (found, before) => [found, ...before]);
+  const later = () => more(last.next, (found, before) => [...before, found]);
+
+  const outlined = outline.length > 1 && html`<${Outline} items=${outline} document=${doc} wide=${wide} />`;
+  const connections = html`<${Connections} document=${doc} />`;
+  return html`<div class="page doc">
+    <header class="doc-head">
+      <nav class="doc-crumbs small dim" aria-label="Where it is">${around.slice(0, -1).map((part, at) => html`
+        ${at > 0 && html`<span aria-hidden="true">›</span>`}
+        <a href=${link("search", [], { q: at ? `path:"${around.slice(1, at + 1).join("/")}"` : `source:${part}` })}>${part}</a>`)}</nav>
+      <h1>${doc.title}</h1>
+      <p class="doc-facts small dim">
+        ${[facts.type || doc.kind, facts.project, facts.entered_by && `by ${facts.entered_by}`,
+          facts.confidence && `${facts.confidence} confidence`].filter(Boolean).map((one) => html`<span>${one}</span>`)}
+        <span>updated <${When} time=${facts.updated} /></span>
+        ${facts.expires && html`<span>expires <${When} time=${facts.expires} /></span>`}
+      </p>
+      ${facts.tags?.length > 0 && html`<p class="row doc-tags">${facts.tags.map((tag) => html`
+        <a class="chip" href=${link("search", [], { q: `tag:${tag}` })}>#${tag}</a>`)}</p>`}
+      <div class="doc-actions">
+        ${obsidian && html`<a class="button" href=${obsidian}><${Icon} name="external" /><span>Obsidian</span></a>`}
+        ${editor && html`<a class="button" href=${editor}><${Icon} name="edit" /><span>Editor</span></a>`}
+        <a class="button" href=${timeline}><${Icon} name="timeline" /><span>Timeline</span></a>
+        <${Button} icon="copy" onClick=${copyLink}>Copy link<//>
+        <${Button} icon="document" aria-pressed=${raw} onClick=${() => setRaw(!raw)}>Source<//>
+        ${isMemory && html`<a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a>
+          <${Button} icon="archive" onClick=${() => decide("archive", "It is archived.")}>Archive<//>
+          <${Button} icon="trash" onClick=${() => decide("delete", "It is in the trash.")}>Delete<//>`}
+      </div>
+      ${gone && html`<div class="note warn" role="status"><${Icon} name="warning" /><div>It is gone from its place on disk. This is what it said.</div></div>`}
+      ${doc.archived && html`<div class="note warn"><${Icon} name="archive" /><div>It is archived: neither search nor recall find it.</div></div>`}
+      ${facts.frontmatter.superseded_by && html`<div class="note warn"><${Icon} name="merge" /><div>Another took its place: <a href=${link("doc", [], { ref: facts.frontmatter.superseded_by })}>read that</a>.</div></div>`}
+      ${error && html`<${ErrorNote} error=${error} />`}
+    </header>
+    ${!wide && outlined}
+    <article class="doc-text">
+      ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
+      ${reads.map((one, at) => (raw
+        ? html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`
+        : html`<${Markdown} key=${one.document.lines[0]} nodes=${at === 0 && own ? one.nodes.slice(1) : one.nodes} document=${doc} lines=${lines} />`))}
+      ${last.next && html`<${Button} icon="down" onClick=${later}>Read on<//>`}
+    </article>
+    ${wide ? html`<aside class="doc-side" aria-label="Around it">${outlined}${connections}</aside>` : connections}
+  </div>`;
+}
+
+const Raw = ({ read, lines }) => html`<pre class="doc-raw" tabindex="0">${read.text.split("\n").map((line, at) => {
+  const number = read.document.lines[0] + at;
+  return html`<span data-line=${number} class=${lines && number >= lines[0] && number <= lines[1] ? "hit" : ""}>${line}${"\n"}</span>`;
+})}</pre>`;
+
+function Outline({ items, document: doc, wide }) {
+  const [current, setCurrent] = useState("");
+  const top = Math.min(...items.map((one) => one.level));
+  useEffect(() => {
+    let frame = 0;
+    const look = () => {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        const above = items.findLast(({ id }) => document.getElementById(id)?.getBoundingClientRect().top < 120);
+        setCurrent(above?.id || "");
+      });
+    };
+    look();
+    addEventListener("scroll", look, { passive: true });
+    return () => { cancelAnimationFrame(frame); removeEventListener("scroll", look); };
+  }, [items.length]);
+  const list = html`<ul>${items.map((one) => html`<li style=${{ paddingLeft: `${(one.level - top) * 0.85}em` }}>
+    <a href=${documentLink(doc, { at: one.line })} aria-current=${one.id === current ? "location" : null}
+      onClick=${() => lineElement(one.line)?.scrollIntoView()}>${one.text}</a></li>`)}</ul>`;
+  return wide ? html`<nav class="doc-outline" aria-label="Outline"><h2>Outline</h2>${list}</nav>`
+    : html`<details class="doc-outline"><summary>Outline</summary><nav aria-label="Outline">${list}</nav></details>`;
+}
+
+function Connections({ document: doc }) {
+  const [found] = useAnswer((signal) => call("related", { ref: doc.path, source: doc.source, limit: 60 }, { signal }), [doc.source, doc.path]);
+  const groups = RELATIONS.map(([relation, label], at) => [label, relation, (found?.results || []).filter(
+    (one) => one.relations.includes(relation) && !RELATIONS.slice(0, at).some(([other]) => one.relations.includes(other)))]);
+  return html`<div class="doc-around">${groups.filter(([, , ones]) => ones.length).map(([label, relation, ones]) => html`
+    <section><h2>${label}</h2><ul>${ones.slice(0, relation === "near" ? 8 : 30).map((one) => html`
+      <li><a href=${documentLink(one)}>${one.title}</a>
+        ${relation === "near" && html`<span class="dim small" title="how near in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
+}
+
+function useMedia(query) {
+  const [matches, setMatches] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => setMatches(query.matches);
+    query.addEventListener("change", changed);
+    return () => query.removeEventListener("change", changed);
+  }, []);
+  return matches;
+}
+
+/** As the user set it up; empty for what is no file of a vault. */
+function editorLink(about, doc, line) {
+  const root = about.sources.find((one) => one.name === doc.source && one.kind === "vault")?.path;
+  if (!root || !/^[a-z][a-z\d+.-]*:/i.test(about.editor) || /^(?:javascript|data|vbscript):/i.test(about.editor)) return "";
+  const path = `${root}/${doc.path}`.split("/").map(encodeURIComponent).join("/");
+  return about.editor.replaceAll("{path}", () => path).replaceAll("{line}", line);
+}
+
+const textOf = (node) => (typeof node === "string" ? node : node.slice(2).map(textOf).join(""));
+
+/** What begins at a line, or holds it: the deepest. */
+function lineElement(line) {
+  return [...document.querySelectorAll(".doc-text [data-line]")].findLast((one) => Number(one.dataset.line) <= line);
+}
+
+function topLine() {
+  const found = [...document.querySelectorAll(".doc-text [data-line]")].find((one) => one.getBoundingClientRect().bottom > 0);
+  return found && { line: Number(found.dataset.line), y: found.getBoundingClientRect().top };
+}
