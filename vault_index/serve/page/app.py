@@ -37,6 +37,7 @@ class Page:
             await self._file(scope, send)
             return
         answers = {"/page/about": self._about, "/page/read": self._read, "/page/tokens": self._access}
+        answers["/page/memories"] = self._memories
         answer = answers.get(path)
         if answer is None:
             raise NotFoundError("there is nothing at this path", "see docs/page.md")
@@ -77,6 +78,11 @@ class Page:
         # The lines of the tree are those of the file.
         read = tree("\n" * (found["lines"][0] - 1) + text)
         return {"document": found, "text": text, "nodes": read.nodes, "outline": read.outline}
+
+    def _memories(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
+        from vault_index.serve.page.memories import read_memories  # late, as above
+
+        return read_memories(load_config(self._home), params)
 
     def _access(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """The tokens, after one was made (`add`) or revoked (`revoke`); that of a new one is told this once."""
