@@ -42,7 +42,8 @@ function Row({ row }) {
   const cell = (side, text, number, said) => html`
     <div class=${`${side}${text === undefined ? " blank" : ""}`} role="cell">
       <span class="number" aria-hidden="true">${text === undefined ? "" : number + 1}</span>
-      <span class="line">${text !== undefined && !row.equal && html`<i class="unseen">${said}: </i>`}${text}</span></div>`;
+      <span class="line">${text !== undefined && !row.equal && html`<i class="unseen">${said}: </i>`}${text}</span>
+    </div>`;
   return html`<div class=${`diff-row ${row.equal ? "equal" : "differs"}`} role="row">
     ${cell("old", old, row.a, "removed")}${cell("new", fresh, row.b, "added")}</div>`;
 }
@@ -51,7 +52,9 @@ function summary(rows) {
   const of = (test) => rows.filter((row) => !row.equal && test(row)).length;
   const changed = of((row) => row.old !== undefined && row.fresh !== undefined);
   const told = [
-    [changed, "changed"], [of((row) => row.fresh === undefined), "removed"], [of((row) => row.old === undefined), "added"],
+    [changed, "changed"],
+    [of((row) => row.fresh === undefined), "removed"],
+    [of((row) => row.old === undefined), "added"],
   ].filter(([number]) => number);
   return told.map(([number, what]) => `${count(number, "line")} ${what}`).join(", ");
 }
@@ -87,8 +90,9 @@ function changedRows(before, after, a, aEnd, b, bEnd) {
       rows.push(row);
     }
   };
-  for (const [atOld, atNew] of alike(before.slice(a, aEnd), after.slice(b, bEnd)).map(([one, other]) => [a + one, b + other])) {
-    apart(atOld, atNew);
+  const [fromOld, fromNew] = [a, b];
+  for (const [one, other] of alike(before.slice(a, aEnd), after.slice(b, bEnd))) {
+    apart(fromOld + one, fromNew + other);
     const [old, fresh] = [before[a], after[b]];
     rows.push({ a: a++, b: b++, old, fresh, marked: markedWords(old, fresh) });
   }
@@ -99,7 +103,8 @@ function changedRows(before, after, a, aEnd, b, bEnd) {
 /** The lines of both that are most alike, in order: `[[place in one, place in the other]]`. */
 function alike(one, other) {
   if (!one.length || !other.length || one.length * other.length > MOST_PAIRS) return [];
-  const [left, right] = [one, other].map((lines) => lines.map((line) => new Set(line.match(/[\p{L}\p{M}\p{N}_]+/gu) || [line])));
+  const wordsOf = (line) => new Set(line.match(/[\p{L}\p{M}\p{N}_]+/gu) || [line]);
+  const [left, right] = [one, other].map((lines) => lines.map(wordsOf));
   const share = (x, y) => {
     let common = 0;
     for (const word of left[x]) if (right[y].has(word)) common++;

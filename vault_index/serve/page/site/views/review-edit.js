@@ -70,12 +70,14 @@ export function Edit({ memory, close, save, again }) {
   return html`<${Dialog} title="Edit" wide close=${leave}>
     <p class="mono dim">${memory.path}</p>
     ${error && html`<${ErrorNote} error=${error} />`}
-    ${error?.status === 409 && html`<p class="small">Your text is still here. Below is what it would change in the file as it is now.</p>`}
+    ${error?.status === 409 && html`
+      <p class="small">Your text is still here, with what it would change in the file as it is now.</p>`}
     ${restored && !error && html`<p class="small dim">This is your text of before, which was not saved.</p>`}
     ${text === undefined ? html`<${Loading} />` : html`<div class="review-edit">
-      <textarea aria-label="The whole file" value=${text} onInput=${typed} onKeyDown=${keys} spellcheck autofocus rows="18" />
+      <textarea aria-label="The whole file" rows="18" autofocus value=${text} onInput=${typed} onKeyDown=${keys} />
       <div class="review-edit-diff" aria-live="off"><h3>What changes</h3>
-        ${base && html`<${Diff} before=${base.text} after=${compared ?? text} labels=${["The file now", "Yours"]} same="Nothing yet." />`}</div></div>`}
+        ${base && html`<${Diff} before=${base.text} after=${compared ?? text}
+          labels=${["The file now", "Yours"]} same="Nothing yet." />`}</div></div>`}
     <div class="row review-foot">
       <${Button} kind="primary" icon="check" disabled=${!changed || working} onClick=${() => keep()}>Save<//>
       <span class="review-key dim" aria-hidden="true"><${Kbd} keys="Ctrl Enter" /></span>
