@@ -23,13 +23,16 @@ let undone = 0;
 
 export default function Review({ params }) {
   const filters = { reason: params.reason || undefined, project: params.project || undefined };
-  const [list, setList] = useState(null);
+  const of = JSON.stringify(filters);
+  const [latestList, setList] = useState(null);
+  const list = latestList?.of === of ? latestList : null; // not one of other filters
   const [error, setError] = useState(null);
   const [asking, setAsking] = useState(false);
   const [moves, setMoves] = useState(0);
   const shown = useRef(null);
   const latest = useRef(0);
   const again = useRef(0);
+  const waiting = useRef(false);
   const current = useRef();
   current.current = { list, at: params.at };
 
@@ -44,9 +47,10 @@ export default function Review({ params }) {
     const turn = ++latest.current;
     clearTimeout(again.current);
     try {
-      const of = { ...filters, limit: Math.max(least, current.current.list?.items.length || 0) };
+      const limit = Math.max(least, current.current.list?.items.length || 0);
       const [found, all] = await Promise.all([
-        call("review", of), filters.reason ? call("review", { project: filters.project, limit: 1 }) : null,
+        call("review", { ...filters, limit }),
+        filters.reason ? call("review", { project: filters.project, limit: 1 }) : null,
       ]);
       let items = found.results;
       const wanted = at ?? current.current.at;
@@ -55,7 +59,7 @@ export default function Review({ params }) {
       }
       if (turn !== latest.current) return;
       setError(null);
-      setList({ items, total: found.total, counts: (all || found).counts, all: (all || found).total });
+      setList({ of, items, total: found.total, counts: (all || found).counts, all: (all || found).total });
     } catch (refused) {
       if (turn !== latest.current) return;
       setError(refused);
@@ -63,12 +67,10 @@ export default function Review({ params }) {
     }
   };
   useEffect(() => {
-    setList(null);
-    current.current.list = null;
     shown.current = null;
     load();
     return () => { latest.current++; clearTimeout(again.current); };
-  }, [filters.reason, filters.project]);
+  }, [of]);
   useChanges(() => load());
 
   const items = list?.items || [];
@@ -83,14 +85,16 @@ export default function Review({ params }) {
   useEffect(() => {
     if (list && !item && params.at !== "end") go(place(items[0]?.id || "end"), { replace: true });
   }, [list, params.at]);
+  const near = position >= items.length - 5;
   useEffect(() => {
-    if (!list || position < items.length - 5 || items.length >= list.total) return;
-    load({ least: items.length + PAGE });
-  }, [position, items.length]);
+    if (waiting.current && items.length > position + 1) step(1);
+    else if (list && near && items.length < list.total) load({ least: items.length + PAGE });
+  }, [near, items.length]);
 
   const step = (by) => {
     const to = params.at === "end" ? items.length - 1 : position + (gone && by > 0 ? 0 : by);
-    if (to >= items.length && list.total > items.length) return;
+    waiting.current = to >= items.length && list.total > items.length; // for more of the list
+    if (waiting.current) return;
     if (to >= 0) move(items[to]?.id || "end");
   };
 
@@ -116,7 +120,7 @@ export default function Review({ params }) {
     const rest = now.items.filter((one) => one.id !== item.id);
     const left = rest.length < now.items.length ? 1 : 0;
     const counts = { ...now.counts, [item.reason]: now.counts[item.reason] - left };
-    setList({ items: rest, total: now.total - left, all: now.all - left, counts });
+    setList({ of, items: rest, total: now.total - left, all: now.all - left, counts });
     if (rest.length < now.total - left && position >= rest.length) load({ at: "end", least: rest.length + PAGE });
     if (at === item.id) move(rest[position]?.id || "end");
   };
