@@ -84,7 +84,9 @@ def decide(page: Page, action: str, *, by: str = "key") -> None:
         page.get_by_role("article").get_by_role("button", name=label).click()
     if action == "merge":
         page.wait_for_selector("dialog .diff")
-        page.keyboard.press("Enter") if by == "key" else page.locator("dialog").get_by_role("button", name="Merge").click()
+        page.keyboard.press("Enter") if by == "key" else page.locator("dialog").get_by_role(
+            "button", name="Merge"
+        ).click()
     if action == "edit":
         field = page.get_by_label("The whole file")
         if by == "mouse":
