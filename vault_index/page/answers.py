@@ -13,6 +13,7 @@ from vault_index.config import Home, load_config
 from vault_index.errors import ForbiddenError, NotFoundError
 from vault_index.page import tokens
 from vault_index.page.images import Images
+from vault_index.page.memories import read_memories
 from vault_index.version import __version__
 
 
@@ -33,6 +34,8 @@ def answer(
             return {"kind": image.kind, "data": base64.b64encode(image.data).decode("ascii")}
         case "tokens":
             return tokens.list_tokens(home, caller, params, reload=reload)
+        case "memories":
+            return read_memories(load_config(home), params)
         case "disk":
             return _disk(home)
     raise NotFoundError("there is nothing at this path", "see docs/page.md")

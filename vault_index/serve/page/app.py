@@ -13,7 +13,7 @@ from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
 from vault_index.serve.page.reading import read_document
 
-_NAMES = ("about", "disk", "read", "tokens")
+_NAMES = ("about", "disk", "memories", "read", "tokens")
 
 
 class Page:
@@ -41,10 +41,9 @@ class Page:
         params = parse_json(body) if body else {}
         if not isinstance(params, dict):
             raise UsageError("the body is no JSON object", "send an object with the parameters")
-        if name == "read":
-            await send_json(send, 200, await anyio.to_thread.run_sync(self._read, caller, params))
-        else:
-            await send_json(send, 200, await self._ask(name, caller, params))
+        own = {"read": self._read, "memories": self._memories}.get(name)
+        answer = await anyio.to_thread.run_sync(own, caller, params) if own else await self._ask(name, caller, params)
+        await send_json(send, 200, answer)
 
     async def _ask(self, name: str, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         return await anyio.to_thread.run_sync(self._backend.call, f"page/{name}", params, caller)
@@ -58,8 +57,19 @@ class Page:
         await send({"type": "http.response.start", "status": 200, "headers": told})
         await send({"type": "http.response.body", "body": data})
 
+    # --- in a thread: the markdown is read here, for it may take long, and the daemon has others to answer --------
+
+    def _memories(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Whole files, as text and as trees."""
+        from vault_index.markdown.tree import tree  # late: only whoever reads needs a parser
+
+        answer = self._backend.call("page/memories", params, caller)
+        for one in answer["results"]:
+            one["nodes"] = tree(one["text"]).nodes
+        return answer
+
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-        """In a thread: a document, or a part of it, as `get` gives it and as a tree of what its markdown says."""
+        """A document, or a part of it, as `get` gives it and as a tree of what its markdown says."""
 
         def get(ref: str, source: str | None) -> dict[str, Any]:
             asked = {"ref": ref, "full": True} | ({"source": source} if source else {})

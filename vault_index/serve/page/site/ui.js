@@ -28,6 +28,7 @@ const PATHS = {
   check: "M5 12.5l4.5 4.5L19 7.5",
   archive: "M3 5h18v4H3zM5 9v10h14V9M10 13h4",
   trash: "M5 7h14M10 7V4.5h4V7M7 7l1 13h8l1-13",
+  swap: "M4 8h15l-4-4M20 16H5l4 4",
   merge: "M6 4v5c0 4 6 4 6 8v3M18 4v5c0 4-6 4-6 8",
   undo: "M8 5L4 9l4 4M4 9h10a5.5 5.5 0 0 1 0 11h-3",
   history: "M4 12a8 8 0 1 0 2.5-5.8L4 8.5M4 4v4.5h4.5M12 8v4.5l3 2",
