@@ -48,7 +48,7 @@ function keep(all) {
 export function Start({ ask, list, field }) {
   const [recent, setRecent] = useState(searches);
   const [changed, error, again] = useAnswer((signal) => call("list", { sort: "updated", limit: MOST }, { signal }), []);
-  useChanges(({ event }) => event === "changes" && again());
+  useChanges(again);
   const forget = () => {
     keep([]);
     setRecent([]);

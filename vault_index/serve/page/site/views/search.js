@@ -114,6 +114,8 @@ function useAddress(params, { text, typed }, follow) {
     told.current = text;
     go(link("search", [], { ...params, q: text, ...more }), { replace: true });
   };
+  const latest = useRef(put);
+  latest.current = put;
   useEffect(() => {
     if ((params.q || "") === told.current) return;
     told.current = params.q || "";
@@ -121,7 +123,7 @@ function useAddress(params, { text, typed }, follow) {
   }, [params.q]);
   useEffect(() => {
     if (text === told.current) return undefined;
-    const rest = setTimeout(() => put({}), typed ? ADDRESS_REST : 0);
+    const rest = setTimeout(() => text !== told.current && latest.current({}), typed ? ADDRESS_REST : 0);
     return () => clearTimeout(rest);
   }, [text]);
   return put;
