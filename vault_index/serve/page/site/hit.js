@@ -59,7 +59,7 @@ function Place({ hit }) {
   const [from, to] = hit.focus;
   return html`<p class="hit-place">
     ${kind && html`<b>${kind}</b>`}<span title=${hit.path}>${place.join(" › ")}</span>
-    ${under.length > 0 && html`<span>§ ${under.join(" › ")}</span>`}
+    ${under.length > 0 && html`<span title=${under.join(" › ")}>§ ${under.join(" › ")}</span>`}
     <span class="lines">${from === to ? `line ${from}` : `lines ${from}–${to}`}</span></p>`;
 }
 
@@ -87,6 +87,7 @@ const listed = (paths) =>
 
 // Marks of markdown around words, which only get in the way of reading: what is in the groups is not shown.
 const MARKS = [
+  /^([-*] )()/g,
   /(?<!\S)(`{3,}\w*)()(?!\S)/g,
   /(`+)[^`\n]+(\1)/g,
   /(\*\*|~~|==)(?! )[^*~=\n]+(\1)/g,
