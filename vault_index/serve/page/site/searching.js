@@ -35,22 +35,21 @@ export function useSearch({ text, typed, caret }, explain) {
     else if (!known || (explain && !state.explain)) {
       let refined = false;
       const show = (found) => setState({ ...NOTHING, text, explain, found: keyed(found), refined });
-      now.refine = () => {
+      const begun = typed && caret < text.length ? text : unfinished(text);
+      const first = known ? null : search({ query: begun, mode: "text" }).catch(() => null);
+      // What is wrong with a query is said once nobody types.
+      first?.then((found) => !found || refined || signal.aborted || show(found));
+      now.refine = async () => {
         clearTimeout(timer);
         now.refine = () => {};
-        search({ query: text }).then(
-          (found) => {
-            refined = true;
-            if (!signal.aborted) show(found);
-          },
-          (error) => signal.aborted || setState((before) => ({ ...before, error })),
-        );
+        try {
+          const found = await whole(search, text, begun, first);
+          refined = true;
+          if (!signal.aborted) show(found);
+        } catch (error) {
+          if (!signal.aborted) setState((before) => ({ ...before, error }));
+        }
       };
-      if (!known) {
-        const query = typed && caret === text.length ? unfinished(text) : text;
-        // What is wrong with a query is said once nobody types.
-        search({ query, mode: "text" }).then((found) => refined || signal.aborted || show(found), () => {});
-      }
       timer = setTimeout(now.refine, typed ? REST : 0);
     }
     return () => {
@@ -74,7 +73,7 @@ export function useSearch({ text, typed, caret }, explain) {
     if (now.paging) return;
     now.paging = true;
     try {
-      const params = { query: text, limit: PAGE, offset: results.length, explain };
+      const params = { query: state.found.query, limit: PAGE, offset: results.length, explain };
       const next = await call("search", params, { signal: now.signal });
       const found = keyed({ ...state.found, results: [...results, ...next.results] });
       if (!now.signal.aborted) setState({ ...state, found, ended: next.results.length < PAGE });
@@ -85,6 +84,21 @@ export function useSearch({ text, typed, caret }, explain) {
   };
   const hasMore = state.refined && state.text === text && state.found.results.length >= PAGE && !state.ended;
   return { ...state, more: hasMore && !state.error ? more : null, soon: () => running.current.refine() };
+}
+
+/** The answer; where the index does not know the last word, but some that begin so (`begun`), to that. */
+async function whole(search, text, begun, first) {
+  const found = await search({ query: text });
+  if (begun === text || isKnown(found, begun)) return found;
+  const guess = await (first ?? search({ query: begun, mode: "text" }));
+  return answers(guess) ? search({ query: begun }) : found;
+}
+
+const answers = (found) => Boolean(found?.results.some((hit) => !hit.weak));
+
+function isKnown(found, begun) {
+  const corrected = (word) => begun.toLowerCase().endsWith(`${word.toLowerCase()}*`);
+  return answers(found) && !Object.keys(found.corrections).some(corrected);
 }
 
 /** Hits with keys that are the same from answer to answer: the document, the passage, and which hit in it. */
