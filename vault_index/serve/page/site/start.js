@@ -56,7 +56,8 @@ export function Start({ ask, list, field }) {
   };
   return html`
     ${recent.length > 0 && html`<section class="start">
-      <div class="apart"><h2>Recent searches</h2><button class="as-link small" onClick=${forget}>Forget these</button></div>
+      <div class="apart"><h2>Recent searches</h2>
+        <button class="as-link small" onClick=${forget}>Forget these</button></div>
       <p class="filter-row">${recent.map((one) => html`
         <button class="chip" onClick=${() => ask(one)}><${Icon} name="history" /><span>${one}</span></button>`)}</p>
     </section>`}
