@@ -127,6 +127,12 @@ def test_an_english_word_is_no_slip_for_another_that_the_notes_know(tmp_path: Pa
         assert suspected_typos(frequencies, 99) == {"pavemnt": 0}
 
 
+def test_of_dozens_that_are_equally_near_none_is_meant(tmp_path: Path) -> None:
+    alike = {f"zat{letter}lolu": 1 for letter in "abcdefghijkmnopqrstuvwxyz"}
+    with index_of(tmp_path, alike) as reader:
+        assert corrected(reader, "zatllolu") == {}
+
+
 def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
     def weights(typed: str) -> list[float]:
         return [correction.weight for correction in corrections([typed], {typed: 0}, reader.vocabulary())[typed]]

@@ -186,7 +186,7 @@ def test_open_starts_serve_beside_a_port_that_is_taken(tmp_path: Path, served: S
             assert sign_in(begun, {"code": made}).status == 200
             assert opened(other, "--print").stdout.startswith(f"{address}/")  # the same again
         finally:
-            subprocess.run(["pkill", "-f", f"--home {other.home.data_dir} serve"], check=False)
+            subprocess.run(["pkill", "-f", "--", f"--home {other.home.data_dir} serve"], check=False)
 
 
 def test_open_says_where_there_is_nothing_to_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

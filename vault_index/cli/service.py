@@ -171,7 +171,7 @@ def definition_of(options: Options, *, sandbox: bool) -> Definition:
 def _definition_of_serve(options: Options) -> Definition:
     """What `service install --serve` would write: what is indexed is hidden from it, unless it lies around what it
     needs."""
-    from vault_index.cli.settings import all_sources
+    from vault_index.api.scopes import all_sources
     from vault_index.config import load_config
 
     home = home_of(options)

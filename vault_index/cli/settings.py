@@ -10,7 +10,7 @@ from vault_index.cli.present import remark, show, show_value
 from vault_index.errors import UsageError, VaultIndexError
 
 if TYPE_CHECKING:  # spares the import of the configuration
-    from vault_index.config import Config, Home, SourceConfig
+    from vault_index.config import Config, Home
 
 _KEY = argument(
     "key", metavar="KEY", help="section.key, as search.limit; with --source NAME a key of that source, as exclude"
@@ -96,6 +96,7 @@ def run_config_path(options: Options, args: dict[str, Any]) -> None:
 
 @takes()
 def run_source_list(options: Options, args: dict[str, Any]) -> None:
+    from vault_index.api.scopes import all_sources
     from vault_index.config import load_config
 
     config = load_config(home_of(options))
@@ -112,18 +113,6 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
         if options.source in (None, source.name)
     ]
     show(options, "source_list", {"results": rows, "total": len(rows)})
-
-
-def all_sources(config: "Config") -> tuple["SourceConfig", ...]:
-    """The vaults, and the sessions of clients that were spoken of, or that are there."""
-    return (*config.sources, *_sessions(config))
-
-
-def _sessions(config: "Config") -> tuple["SourceConfig", ...]:
-    from vault_index.sources.sessions.source import SessionSource
-
-    sources = (SessionSource(config, name) for name, client in config.clients.items() if client.enabled)
-    return tuple(source.config for source in sources if source.told or not source.missing())
 
 
 @takes(
@@ -149,10 +138,11 @@ def run_source_add(options: Options, args: dict[str, Any]) -> None:
 
 @takes(argument("name", metavar="NAME", help="the source to forget; its files stay"))
 def run_source_remove(options: Options, args: dict[str, Any]) -> None:
+    from vault_index.api.scopes import session_sources
     from vault_index.config import load_config
     from vault_index.config.edit import remove_source
 
-    if any(source.name == args["name"] for source in _sessions(load_config(home_of(options)))):
+    if any(source.name == args["name"] for source in session_sources(load_config(home_of(options)))):
         raise UsageError(
             f"the sessions of a client are no section that could be removed, as {args['name']!r} are",
             f"vault-index config set sessions.{args['name']}.enabled false",

@@ -5,7 +5,8 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from vault_index.access import Tokens
@@ -122,13 +123,13 @@ class Guard:
         """A token for the code that `vault-index open` gave the browser."""
         if scope["method"] != "POST":
             raise not_allowed("POST")
-        if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
-            raise _too_many("too many tried to sign in", seconds)
         params, now = parse_json(await scope["body"]()), time.time()
         code = params.get("code") if isinstance(params, dict) else None
         expires = now + _SIGNED_IN_SECONDS
-        made = self._tokens.exchange(code, now, expires=expires) if isinstance(code, str) else None
+        with _told_to_the_log():
+            made = self._tokens.exchange(code, now, expires=expires) if isinstance(code, str) else None
         if made is None:
+            self._count_failure(scope, headers)
             raise Refusal("this code signs nobody in (any more)", "open the page anew: vault-index open", 401)
         secret, scope["known"] = made
         await send_json(answer, 200, {"token": secret, "name": scope["known"], "expires": iso_time(expires)})
@@ -158,16 +159,17 @@ class Guard:
         if caller is not None:
             scope["known"] = caller.name
             return caller
-        if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
-            raise _too_many("too many tried without a token that is known", seconds)
+        self._count_failure(scope, headers)
         raise _unknown()
 
+    def _count_failure(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        """Raises Refusal after too many of one address."""
+        if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
+            raise _too_many("too many tried without a token that is known", seconds)
+
     def _find(self, secret: str) -> Caller | None:
-        try:
+        with _told_to_the_log():
             return self._tokens.find(secret, time.time()) if secret else None
-        except VaultIndexError as error:  # which names files of this machine
-            log_event(log, logging.ERROR, "no token can be read", message=error.message, hint=error.hint)
-            raise Refusal("no token can be read now", "the log of the server says why", 503) from error
 
     def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
         """Who asks; of a proxy, whom it saw itself: what stands before may be invented."""
@@ -217,6 +219,16 @@ def parse_json(body: bytes) -> Any:
         return json.loads(body.decode(), parse_constant=_no_number, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise Refusal("the body is no JSON in UTF-8", "send an object", 400) from error
+
+
+@contextmanager
+def _told_to_the_log() -> Iterator[None]:
+    """What is wrong with the file of tokens, which names files of this machine."""
+    try:
+        yield
+    except VaultIndexError as error:
+        log_event(log, logging.ERROR, "no token can be read", message=error.message, hint=error.hint)
+        raise Refusal("no token can be read now", "the log of the server says why", 503) from error
 
 
 def not_allowed(*methods: str) -> Refusal:

@@ -3,12 +3,16 @@
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from vault_index import disk
 from vault_index.config.schema import ServeConfig
 from vault_index.errors import VaultIndexError
+
+_TRIES, _TRY_SECONDS = 10, 0.01
+"""Whoever looks whether somebody serves holds the lock for a moment."""
 
 
 @contextlib.contextmanager
@@ -20,10 +24,13 @@ def telling(path: Path, address: str) -> Iterator[None]:
         yield
         return
     try:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, address.encode(), 0)
+        for _ in range(_TRIES):
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, address.encode(), 0)
+                break
+            time.sleep(_TRY_SECONDS)
         yield
     finally:
         os.close(descriptor)

@@ -131,7 +131,8 @@ def corrections(
     for word in [word for word in suspects if word not in parts][:_MOST_WORDS]:
         if candidates := sorted(_candidates(word, suspects[word], vocabulary, threshold)):
             chosen = _weighted(candidates)
-            if not is_stopword(chosen[0].text):  # a slip in a stopword is nothing to look for
+            # A slip in a stopword is nothing to look for, and of dozens that are equally near none is meant.
+            if chosen and not is_stopword(chosen[0].text):
                 found[word] = chosen
     return found
 

@@ -1,20 +1,21 @@
 """What the page asks for beside the API, and its owner alone may: `/page/…` and `/files/…`."""
 
-import time
+import os
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import anyio.to_thread
 
-from vault_index.access import Token, Tokens
-from vault_index.callers import Caller, Scope as Part
+from vault_index.callers import Caller
 from vault_index.config import Home, load_config
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
+from vault_index.serve.page import tokens
 from vault_index.serve.page.files import read_image
-from vault_index.times import iso_time, iso_time_or_none
 from vault_index.version import __version__
 
 _MOST_TOKENS = 12_000
@@ -26,7 +27,6 @@ class Page:
 
     def __init__(self, home: Home, backend: Backend) -> None:
         self._home, self._backend = home, backend
-        self._tokens = Tokens(home.tokens_file)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, caller = scope["path"], scope["caller"]
@@ -36,8 +36,8 @@ class Page:
             scope["shown"] = "/files"
             await self._file(scope, send)
             return
-        answers = {"/page/about": self._about, "/page/read": self._read, "/page/tokens": self._access}
-        answer = answers.get(path)
+        answers = {"about": self._about, "read": self._read, "tokens": self._access, "disk": self._disk}
+        answer = answers.get(path.removeprefix("/page/"))
         if answer is None:
             raise NotFoundError("there is nothing at this path", "see docs/page.md")
         scope["shown"] = path
@@ -79,29 +79,24 @@ class Page:
         return {"document": found, "text": text, "nodes": read.nodes, "outline": read.outline}
 
     def _access(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The tokens, after one was made (`add`) or revoked (`revoke`); that of a new one is told this once."""
-        now, made = time.time(), {}
-        if name := params.get("revoke"):
-            self._tokens.revoke(str(name))
-        elif isinstance(asked := params.get("add"), dict):
-            made["token"] = self._tokens.add(_caller(asked), created=now, expires=asked.get("expires"))
-        return {**made, "results": [_shown(token, now) for token in self._tokens.all()], "name": caller.name}
+        return tokens.answer(self._home, caller, params)
+
+    def _disk(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What lies in the folder of the data, in bytes by what it is for; the largest first."""
+        kept: Counter[str] = Counter()
+        for folder, _, names in os.walk(self._home.data_dir):
+            for name in names:
+                with suppress(OSError):  # gone meanwhile
+                    size = os.lstat(os.path.join(folder, name)).st_size
+                    kept[_part(os.path.relpath(folder, self._home.data_dir), name)] += size
+        rows = [{"name": name, "bytes": size} for name, size in kept.most_common() if size]
+        return {"results": rows, "total": kept.total()}
 
 
-def _caller(asked: Mapping[str, Any]) -> Caller:
-    parts: list[tuple[str, ...]] = []
-    for key in ("sources", "folders", "projects"):
-        value = asked.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
-            raise UsageError("what a token may see is named by lists of texts", "leave out what restricts nothing")
-        parts.append(tuple(value))
-    sources, folders, projects = parts
-    return Caller(str(asked.get("name", "")), asked.get("writes") is True, Part(sources, folders, projects))
-
-
-def _shown(token: Token, now: float) -> dict[str, Any]:
-    caller, scope = token.caller, token.caller.scope
-    return {
-        "name": caller.name, "owner": caller.owner, "writes": caller.writes, **scope._asdict(),
-        "created": iso_time(token.created), "expires": iso_time_or_none(token.expires), "expired": token.expired(now),
-    }  # fmt: skip
+def _part(folder: str, name: str) -> str:
+    """Of the data: what a file belongs to."""
+    if folder != ".":
+        return {"sessions": "kept sessions", "isolated": "isolated indexes"}.get(folder.split(os.sep)[0], "other")
+    if ".log" in name:
+        return "logs"
+    return next((one for one in ("index", "cache", "state") if name.startswith(f"{one}.db")), "other")

@@ -46,8 +46,11 @@ export function signOut() {
 
 /** Exchange the code of `vault-index open` for a token. */
 export async function signIn(code) {
-  keep("");
-  keep((await request("/signin", { code })).token);
+  const headers = { "Content-Type": "application/json" };
+  const response = await send("/signin", { method: "POST", headers, body: JSON.stringify({ code }) });
+  // One that is none leaves who is signed in signed in: any page may lead here with one.
+  if (!response.ok) throw await refused(response, false);
+  keep((await response.json()).token);
 }
 
 async function send(path, options) {
@@ -62,9 +65,9 @@ async function send(path, options) {
   }
 }
 
-async function refused(response) {
+async function refused(response, ends = true) {
   const said = await response.json().catch(() => ({}));
-  if (response.status === 401 && token) signOut();
+  if (response.status === 401 && token && ends) signOut();
   return new ApiError(response.status, said.error);
 }
 

@@ -4,7 +4,7 @@ import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ask, call, isSignedIn, listen, onSignedOut, signIn } from "./api.js";
 import { go, here, link } from "./router.js";
 import { allKeys, useKeys } from "./keys.js";
-import { About, Dialog, ErrorNote, Icon, Keys, Toasts, loadStyle } from "./ui.js";
+import { About, Dialog, ErrorNote, Icon, Keys, Toasts, loadStyle, sentence, toast } from "./ui.js";
 import * as search from "./views/search.js";
 
 const PLACES = [
@@ -19,7 +19,7 @@ const MODULES = {
   doc: "document", sessions: "sessions", timeline: "timeline", review: "review", history: "history",
   recall: "recall", health: "health", tokens: "tokens",
 };
-const loaded = { search };
+const loaded = Object.assign(Object.create(null), { search });
 
 function App({ about }) {
   const [place, setPlace] = useState(here());
@@ -90,7 +90,7 @@ function App({ about }) {
 }
 
 async function viewOf(name) {
-  const file = MODULES[name];
+  const file = Object.hasOwn(MODULES, name) ? MODULES[name] : "";
   if (!loaded[name] && !file) throw Object.assign(new Error("there is no such page"), { hint: "press g s to search" });
   loaded[name] ??= await import(`./views/${file}.js`);
   await loadStyle(loaded[name].style);
@@ -106,8 +106,10 @@ function focusSearch() {
   });
 }
 
+const NEAR = new Map([["doc", "search"], ["timeline", "search"], ["history", "review"]]);
+
 function Navigation({ at, waiting, help, about }) {
-  const near = { doc: "search", timeline: "search", history: "review" }[at] || at;
+  const near = NEAR.get(at) || at;
   return html`
     <header class="side">
       <a class="brand" href=${link("search")} aria-label="vault-index, to the search">
@@ -165,7 +167,7 @@ async function start() {
   const code = new URLSearchParams(location.hash.slice(1)).get("token");
   let error = null;
   if (code) {
-    history.replaceState(null, "", "#/");
+    go("#/", { replace: true });
     try {
       await signIn(code);
     } catch (refused) {
@@ -182,6 +184,7 @@ async function start() {
   render(html`<${App} key="in" about=${about} />`, root);
   try {
     render(html`<${App} key="in" about=${await ask("about")} />`, root);
+    if (error) toast(sentence(error.message));
   } catch (refused) {
     if (isSignedIn()) render(html`<${SignIn} key="out" error=${refused} />`, root);
   }
