@@ -1,54 +1,214 @@
 /** Search as one types. */
 
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { call } from "../api.js";
-import { arrows, focusItem } from "../keys.js";
-import { documentLink, go, link } from "../router.js";
-import { Empty, ErrorNote, Icon, Marked } from "../ui.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { Filters } from "../filters.js";
+import { Hit, Legend, hitLink, timelineLink } from "../hit.js";
+import { arrows, focusItem, useKeys } from "../keys.js";
+import { filterOf, filtersOf } from "../query.js";
+import { go, link } from "../router.js";
+import { useSearch } from "../searching.js";
+import { Start, remember } from "../start.js";
+import { Empty, ErrorNote, Icon, copy, count, sentence } from "../ui.js";
 
 export const title = "Search";
 
+const ADDRESS_REST = 300;
+const CAN_HOVER = matchMedia("(hover: hover)");
+
+/** Where somebody was in the hits when they went to a document: `{ text, key }`. */
+let left = null;
+
 export default function Search({ params }) {
-  const query = params.q || "";
+  const [asked, setAsked] = useState({ text: params.q || "", typed: false });
+  const { text } = asked;
+  const why = Boolean(params.why);
   const field = useRef(null);
   const list = useRef(null);
-  const [found, setFound] = useState(null);
-  const [error, setError] = useState(null);
+  const search = useSearch(asked, why);
+  const { found, error } = search;
+  const put = useAddress(params, asked, (told) => setAsked({ text: told, typed: false }));
 
-  useEffect(() => {
-    const wanted = new AbortController();
-    if (!query.trim()) setFound(null);
-    else {
-      call("search", { query, limit: 20 }, { signal: wanted.signal }).then(
-        (answer) => { setFound(answer); setError(null); },
-        (refused) => refused.name === "AbortError" || setError(refused),
-      );
-    }
-    return () => wanted.abort();
-  }, [query]);
+  const results = found?.results || [];
+  const shown = params.all ? results : results.filter((hit) => !hit.weak);
+  const hidden = results.length - shown.length;
+  const explained = why && found?.reading?.words.length > 0;
 
-  useEffect(() => {
-    if (!found) return;
-    document.documentElement.dataset.shown = found.query;
-    performance.mark("shown");
-  }, [found]);
-
-  const typed = (event) => go(link("search", [], { ...params, q: event.target.value }), { replace: true });
-  const down = (event) => {
-    if (event.key !== "ArrowDown") return;
-    event.preventDefault();
-    focusItem(list.current?.querySelector("[data-item]"));
+  const typed = ({ target }) => setAsked({ text: target.value, typed: true, caret: target.selectionStart });
+  const change = (next, stay = false) => {
+    setAsked({ text: next, typed: false });
+    // What was pressed may be gone; but the keyboard of a phone would hide the hits.
+    if (!stay && (!next || CAN_HOVER.matches)) field.current.focus();
   };
-  return html`<div class="page narrow">
+  const first = () => focusItem(list.current?.querySelector("[data-item]"));
+  const enter = () => {
+    remember(text);
+    if (search.refined && search.text === text) first();
+    else search.soon();
+  };
+
+  const hitAt = (element) => {
+    const key = element?.closest("[data-item]")?.dataset.key;
+    return shown.find((hit) => hit.key === key);
+  };
+  const leave = (hit) => {
+    put({});
+    remember(text);
+    left = { text, key: hit?.key };
+  };
+  const act = (what, hit = hitAt(document.activeElement) || shown[0]) => {
+    if (what === "why") put({ why: why ? "" : "1" });
+    else if (hit && what === "copy") copy(location.href.split("#")[0] + hitLink(hit, text), "The link");
+    else if (hit && what === "timeline") {
+      leave(hit);
+      go(timelineLink(hit));
+    } else if (hit?.link) press(hit.link);
+  };
+  useKeys("Search", {
+    j: ["go to the hits", first],
+    ArrowDown: ["go to the hits", first],
+    o: ["open the hit in Obsidian", () => act("obsidian")],
+    c: ["copy the link of the hit", () => act("copy")],
+    t: ["what was around it in time", () => act("timeline")],
+    e: ["why it was found", () => act("why")],
+    f: ["more filters", () => document.querySelector("#filters").click()],
+  });
+  const followed = ({ target }) => {
+    if (target.closest("a[href^='#']")) leave(hitAt(target));
+  };
+  const focus = useFocus(list, field, text, found);
+
+  const latest = useRef(act);
+  latest.current = act;
+  const replaced = Boolean(filterOf(text, "is", "superseded"));
+  // The same nodes for the same hits: a key that is typed draws none of them anew.
+  const hits = useMemo(() => shown.map((hit) => html`
+    <${Hit} key=${hit.key} hit=${hit} query=${search.text} why=${explained} replaced=${replaced}
+      act=${(...done) => latest.current(...done)} />`), [found, params.all, explained]);
+
+  return html`<div class="page narrow search">
     <h1 class="unseen">Search</h1>
-    <div class="search-field"><${Icon} name="search" />
-      <input id="search" type="search" ref=${field} value=${query} onInput=${typed} onKeyDown=${down} autofocus
-        placeholder="Search notes, memories and sessions" aria-label="Search" autocomplete="off" spellcheck=${false} /></div>
-    ${error && html`<${ErrorNote} error=${error} />`}
-    ${found && !found.results.length && html`<${Empty} title="Nothing answers this">Try fewer or other words.<//>`}
-    <ol class="hits" ref=${list} onKeyDown=${(event) => arrows(event, field.current)}>
-      ${found?.results.map((hit) => html`<li key=${hit.id + hit.lines} data-item>
-        <a href=${documentLink(hit, { lines: hit.lines.join("-") })}>${hit.title}</a>
-        <p><${Marked} text=${hit.snippet} spans=${hit.spans.snippet} /></p></li>`)}
-    </ol></div>`;
+    <${Field} text=${text} field=${field} typed=${typed} clear=${() => change("")} down=${first} enter=${enter} />
+    <${Filters} text=${text} change=${change} />
+    ${!text.trim() ? html`<${Start} ask=${change} list=${list} field=${field} />` : html`
+      ${error && html`<${ErrorNote} error=${error} />`}
+      ${found && html`
+        <${Told} search=${search} shown=${shown.length} hidden=${hidden} text=${text} change=${change} />
+        ${why && shown.length > 0 && html`<${Legend} reading=${found.reading} />`}
+        ${!shown.length && search.refined && html`<${Empty} title="Nothing answers this">
+          ${filtersOf(text).length ? "Try other words, or take away a filter." : "Try fewer or other words."}<//>`}
+        <ol class="hits" ref=${list} aria-label="Hits" onKeyDown=${(event) => arrows(event, field.current)}
+          onClick=${followed} ...${focus}>${hits}</ol>
+        ${hidden > 0 && search.refined && html`<p class="hits-foot">
+          <button onClick=${() => put({ all: "1" })}>Show ${count(hidden, "weaker hit")}</button></p>`}
+        ${search.more && !hidden && html`<${More} more=${search.more} at=${results.length} />`}`}`}
+  </div>`;
+}
+
+/**
+ * The address follows what is typed, as soon as the keys rest, and `follow` is told where it changes by itself: a link,
+ * the way back. Returns what puts more into it at once.
+ */
+function useAddress(params, { text, typed }, follow) {
+  const told = useRef(params.q || "");
+  const put = (more) => {
+    told.current = text;
+    go(link("search", [], { ...params, q: text, ...more }), { replace: true });
+  };
+  const latest = useRef(put);
+  latest.current = put;
+  useEffect(() => {
+    if ((params.q || "") === told.current) return;
+    told.current = params.q || "";
+    follow(told.current);
+  }, [params.q]);
+  useEffect(() => {
+    if (text === told.current) return undefined;
+    const rest = setTimeout(() => text !== told.current && latest.current({}), typed ? ADDRESS_REST : 0);
+    return () => clearTimeout(rest);
+  }, [text]);
+  return put;
+}
+
+/** Whoever comes back goes on where they were; and the focus goes with a hit that moves. */
+function useFocus(list, field, text, found) {
+  const at = useRef(null);
+  const item = (key) => key && list.current?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const returns = useRef(Boolean(left)).current;
+  useEffect(() => {
+    if (!returns && CAN_HOVER.matches) field.current.focus({ preventScroll: true });
+  }, []);
+  useLayoutEffect(() => {
+    if (!found) return;
+    if (left) {
+      const { key } = left;
+      const same = left.text === text;
+      left = null;
+      if (same) requestAnimationFrame(() => focusItem(item(key)));
+    } else if (at.current && document.activeElement === document.body) {
+      (item(at.current)?.querySelector("a") || field.current).focus({ preventScroll: true });
+    }
+  }, [found]);
+  return {
+    onfocusin: ({ target }) => { at.current = target.closest("[data-item]")?.dataset.key; },
+    onfocusout: ({ relatedTarget }) => { if (relatedTarget) at.current = null; },
+  };
+}
+
+function Field({ text, field, typed, clear, down, enter }) {
+  const keys = { ArrowDown: down, Enter: enter };
+  const key = (event) => {
+    if (event.isComposing || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  };
+  return html`<div class="search-field"><${Icon} name="search" />
+    <input id="search" type="search" ref=${field} value=${text} onInput=${typed} onKeyDown=${key} enterkeyhint="search"
+      placeholder="Search notes, memories and sessions" aria-label="Search" autocomplete="off" autocapitalize="off"
+      spellcheck=${false} />
+    ${!text && html`<kbd aria-hidden="true">/</kbd>`}
+    ${text && html`
+      <button class="quiet" aria-label="Clear the search" onClick=${clear}><${Icon} name="close" /></button>`}
+  </div>`;
+}
+
+const DOUBT = { low: "not certain", none: "hardly an answer" };
+
+/** How many, how sure, and what was not done as asked. */
+function Told({ search, shown, hidden, text, change }) {
+  const { found, refined } = search;
+  const [said, setSaid] = useState("");
+  const number = count(shown, "hit").replace(" ", search.more && !hidden ? "+ " : " ");
+  const doubt = refined && DOUBT[found.confidence];
+  const meant = Object.entries(found.corrections);
+  const words = meant.map(([typed, word], at) => html`${at > 0 && ", "}
+    <button class="as-link" onClick=${() => change(text.replace(typed, word))}>${word}</button>`);
+  // Not for each letter.
+  useEffect(() => { if (refined) setSaid(shown ? number : "Nothing answers this"); }, [refined, number]);
+  return html`
+    <p class="told">
+      <span>${shown > 0 && number}${shown > 0 && doubt && html` · <em>${doubt}</em>`}</span>
+      <span>${Math.max(1, Math.round(found.took_ms))} ms</span></p>
+    <p class="unseen" role="status">${said}</p>
+    ${refined && meant.length > 0 && html`<p class="told-more">Showing hits for ${words} too.</p>`}
+    ${refined && found.degraded.map((reason) => html`
+      <p class="told-more"><${Icon} name="warning" /> ${sentence(reason)}</p>`)}`;
+}
+
+/** The next hits, on a press or as soon as the end comes near. */
+function More({ more, at }) {
+  const button = useRef(null);
+  useEffect(() => {
+    const seen = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && more(), { rootMargin: "400px" });
+    seen.observe(button.current);
+    return () => seen.disconnect();
+  }, [at]);
+  return html`<p class="hits-foot"><button ref=${button} onClick=${more}>Show more</button></p>`;
+}
+
+/** What another program opens, as if its link was pressed. */
+function press(href) {
+  const to = Object.assign(document.createElement("a"), { href, hidden: true });
+  document.body.append(to);
+  to.click();
+  to.remove();
 }

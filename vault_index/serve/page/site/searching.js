@@ -1,0 +1,113 @@
+/** Searching while somebody types: by the words at once, and by their meaning too as soon as the keys rest. */
+
+import { useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
+import { call } from "./api.js";
+import { unfinished } from "./query.js";
+
+const PAGE = 20;
+const REST = 150;
+const NOTHING = { text: "", explain: false, found: null, refined: false, error: null, ended: false };
+
+/** The last whole answer: whoever comes back from a document finds it at once. */
+let last = NOTHING;
+addEventListener("vault-index:changed", ({ detail }) => {
+  if (detail.event === "changes") last = NOTHING;
+});
+
+/**
+ * @param {{ text: string, typed: boolean, caret?: number }} asked what is in the field, and whether somebody types it.
+ * @param {boolean} explain whether the hits are to say why they were found.
+ * @returns {{ text: string, found: object|null, refined: boolean, error: Error|null, more: (() => void)|null,
+ * soon: () => void }} the hits of all pages so far, and for which text; `soon` waits for no further key.
+ */
+export function useSearch({ text, typed, caret }, explain) {
+  const [state, setState] = useState(last.text === text ? last : NOTHING);
+  const running = useRef({ signal: null, refine: () => {}, paging: false });
+
+  useEffect(() => {
+    const wanted = new AbortController();
+    const { signal } = wanted;
+    const now = (running.current = { signal, refine: () => {}, paging: false });
+    const search = (params) => call("search", { limit: PAGE, explain, ...params }, { signal });
+    const known = state.refined && state.text === text;
+    let timer;
+    if (!text.trim()) setState(NOTHING);
+    else if (!known || (explain && !state.explain)) {
+      let refined = false;
+      const show = (found) => setState({ ...NOTHING, text, explain, found: keyed(found), refined });
+      const begun = typed && caret < text.length ? text : unfinished(text);
+      const first = known ? null : search({ query: begun, mode: "text" }).catch(() => null);
+      // What is wrong with a query is said once nobody types.
+      first?.then((found) => !found || refined || signal.aborted || show(found));
+      now.refine = async () => {
+        clearTimeout(timer);
+        now.refine = () => {};
+        try {
+          const found = await whole(search, text, begun, first);
+          refined = true;
+          if (!signal.aborted) show(found);
+        } catch (error) {
+          if (!signal.aborted) setState((before) => ({ ...before, error }));
+        }
+      };
+      timer = setTimeout(now.refine, typed ? REST : 0);
+    }
+    return () => {
+      clearTimeout(timer);
+      wanted.abort();
+    };
+  }, [text, explain]);
+
+  useLayoutEffect(() => {
+    if (state.refined) last = state;
+    if (!state.found || state.error) return;
+    const { dataset } = document.documentElement;
+    dataset.shown = state.text;
+    performance.mark("shown");
+    if (state.refined) dataset.refined = state.text;
+  }, [state]);
+
+  const more = async () => {
+    const now = running.current;
+    const { results } = state.found;
+    if (now.paging) return;
+    now.paging = true;
+    try {
+      const params = { query: state.found.query, limit: PAGE, offset: results.length, explain };
+      const next = await call("search", params, { signal: now.signal });
+      const found = keyed({ ...state.found, results: [...results, ...next.results] });
+      if (!now.signal.aborted) setState({ ...state, found, ended: next.results.length < PAGE });
+    } catch (error) {
+      if (!now.signal.aborted) setState({ ...state, error });
+    }
+    now.paging = false;
+  };
+  const hasMore = state.refined && state.text === text && state.found.results.length >= PAGE && !state.ended;
+  return { ...state, more: hasMore && !state.error ? more : null, soon: () => running.current.refine() };
+}
+
+/** The answer; where the index does not know the last word, but some that begin so (`begun`), to that. */
+async function whole(search, text, begun, first) {
+  const found = await search({ query: text });
+  if (begun === text || isKnown(found, begun)) return found;
+  const guess = await (first ?? search({ query: begun, mode: "text" }));
+  return answers(guess) ? search({ query: begun }) : found;
+}
+
+const answers = (found) => Boolean(found?.results.some((hit) => !hit.weak));
+
+function isKnown(found, begun) {
+  const corrected = (word) => begun.toLowerCase().endsWith(`${word.toLowerCase()}*`);
+  return answers(found) && !Object.keys(found.corrections).some(corrected);
+}
+
+/** Hits with keys that are the same from answer to answer: the document, the passage, and which hit in it. */
+function keyed(found) {
+  const seen = new Map();
+  for (const hit of found.results) {
+    const passage = `${hit.id}:${hit.lines[0]}`;
+    seen.set(passage, (seen.get(passage) || 0) + 1);
+    hit.key = `${passage}:${seen.get(passage)}`;
+  }
+  return found;
+}
