@@ -42,7 +42,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("related", {"ref": "apple"}), ("timeline", {"ref": "apple"}), ("timeline", {"query": "xylophone"}),
     ("recall", {"query": "xylophone", "project": "other"}), ("recall", {"query": "apple"}), ("review", {}),
     ("sessions", {}), ("sessions", {"summary": True}), ("sessions", {"days": True}),
-    ("history", {"ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "work/lone.md"}),
+    ("history", {"ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "private/pear.md"}),
+    ("why", {"query": "apple", "ref": "work/lone.md"}),
 ]  # fmt: skip
 
 
