@@ -168,7 +168,15 @@ def test_a_page_that_asks_first_is_not_told_that_it_may(one: Served) -> None:
 
 def test_a_page_that_only_fetches_learns_nothing(one: Served) -> None:
     """As an image, a script, a style, a form by GET: no Origin is sent, nor a token."""
-    for path in ("/openapi.json", "/api/search?query=aardvark", "/api/tags", "/events", "/mcp", "/"):
+    for path in (
+        "/openapi.json",
+        "/api/search?query=aardvark",
+        "/api/tags",
+        "/events",
+        "/mcp",
+        "/page/about",
+        "/files/vault/a.png",
+    ):
         reply = one.request(
             "GET", path, {"Host": one.host, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
         )
@@ -396,7 +404,8 @@ def test_no_path_leads_anywhere_else(one: Served) -> None:
         "/redoc", "/metrics", "/api", "/api/", "/api/search/../../etc/passwd", "/api/..;/etc/passwd", "/%00",
         "/api/%00",
         "/api/%ff", "/api/%", "/api/%zz", "/api/search%2f", "/api/search%0d%0aX: y", "/\xff\xfe", "*", "/mcp/../../etc",
-        "/api/" + "a" * 4000, "/" + "a/" * 2000, "/?" + "a=b&" * 1000, "/api/search;x=y", "?", "/api/se\tarch",
+        "/api/" + "a" * 4000, "/" + "a/" * 2000, "/api?" + "a=b&" * 1000, "/api/search;x=y",
+        "/page/../../tokens.json", "/page/%2e%2e/app.py", "/page/", "/files/", "/api/se\tarch",
     ):  # fmt: skip
         for method in ("GET", "POST"):
             reply = one.request(method, path, one.headers(Content_Type="application/json"), b"{}")

@@ -67,7 +67,7 @@ def test_a_token_is_needed_and_only_in_its_header(served: Served, here: Place, t
         answer = served.ask("POST", f"/api/search?token={token}", b'{"query": "wal"}', {**json, **headers})
         assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
         assert answer.json["error"]["code"] == "unauthorized"
-    for path in ("/", "/openapi.json", "/api/nothing", "/mcp", "/events"):
+    for path in ("/page/about", "/openapi.json", "/api/nothing", "/mcp", "/events"):
         assert served.ask("GET", path).status == 401
     before = here.token("gone")
     assert served.call("tags", before).status == 200

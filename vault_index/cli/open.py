@@ -12,11 +12,12 @@ from vault_index.cli.arguments import Options, flag, takes
 from vault_index.cli.client import home_of
 from vault_index.cli.present import remark, show_value
 from vault_index.errors import VaultIndexError
-from vault_index.serve.place import where_it_serves
+from vault_index.serve.place import address_for_browsers, where_it_serves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vault_index.config import Home
+    from vault_index.config.schema import ServeConfig
 
 _CODE_SECONDS = 300.0
 _START_SECONDS = 20.0
@@ -33,7 +34,9 @@ def run_open(options: Options, args: dict[str, Any]) -> None:
 
     home = home_of(options)
     settings = load_config(home).serve
-    where = where_it_serves(home.serve_file) or _started(home, home_options(options), settings.listen)
+    words = home_options(options)
+    where = where_it_serves(home.serve_file) or ("" if words else _service(settings))
+    where = where or _started(home, words, settings.listen)
     now = time.time()
     caller = Caller(f"page-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}", writes=True, owner=True)
     code = Tokens(home.tokens_file).add(caller, created=now, expires=now + _CODE_SECONDS, once=True)
@@ -48,6 +51,18 @@ def run_open(options: Options, args: dict[str, Any]) -> None:
 
     if not webbrowser.open(address):
         remark(options, "No browser could be started: open this address yourself. It signs in once.")
+
+
+def _service(settings: "ServeConfig") -> str:
+    """Where the service serves, which may write nothing and so tells systemd alone; empty without."""
+    from vault_index.service.detect import service_here
+
+    try:
+        state = service_here(serve=True).state()
+    except VaultIndexError:
+        return ""
+    where = state.said.removeprefix("serving on ")
+    return address_for_browsers(where, settings) if state.active == "active" and where != state.said else ""
 
 
 def _started(home: "Home", options: tuple[str, ...], listen: str) -> str:

@@ -7,12 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vault_index import disk
+from vault_index.config.schema import ServeConfig
+from vault_index.errors import VaultIndexError
 
 
 @contextlib.contextmanager
 def telling(path: Path, address: str) -> Iterator[None]:
-    """Of several that serve one home the first is told of."""
-    descriptor = disk.open_own(path, os.O_RDWR)
+    """Of several that serve one home the first is told of; none that may not write, as systemd has it."""
+    try:
+        descriptor = disk.open_own(path, os.O_RDWR)
+    except (OSError, VaultIndexError):
+        yield
+        return
     try:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -36,3 +42,11 @@ def where_it_serves(path: Path) -> str:
     finally:
         os.close(descriptor)
     return ""
+
+
+def address_for_browsers(where: str, settings: ServeConfig) -> str:
+    """Of all addresses of a machine, the name that its certificate is for, or a proxy asks by."""
+    if settings.behind_proxy and settings.hosts:
+        return f"https://{settings.hosts[0]}"
+    host = settings.hosts[0] if settings.certificate and settings.hosts else "127.0.0.1"
+    return where.replace("//0.0.0.0:", f"//{host}:").replace("//[::]:", f"//{host}:")

@@ -34,7 +34,7 @@ from vault_index.serve.events import Events
 from vault_index.serve.guard import HEADER_BYTES, Guard
 from vault_index.serve.mcp import Mcp
 from vault_index.serve.page.app import Page
-from vault_index.serve.place import telling
+from vault_index.serve.place import address_for_browsers, telling
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def run(
         app = Guard(Api(backend, Page(home, backend), others), settings, tokens, host)
         server = _Server(_configured(app, settings), where, say)
         threading.Thread(target=backend.prepare, daemon=True).start()
-        with telling(home.serve_file, _address_for_browsers(where, settings)):
+        with telling(home.serve_file, address_for_browsers(where, settings)):
             asyncio.run(_serve(server, listener, others, backend))
     return 0
 
@@ -175,14 +175,6 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         ) from error
     with listener:
         yield listener
-
-
-def _address_for_browsers(where: str, settings: ServeConfig) -> str:
-    """Of all addresses of a machine, the name that its certificate is for, or a proxy asks by."""
-    if settings.behind_proxy and settings.hosts:
-        return f"https://{settings.hosts[0]}"
-    host = settings.hosts[0] if settings.certificate and settings.hosts else "127.0.0.1"
-    return where.replace("//0.0.0.0:", f"//{host}:").replace("//[::]:", f"//{host}:")
 
 
 def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:

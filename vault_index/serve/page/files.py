@@ -26,7 +26,7 @@ class Image(NamedTuple):
 def read_image(sources: Iterable[SourceConfig], source: str, path: str) -> Image:
     """The image at a path in a vault, or where a note would find one of that name. Raises NotFoundError for what is no
     image by its content, is hidden, or lies outside the vault, whatever leads there."""
-    gone = NotFoundError("there is no such image in this vault", "PNG, JPEG, GIF, WebP, AVIF and SVG are shown")
+    gone = NotFoundError("there is no such image in this vault", "shown are PNG, JPEG, GIF, WebP, AVIF and SVG")
     vault = next((one for one in sources if one.name == source), None)
     parts = path.split("/")
     if vault is None or any(part.startswith(".") or part in ("", "..") for part in parts) or "\0" in path:
