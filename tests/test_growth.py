@@ -35,6 +35,8 @@ HOSTILE = {
     "spaces in the address of a link": "from vault_index.markdown.obsidian import read_inline as f;"
     " f(['[a](' + ' ' * 500_000, 'b' + ' ' * 500_000 + '!', '[c](d' + '(e' * 200_000])",
     "brackets without partners": "from vault_index.markdown.obsidian import read_inline as f; f(['[[a] [b' * 100_000])",
+    "beginnings of what a page shows": "from vault_index.markdown.tree import tree as f;"
+    " [f(mark * 40_000) for mark in ('[', '[[', '![', '==a ', '$a ', '$$a', '<a>', 'http://a ', '://', '#a ')]",
     "spaces before a question's id": "from vault_index.query.ranking.passages import split_passages as f;"
     " f('a?' + ' ' * 800_000 + 'b')",
     "blank lines in a memory": "from datetime import date\n"

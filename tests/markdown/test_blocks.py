@@ -84,7 +84,7 @@ def test_code_lines_are_fences_indented_code_and_formulas() -> None:
 def test_too_many_lines_are_split_plainly_with_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "# A\na\nb\n\n```\n# c\n```\nd\n## B ##\n#tag\n"
     exact = parse(text, "note")
-    monkeypatch.setattr(blocks, "_MAX_LINES", 5)
+    monkeypatch.setattr(blocks, "MAX_LINES", 5)
     plain = parse(text, "note")
     assert plain.blocks == exact.blocks
     assert plain.tags == exact.tags == ("tag",)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:  # 50 ms, and a usual note does without it
     from markdown_it.token import Token
 
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
-_MATH = "math_block"
-_VERBATIM = frozenset({"fence", "code_block", _MATH})
+MATH = "math_block"
+VERBATIM = frozenset({"fence", "code_block", MATH})
 DOLLARS = "$$"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _DEEPEST = 18
 """Near the level of a token below which markdown-it passes over the rest of the document."""
-_MAX_LINES = 150_000
+MAX_LINES = 150_000
 """Beyond it (ten megabytes of lines of 70 characters) the parser would need hundreds of megabytes for its tokens."""
 
 _MAX_HEADINGS = 20_000
@@ -46,8 +46,8 @@ def read_structure(lines: Sequence[str]) -> Structure:
 
     What markdown-it cannot take is read by a plain splitter instead, with a fault that says so.
     """
-    if len(lines) > _MAX_LINES:
-        return read_lines(lines, f"more than {_MAX_LINES:,} lines")
+    if len(lines) > MAX_LINES:
+        return read_lines(lines, f"more than {MAX_LINES:,} lines")
     text = "\n".join(lines)
     try:
         if DOLLARS in text or "\0" in text:
@@ -72,7 +72,7 @@ def parsed(lines: Sequence[str], start: int, end: int) -> Spans | None:
 
 
 def _code(tokens: Iterable[Token], before: int = 0) -> list[range]:
-    maps = (token.map for token in tokens if token.map and token.type in _VERBATIM)
+    maps = (token.map for token in tokens if token.map and token.type in VERBATIM)
     return [range(before + first + 1, before + last + 1) for first, last in maps]
 
 
@@ -91,17 +91,17 @@ def _parser(with_math: bool) -> MarkdownIt:
     parser.core.ruler.enableOnly(["normalize", "block"])
     if with_math:
         interrupts = ["paragraph", "reference", "blockquote", "list"]
-        parser.block.ruler.before("fence", _MATH, _math_block, {"alt": interrupts})
+        parser.block.ruler.before("fence", MATH, math_block, {"alt": interrupts})
     return parser
 
 
-def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """`$$ … $$` from the beginning of a line to the end of one; what is not closed is text."""
     position = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith(DOLLARS, position) or state.is_code_block(start):
         return False
     # Where a search down to `end` failed, none that begins further down will find anything either.
-    failed = f"{_MATH} {end}"
+    failed = f"{MATH} {end}"
     if start >= state.env.get(failed, end):
         return False
     last = start
@@ -114,8 +114,9 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         rest = state.src[state.bMarks[last] : state.eMarks[last]]
     if not silent:
         state.line = last + 1
-        token = state.push(_MATH, "math", 0)
+        token = state.push(MATH, "math", 0)
         token.map = [start, last + 1]
+        token.content = state.getLines(start, last + 1, state.blkIndent, False)
     return True
 
 

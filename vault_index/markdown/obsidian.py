@@ -15,17 +15,17 @@ from vault_index.models import Link
 _OPEN_BRACKETS = 64  # open brackets that are kept at a time; nobody nests deeper
 # Linear without possessive forms, which Python 3.11.0 to 3.11.4 miscompiles: no two parts that may follow each other
 # begin with the same character, and `(?!\s)` says where spaces end.
-_WIKI = r"\[\[(?!\[)(?P<wiki>[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*)\]\]"
+WIKI = r"\[\[(?!\[)(?P<wiki>[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*)\]\]"
 _IN_PARENTHESES = r"\([^\s()\\]*(?:\\.[^\s()\\]*)*\)"
 _ADDRESS = (
     rf"\(\s*(?!\s)(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()\\]*(?:(?:\\.|{_IN_PARENTHESES})[^\s()\\]*)*))"
     r"(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?\s*\)"
 )
 _TOKEN = re.compile(
-    rf"(?P<break>{BREAK})|\\[\\\[\]]|(?P<embed>!?){_WIKI}|(?P<open>!?\[)|\](?P<link>{_ADDRESS})|(?P<close>\])"
+    rf"(?P<break>{BREAK})|\\[\\\[\]]|(?P<embed>!?){WIKI}|(?P<open>!?\[)|\](?P<link>{_ADDRESS})|(?P<close>\])"
 )
-_WIKILINK = re.compile(rf"(?P<embed>!?){_WIKI}")
-_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+_WIKILINK = re.compile(rf"(?P<embed>!?){WIKI}")
+SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 _HTML_OR_MATH = re.compile(r"<[a-z/!][^<>\n]*>|\$(?![\s$])[^$\n]*(?<!\s)\$(?!\d)", re.IGNORECASE)
 # Obsidian's own rule, and the punctuation of Chinese and Japanese besides, which ends a word as ours does.
@@ -93,7 +93,7 @@ def wikilinks(lines: Sequence[str]) -> Iterator[Link]:
     """The wikilinks of lines that are no markdown, as of the frontmatter: Obsidian counts those of properties too."""
     for number, line in enumerate(lines, start=1):
         for match in _WIKILINK.finditer(line):
-            if link := _wikilink(match["wiki"], bool(match["embed"])):
+            if link := wikilink(match["wiki"], bool(match["embed"])):
                 yield link._replace(line=number)
 
 
@@ -107,7 +107,7 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
     for match in _TOKEN.finditer(plain):
         if match["wiki"] is not None:
             span = match.span("wiki")
-            yield match.span(), _wikilink(text[span[0] : span[1]], bool(match["embed"]))
+            yield match.span(), wikilink(text[span[0] : span[1]], bool(match["embed"]))
         elif match["open"] is not None:
             waiting.append((match.start(), match.end(), match["open"] == "!["))
         elif match["break"] is not None:
@@ -120,7 +120,8 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
             waiting.pop()
 
 
-def _wikilink(inner: str, embed: bool) -> Link | None:
+def wikilink(inner: str, embed: bool) -> Link | None:
+    """The link that the text between the brackets makes, without its line; None for one to nowhere."""
     place, _, text = inner.partition("|")
     target, _, heading = place.rstrip("\\").partition("#")  # in a table the bar is written \|
     target, heading, text = without_suffix(target.strip()), heading.strip(), text.strip()
@@ -130,7 +131,7 @@ def _wikilink(inner: str, embed: bool) -> Link | None:
 
 
 def _relative(address: str, text: str, embed: bool) -> Link | None:
-    if not address or _SCHEME.match(address):
+    if not address or SCHEME.match(address):
         return None
     path, _, heading = ESCAPE.sub(r"\1", address).partition("#")
     path = path.partition("?")[0]
@@ -147,7 +148,17 @@ def without_suffix(target: str) -> str:
 def _tags(plain: str, links: Sequence[Span]) -> Iterator[str]:
     if _TAG.search(plain):
         plain = _HTML_OR_MATH.sub("`", masked(plain, sorted(links)))
-        yield from (tag for tag in _TAG.findall(plain) if _A_WORD.search(tag) and _NOT_A_RULE.search(tag))
+        yield from filter(_is_tag, _TAG.findall(plain))
+
+
+def tag_at(text: str, position: int) -> str:
+    """The tag that begins there, without `#`; empty where none does."""
+    match = _TAG.match(text, position)
+    return match[1] if match and _is_tag(match[1]) else ""
+
+
+def _is_tag(name: str) -> bool:
+    return _A_WORD.search(name) is not None and _NOT_A_RULE.search(name) is not None
 
 
 def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[str]:

@@ -1,0 +1,302 @@
+"""The tree of a note: what a reader sees of it, and that nothing else can be in it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from vault_index.markdown.tree import Node, destination, tree
+
+TAGS = {
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del",
+    "mark", "sup", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "a", "img", "callout", "input", "math",
+    "tag", "embed",
+}  # fmt: skip
+ATTRIBUTES = {
+    "line", "end", "id", "href", "ref", "src", "alt", "title", "width", "lang", "start", "checked", "align", "kind",
+    "name", "display",
+}  # fmt: skip
+MARKS = "# *_~=`$[]()!<>|\\\n\t-+1.:/&;%^@{}\"'a\u00e4\u200b\ud83d\0\r"
+PIECES = [
+    "> ", "- ", "- [ ] ", "1. ", "    ", "\n\n", "\n", "```\n", "| a | b |\n|---|---|\n", "> [!note] ", "# ", "$$\n",
+    "%%", "[[", "]]", "![", "](", ")", "<", ">", "javascript:", "JaVa\tscript:", "data:text/html,", "//x.org",
+    "https://x.org", "http:#", "mailto:",
+    "[^1]", "[^1]: ", "==", "~~", "**", "_", "`", "---\n", "&#106;avascript&colon;", "\ufeff",
+    "\0", "\ud83d", "\r\n", "x.png", "|200", "#tag", "[a]: ", "word ",
+]  # fmt: skip
+TEXTS = st.one_of(
+    st.text(), st.text(MARKS), st.lists(st.sampled_from(PIECES) | st.text(MARKS, max_size=3), max_size=60).map("".join)
+)
+
+
+def nodes(inside: list[Node]) -> Iterator[list[Any]]:
+    """Every node that is no text."""
+    for node in inside:
+        if not isinstance(node, str):
+            yield node
+            yield from nodes(node[2:])
+
+
+def said(node: Node) -> str:
+    return node if isinstance(node, str) else "".join(map(said, node[2:]))
+
+
+def drawn(text: str) -> str:
+    return "\n".join(map(said, tree(text).nodes))
+
+
+def bare(node: Node) -> Node:
+    """Without the lines."""
+    if isinstance(node, str):
+        return node
+    return [node[0], {key: value for key, value in node[1].items() if key not in ("line", "end")}, *map(bare, node[2:])]
+
+
+def inline(text: str) -> list[Any]:
+    (paragraph,) = tree(text).nodes
+    assert paragraph[0] == "p"
+    return [bare(node) for node in paragraph[2:]]
+
+
+def depth(node: Node) -> int:
+    deepest, waiting = 0, [(node, 1)]
+    while waiting:
+        one, level = waiting.pop()
+        deepest = max(deepest, level)
+        waiting += [(child, level + 1) for child in one[2:]] if not isinstance(one, str) else []
+    return deepest
+
+
+def check(text: str) -> None:
+    found = tree(text)
+    json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    assert all(depth(node) <= 100 for node in found.nodes)
+    ids = [node[1]["id"] for node in nodes(found.nodes) if "id" in node[1]]
+    assert len(ids) == len(set(ids))
+    assert {entry["id"] for entry in found.outline} <= set(ids)
+    for tag, attributes, *children in nodes(found.nodes):
+        assert tag in TAGS
+        assert attributes.keys() <= ATTRIBUTES
+        assert attributes.get("href", "https:").startswith(("http://", "https://", "mailto:", "https:"))
+        assert all(isinstance(value, str | int | bool) for value in attributes.values())
+        assert 1 <= attributes.get("line", 1) <= attributes.get("end", attributes.get("line", 1))
+        assert tag not in ("img", "input", "br", "hr") or not children
+        if tag == "a":
+            assert "a" not in [inner[0] for inner in nodes(children)]
+
+
+@given(TEXTS)
+def test_nothing_but_the_whitelist_is_in_a_tree(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ">" * 10_000 + "end", "> - " * 3_000 + "end", "- " * 2_000 + "end", "*a **b " * 2_000 + "**c* " * 2_000 + "end",
+        "![" * 400 + "](u)" * 400 + "end", "[" * 30_000 + "end", "=" * 9_000 + "end",
+        "\n".join("  " * level + "- x" for level in range(400)) + "end",
+    ],
+    ids=["quotes", "both", "lists", "emphasis", "images", "brackets", "equals", "indented"],
+)  # fmt: skip
+def test_what_is_nested_too_deeply_is_text(text: str) -> None:
+    check(text)
+    assert "end" in drawn(text)
+
+
+WORDS = st.text("abcdefghäöü漢", min_size=1, max_size=8)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12))
+def test_no_word_is_lost(words: list[str]) -> None:
+    lines, row = "\n".join(words), " | ".join(words)
+    for text in (
+        lines, "\n\n".join(words), "\n".join(f"- {word}" for word in words), "\n".join(f"> {word}" for word in words),
+        "\n".join(f"{'  ' * level}- {word}" for level, word in enumerate(words)),
+        f"```\n{lines}\n```", f"~~~ text\n{lines}", "\n".join(f"    {word}" for word in words),
+        f"<div>\n{lines}\n</div>", f"> [!tip] {row}\n> {lines}",
+        f"| {row} |\n|{'---|' * len(words)}\n| {row} |", f"$$\n{lines}\n$$", f"[^n]: {lines}",
+        "\n".join(f"# {word}" for word in words),
+    ):  # fmt: skip
+        shown = " ".join(json.dumps(tree(text).nodes, ensure_ascii=False).replace("\\n", " ").split('"'))
+        for word in words:
+            assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*em* **strong** ~~del~~ ==mark== `co*de`",
+         [["em", {}, "em"], " ", ["strong", {}, "strong"], " ", ["del", {}, "del"], " ", ["mark", {}, "mark"], " ",
+          ["code", {}, "co*de"]]),
+        ("==a *b* c== x==y and z==w, 中文==高亮==中文",
+         [["mark", {}, "a ", ["em", {}, "b"], " c"], " x==y and z==w, 中文", ["mark", {}, "高亮"], "中文"]),
+        ("first\nsecond  \nthird", ["first\nsecond", ["br", {}], "third"]),
+        (r"\*a\* &amp; &lt;b&gt;", ["*a* & <b>"]),
+        ("<b onclick='x_y_z'>*a*</b><!-- c -->", ["<b onclick='x_y_z'>", ["em", {}, "a"], "</b><!-- c -->"]),
+        ("[[Note#Part|shown]] [[Note#Part]] [[#Part]]",
+         [["a", {"ref": "[[Note#Part]]"}, "shown"], " ", ["a", {"ref": "[[Note#Part]]"}, "Note > Part"], " ",
+          ["a", {"ref": "[[#Part]]"}, "Part"]]),
+        ("[[]] [[|x]]", ["[[]] [[|x]]"]),
+        ('[a](./my%20x.md#y "t") [b](#part)',
+         [["a", {"ref": "./my x.md#y", "title": "t"}, "a"], " ", ["a", {"ref": "#part"}, "b"]]),
+        ("![[a.png|200]] ![[a.PNG|words|30x20]] ![alt|50](<img/a b.webp>)",
+         [["img", {"src": "a.png", "alt": "a.png", "width": 200}], " ",
+          ["img", {"src": "a.PNG", "alt": "words", "width": 30}], " ",
+          ["img", {"src": "img/a b.webp", "alt": "alt", "width": 50}]]),
+        ("![[Note#Part]] ![[paper.pdf]] ![x](note.md)",
+         [["embed", {"ref": "[[Note#Part]]"}, "Note > Part"], " ", ["embed", {"ref": "[[paper.pdf]]"}, "paper.pdf"],
+          " ", ["embed", {"ref": "note.md"}, "x"]]),
+        ("![alt](https://x.org/a.png) ![](//x.org/a.png) ![d](data:image/png;base64,AA)",
+         [["a", {"href": "https://x.org/a.png"}, "alt"], " //x.org/a.png d"]),
+        ("[![alt](https://x.org/a.png)](https://y.org) [see [[Note]]](b.md)",
+         [["a", {"href": "https://y.org"}, "alt"], " [see ",
+          ["a", {"ref": "[[Note]]"}, "Note"], "](b.md)"]),
+        ("see https://x.org/a_(b)_c, (http://y.org/?q=1&r=2). <joe@x.org> ahttp://z",
+         ["see ", ["a", {"href": "https://x.org/a_(b)_c"}, "https://x.org/a_(b)_c"], ", (",
+          ["a", {"href": "http://y.org/?q=1&r=2"}, "http://y.org/?q=1&r=2"], "). ",
+          ["a", {"href": "mailto:joe@x.org"}, "joe@x.org"], " ahttp://z"]),
+        ("#tag/sub, a#b #12 [#no](b.md)",
+         [["tag", {"name": "tag/sub"}, "#tag/sub"], ", a#b #12 ", ["a", {"ref": "b.md"}, "#no"]]),
+        ("$a_b_c$ and $$d$$ costs $5 or $6 in $HOME/$PATH",
+         [["math", {"display": False}, "a_b_c"], " and ", ["math", {"display": True}, "d"],
+          " costs $5 or $6 in $HOME/$PATH"]),
+        ("a %%hidden%% b `%%code%%`", ["a  b ", ["code", {}, "%%code%%"]]),
+    ],
+)  # fmt: skip
+def test_inline_text(text: str, expected: list[Node]) -> None:
+    assert inline(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- [ ] open\n- [x] done\n- [link](a.md)",
+         ["ul", {}, ["li", {}, ["input", {"checked": False}], "open"], ["li", {}, ["input", {"checked": True}], "done"],
+          ["li", {}, ["a", {"ref": "a.md"}, "link"]]]),
+        ("3. a\n\n4. b", ["ol", {"start": 3}, ["li", {}, ["p", {}, "a"]], ["li", {}, ["p", {}, "b"]]]),
+        ("```c++ title=x\n<a>\n```", ["pre", {"lang": "c++"}, ["code", {}, "<a>"]]),
+        ('```"><script>\na\n```', ["pre", {}, ["code", {}, "a"]]),
+        ("> [!Warning|wide]- Take **care**\n> *body*",
+         ["callout", {"kind": "warning", "title": "Take care"}, ["p", {}, ["em", {}, "body"]]]),
+        ("> [!to-do]", ["callout", {"kind": "to-do", "title": "To do"}]),
+        ('> [!"><1] a', ["callout", {"kind": "note", "title": "a"}]),
+        ("> plain", ["blockquote", {}, ["p", {}, "plain"]]),
+        ("$$\nx\n  y\n$$", ["math", {"display": True}, "x\n  y"]),
+        ("> $$x$$", ["blockquote", {}, ["math", {"display": True}, "x"]]),
+        ("| a | b |\n|:-:|---|\n| [[c\\|d]] | e |",
+         ["table", {}, ["thead", {}, ["tr", {}, ["th", {"align": "center"}, "a"], ["th", {}, "b"]]],
+          ["tbody", {}, ["tr", {}, ["td", {"align": "center"}, ["a", {"ref": "[[c]]"}, "d"]], ["td", {}, "e"]]]]),
+        ("***", ["hr", {}]),
+    ],
+)  # fmt: skip
+def test_blocks(text: str, expected: Node) -> None:
+    assert [bare(node) for node in tree(text).nodes] == [expected]
+
+
+def test_blocks_know_their_lines_in_the_file() -> None:
+    text = (
+        "---\nt: x\n---\r\n\r\n# a\r\nb\nc\n\n- d\n- e\n\n  f\n\n\n| g |\n|---|\n| h |\n\n> [!note]\n> i\n\n%% j\n%%\n"
+    )
+    places = [(tag, at["line"], at["end"]) for tag, at, *_ in nodes(tree("\ufeff" + text).nodes) if "line" in at]
+    assert places == [
+        ("h1", 5, 5), ("p", 6, 7), ("ul", 9, 12), ("li", 9, 9), ("p", 9, 9), ("li", 10, 12), ("p", 10, 10),
+        ("p", 12, 12), ("table", 15, 17), ("tr", 15, 15), ("tr", 17, 17), ("callout", 19, 20), ("p", 20, 20),
+    ]  # fmt: skip
+
+
+def test_only_what_stands_on_some_lines_is_drawn_with_the_whole_outline() -> None:
+    text = "# a\n\nb\n\n3. c\n4. d\n5. e\n\n# f\n\n| g |\n|---|\n| h |\n| i |\n\n[^1]: j\n"
+    found = tree(text, lines=(6, 6))
+    assert [bare(node) for node in found.nodes] == [["ol", {"start": 4}, ["li", {}, "d"]]]
+    assert [entry["text"] for entry in found.outline] == ["a", "f"]
+    assert "".join(map(said, tree(text, lines=(14, 14)).nodes)) == "gi"
+    assert tree(text, lines=(90, 99)).nodes == []
+
+
+def test_headings_have_ids_of_their_own_and_an_outline() -> None:
+    found = tree("# One **Two**\n## One two\n> # quoted\n\n### 漢字\n\n## &\nSetext\n---\n## constructor\n")
+    assert [(node[0], node[1]["id"]) for node in nodes(found.nodes) if "id" in node[1]] == [
+        ("h1", "h-one-two"), ("h2", "h-one-two-2"), ("h1", "h-quoted"), ("h3", "h-漢字"), ("h2", "h-"),
+        ("h2", "h-setext"), ("h2", "h-constructor"),
+    ]  # fmt: skip
+    assert found.outline[1] == {"level": 2, "text": "One two", "id": "h-one-two-2", "line": 2}
+    assert [entry["line"] for entry in found.outline] == [1, 2, 5, 7, 8, 10]
+
+
+def test_footnotes_stand_at_the_end() -> None:
+    found = tree("a[^1] b\n[^1]: https://x.org\n[^long]: *c*\n  d\n\ne")
+    assert [bare(node) for node in found.nodes] == [
+        ["p", {}, "a", ["sup", {}, "1"], " b"],
+        ["p", {}, "e"],
+        ["p", {}, ["sup", {}, "1"], " ", ["a", {"href": "https://x.org"}, "https://x.org"]],
+        ["p", {}, ["sup", {}, "long"], " ", ["em", {}, "c"], "\nd"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "leads"),
+    [
+        ("https://x.org/a b", {"href": "https://x.org/a%20b"}),
+        ("HTTP://x.org", {"href": "http://x.org"}),
+        (" \x01https://x.org", {"href": "https://x.org"}),
+        ("mailto:a@b.c", {"href": "mailto:a@b.c"}),
+        ("../a%20b.md?x=1#c%20d", {"ref": "../a b.md#c d"}),
+        ("javascript:alert(1)", None),
+        ("JaVa\tScRiPt:alert(1)", None),
+        ("\x01javascript:alert(1)", None),
+        ("java\nscript:alert(1)", None),
+        ("javascript%3Aalert(1)", None),
+        ("vbscript:x", None),
+        ("data:text/html,x", None),
+        ("file:///etc/passwd", None),
+        ("obsidian://open?vault=x", None),
+        ("blob:https://x.org/1", None),
+        ("//x.org/a", None),
+        ("%2F%2Fx.org", None),
+        ("http:#/tokens", None),
+        ("https:/tokens", None),
+        ("http:\\\\x.org", None),
+        ("http:///x.org", None),
+        ("https://" + "x" * 3000, None),
+        ("", None),
+        ("#", None),
+    ],
+)
+def test_an_address_leads_out_by_web_or_mail_or_into_the_vault(address: str, leads: dict[str, str] | None) -> None:
+    assert destination(address) == leads
+
+
+def test_addresses_that_lead_nowhere_leave_their_words() -> None:
+    for text in (
+        "[w](javascript:x)",
+        "[w](&#106;avascript&colon;x)",
+        "[w][r]\n\n[r]: data:x",
+        "[w]( <java\tscript:x> )",
+    ):
+        assert inline(text) == ["w"], text
+    assert inline("<javascript:x> <data:y>") == ["javascript:x data:y"]
+
+
+def test_a_definition_used_on_every_line_does_not_fill_the_memory() -> None:
+    text = f"[a]: http://x.org/{'y' * 1900}\n\n" + "[a] " * 5_000
+    found = tree(text)
+    assert len(json.dumps(found)) < 2_000_000
+    assert said(found.nodes[0]).count("a") == 5_000
+
+
+def test_tables_that_lack_cells_do_not_fill_the_memory() -> None:
+    table = "a|" * 256 + "\n" + "-|" * 256 + "\n" + "b\n" * 256 + "\n"
+    assert sum(1 for _ in nodes(tree(table * 60).nodes)) < 400_000
+
+
+def test_more_lines_than_the_parser_takes_are_drawn_plainly() -> None:
+    found = tree("# a\n\nb *c*\n\n```\n# d\n```\n\n" + "e\n\n" * 75_000)
+    assert [bare(node) for node in found.nodes[:3]] == [
+        ["h1", {"id": "h-a"}, "a"],
+        ["p", {}, "b ", ["em", {}, "c"]],
+        ["pre", {}, ["code", {}, "```\n# d\n```"]],
+    ]
+    assert len(found.nodes) == 75_003

@@ -1,0 +1,232 @@
+"""The whole of a note's markdown by markdown-it, with what Obsidian adds; markup of HTML is text.
+
+Blocks are parsed first and for the whole text, inline text block by block and only where it is shown: it takes most of
+the time. Two parsers, because they may nest differently deep.
+"""
+
+import re
+from collections.abc import MutableMapping, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Delimiter
+from markdown_it.token import Token
+
+from vault_index.markdown.blocks import MATH, MAX_LINES, math_block, plain_spans, read_structure
+from vault_index.markdown.obsidian import WIKI, tag_at, without_comments
+
+Env = MutableMapping[str, Any]
+"""What definitions of links say, and counts of the rules."""
+
+TOO_DEEP = "too_deep"
+FOOTNOTE = "footnote"
+_DEEPEST = 60
+"""The level of a token below which blocks are text; a list takes two. The parser itself would lose the rest."""
+_CELLS = 200_000
+"""Tokens of cells beyond the length of a text: rows without cells are filled, so that 2 kB may make 65,000 cells."""
+
+_DEFINITION = re.compile(r"\[\^([^\s\[\]^]{1,64})\]:")
+_MARKUP = re.compile(
+    rf"(?P<embed>!?){WIKI}|\[\^(?P<footnote>[^\s\[\]^]{{1,64}})\]"
+    r"|\$\$(?P<display>[^$]+)\$\$|\$(?![\s$])(?P<math>[^$\n]*)(?<!\s)\$(?!\w)"
+)
+_HTML = re.compile(r"<[a-zA-Z/!][^<>\n]*>")
+_SCHEME = re.compile(r"(?<![^\W_])https?\Z", re.IGNORECASE)
+_ADDRESS = re.compile(r"://[^\s<>\"'`|\\^{}\[\]]+")
+_AFTER_ADDRESS = ".,;:!?*_~"
+_EQUALS = ord("=")
+
+
+def blocks_of(lines: Sequence[str]) -> tuple[Sequence[str], list[Token], Env]:
+    """The lines of a text without frontmatter, and without comments now; its tokens, numbered by the lines. What
+    markdown-it cannot take is headings, code and paragraphs."""
+    if any("%%" in line for line in lines):
+        lines = without_comments(lines, read_structure(lines).code_lines)
+    env: Env = {}
+    with suppress(RecursionError):
+        if len(lines) <= MAX_LINES:
+            return lines, _block_parser().parse("\n".join(lines), env), env
+    return lines, _plain(lines), {}
+
+
+def inline_of(content: str, env: Env) -> list[Token]:
+    """The tokens inside a paragraph, a heading or a cell."""
+    tokens: list[Token] = []
+    try:
+        _inline_parser().inline.parse(content, _inline_parser(), env, tokens)
+    except RecursionError:
+        tokens = [_text(content)]
+    return tokens
+
+
+class _Parser(MarkdownIt):
+    """Addresses are left as they are written: whoever shows them decides which of them are links."""
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802
+        return url
+
+    def normalizeLinkText(self, link: str) -> str:  # noqa: N802
+        return link
+
+    def validateLink(self, url: str) -> bool:  # noqa: N802
+        return True
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    parser = _Parser("commonmark", {"html": False, "maxNesting": 2 * _DEEPEST})
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    rules = parser.block.ruler
+    rules.enable("table")
+    rules.disable("html_block")
+    rules.at("table", _table, {"alt": ["paragraph", "reference"]})
+    rules.before("table", TOO_DEEP, _too_deep)
+    rules.before("fence", MATH, math_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    rules.before("reference", FOOTNOTE, _footnote, {"alt": ["paragraph", "reference"]})
+    return parser
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    parser = _Parser("commonmark", {"html": False}).enable("strikethrough")
+    parser.inline.ruler.before("link", "markup", _markup)
+    parser.inline.ruler.before("link", "highlight", _highlight)
+    parser.inline.ruler.after("autolink", "html", _html)
+    parser.inline.ruler.after("autolink", "address", _address)
+    parser.inline.ruler2.before("emphasis", "highlight", _highlighted)
+    return parser
+
+
+def _plain(lines: Sequence[str]) -> list[Token]:
+    """Without a parser, in the time that it takes to read the lines."""
+    tokens: list[Token] = []
+    spans, code = plain_spans(lines)
+    for start, end, level, title in spans:
+        own = "\n".join(lines[start - 1 : end])
+        if start in code:
+            tokens.append(Token("fence", "code", 0, map=[start - 1, end], content=f"{own}\n"))
+        else:
+            kind, tag = ("heading", f"h{level}") if level else ("paragraph", "p")
+            tokens.append(Token(f"{kind}_open", tag, 1, map=[start - 1, end]))
+            tokens.append(Token("inline", "", 0, content=title or own, level=1))
+            tokens.append(Token(f"{kind}_close", tag, -1))
+    return tokens
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------------
+
+
+def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    if state.level < _DEEPEST:
+        return False
+    last = start + 1
+    while last < end and (state.isEmpty(last) or state.sCount[last] >= state.blkIndent):
+        last += 1
+    return _took(state, TOO_DEEP, start, last)
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    before = len(state.tokens)
+    if state.env.get("cells", 0) > len(state.src) + _CELLS or not table(state, start, end, silent):
+        return False
+    state.env["cells"] = state.env.get("cells", 0) + len(state.tokens) - before
+    return True
+
+
+def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A definition, as far as a paragraph goes."""
+    match = _DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start], state.eMarks[start])
+    if match is None or silent or state.is_code_block(start):
+        return match is not None and not state.is_code_block(start)
+    last, endings = start + 1, state.md.block.ruler.getRules("paragraph")
+    while last < end and not state.isEmpty(last) and not any(rule(state, last, end, True) for rule in endings):
+        last += 1
+    return _took(state, FOOTNOTE, start, last, match[1])
+
+
+def _took(state: StateBlock, kind: str, start: int, last: int, info: str = "") -> bool:
+    token = state.push(kind, "p", 0)
+    token.map, token.info = [start, last], info
+    token.content = state.getLines(start, last, state.blkIndent, False).strip().removeprefix(f"[^{info}]:")
+    state.line = last
+    return True
+
+
+# --- inline text ----------------------------------------------------------------------------------------------------
+
+
+def _markup(state: StateInline, silent: bool) -> bool:
+    """Tags, links and embeds of Obsidian, footnotes and formulas: a token each, with its source."""
+    at, sign = state.pos, state.src[state.pos]
+    if sign == "#" and not state.linkLevel and (tag := tag_at(state.src, at)):
+        kind, content, end = "tag", tag, at + 1 + len(tag)
+    elif sign in "[!$" and (match := _MARKUP.match(state.src, at, state.posMax)):
+        kind, end = str(match.lastgroup), match.end()
+        content = match[kind]
+        kind = "embed" if match["embed"] else kind
+    else:
+        return False
+    if not silent:
+        state.push(kind, "", 0).content = content
+    state.pos = end
+    return True
+
+
+def _html(state: StateInline, silent: bool) -> bool:
+    """Text as it is written: no mark in it counts."""
+    match = _HTML.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
+    if match and not silent:
+        state.push("text", "", 0).content = match[0]
+    state.pos = match.end() if match else state.pos
+    return match is not None
+
+
+def _address(state: StateInline, silent: bool) -> bool:
+    """An address without marks around it."""
+    at = state.pos
+    if silent or state.linkLevel or not state.src.startswith("://", at):
+        return False
+    scheme = _SCHEME.search(state.src, max(at - 6, 0), at)
+    match = _ADDRESS.match(state.src, at, state.posMax) if scheme and state.pending.endswith(scheme[0]) else None
+    if not scheme or not match:
+        return False
+    rest = match[0].rstrip(_AFTER_ADDRESS)
+    if "(" not in rest:
+        rest = rest.partition(")")[0].rstrip(_AFTER_ADDRESS)
+    written = scheme[0] + rest
+    state.pending = state.pending.removesuffix(scheme[0])
+    state.push("link_open", "a", 1).attrs = {"href": written}
+    state.push("text", "", 0).content = written
+    state.push("link_close", "a", -1)
+    state.pos = at + len(rest)
+    return True
+
+
+def _highlight(state: StateInline, silent: bool) -> bool:
+    """`==`, which becomes a mark where it finds a partner. Between Latin letters and digits it compares."""
+    at = state.pos
+    if silent or not state.src.startswith("==", at):
+        return False
+    around = state.src[max(at - 1, 0) : at] + state.src[at + 2 : at + 3]
+    can_open, can_close, length = state.scanDelims(at, not around.isascii())
+    state.push("text", "", 0).content = "=" * length
+    if length == 2:
+        state.delimiters.append(Delimiter(_EQUALS, 0, len(state.tokens) - 1, -1, can_open, can_close))
+    state.pos += length
+    return True
+
+
+def _highlighted(state: StateInline) -> None:
+    for delimiters in (state.delimiters, *(meta["delimiters"] for meta in state.tokens_meta if meta)):
+        for one in delimiters:
+            if one.marker == _EQUALS and one.end >= 0:
+                for at, nesting in ((one.token, 1), (delimiters[one.end].token, -1)):
+                    state.tokens[at] = Token("mark", "mark", nesting)  # type: ignore[arg-type]
