@@ -54,7 +54,8 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
   return html`<div class="card calendar">
     <div class="calendar-box" ref=${box}>
       <table role="grid" aria-label="Sessions by day" onKeyDown=${move} onClick=${clicked}>
-        <thead><tr><td class="none" />${months.map(([name, span]) => html`<th colspan=${span} scope="colgroup">${name}</th>`)}</tr></thead>
+        <thead><tr><td class="none" />${months.map(([name, span]) => (name
+          ? html`<th colspan=${span} scope="colgroup">${name}</th>` : html`<td colspan=${span} class="none" />`))}</tr></thead>
         <tbody>${DAYS.map((name, row) => html`<tr><th scope="row"><span class=${row % 2 ? "unseen" : ""}>${name}</span></th>
           ${Array.from({ length: weeks }, (_, week) => cell(row, week))}</tr>`)}</tbody>
       </table>

@@ -63,7 +63,7 @@ export default function Sessions({ params }) {
     <div class="row sessions-chips">
       ${SPANS.map(([value, label]) => html`<button class="chip" aria-pressed=${!day && (since || "") === value}
         onClick=${() => show({ since: value, day: "" })}>${label}</button>`)}
-      <button class="chip" aria-pressed=${subagents} onClick=${() => show({ subagents: subagents ? "" : 1 })}>With subagents</button>
+      ${!file && html`<button class="chip" aria-pressed=${subagents} onClick=${() => show({ subagents: subagents ? "" : 1 })}>With subagents</button>`}
       ${chosen && html`<button class="chip" onClick=${() => go(link("sessions"))}><${Icon} name="close" />Show all</button>`}
     </div>
     <${Worked} of=${of} span=${spanOf(day, since)} choose=${(name) => show({ project: name })} />
@@ -136,8 +136,7 @@ function Work({ work, most, choose }) {
     ].filter(Boolean).join(" · ")}</p>
     ${work.written.length > 0 && html`<ul>${work.written.slice(0, 3).map(({ path, edits }) => html`
       <li><a class="mono" href=${link("sessions", [], { file: path })} title=${path}>${path}</a><span class="dim small">${edits}×</span></li>`)}</ul>`}
-    ${failing.length > 0 && html`<p class="failing small"><${Icon} name="warning" /><span><b>${count(failing.length, "command")} still
-      ${failing.length === 1 ? "fails" : "fail"}</b>: <code>${cut(failing[0].command)}</code></span></p>`}
+    ${failing.length > 0 && html`<p class="failing small"><${Icon} name="warning" /><span><b>${count(failing.length, "command")} still ${failing.length === 1 ? "fails" : "fail"}</b>:${" "}<code>${cut(failing[0].command)}</code></span></p>`}
   </div>`;
 }
 
