@@ -48,7 +48,7 @@ export function SessionText({ read, lines }) {
   return html`<div class="session" ref=${box}>
     <${Facts} document=${document} front=${front} questions=${questions} />
     ${turns.some(hasMore) && html`<p class="session-fold"><${Button} kind="quiet small" icon="outline" onClick=${fold}
-      title="Open or close all calls (x)">Open or close all calls<//></p>`}
+      title="Calls of tools and thoughts (x)">Open or close all<//></p>`}
     <div class="turns">${turns.map((turn, at) => html`
       <${Pause} before=${turns[at - 1]} turn=${turn} />
       <${Turn} key=${turn.line} turn=${turn} document=${document} front=${front} lines=${lines} />`)}</div>
@@ -125,7 +125,7 @@ function Turn({ turn, document, front, lines }) {
   if (!who) return html`<div class="turn">${drawn}</div>`;
   if (who === "Compaction summary") {
     return html`<section class="turn"><details class="thought" open=${blocks.some(({ nodes = [] }) => nodes.some((node) => isHit(node[1], lines)))}>
-      <summary id=${id} data-line=${line}>What was said before, in short <time>${time}</time></summary>${drawn}</details></section>`;
+      <summary id=${id} data-line=${line}>What was said before, in short${" "}<time>${time}</time></summary>${drawn}</details></section>`;
   }
   const name = who === "User" ? (front.parent ? "The agent that asked" : "You") : clientName(front.client || document.source);
   return html`<section class=${`turn ${who.toLowerCase()}`} tabindex=${who === "User" ? -1 : null} aria-labelledby=${id}>
@@ -141,9 +141,10 @@ function drawBlock({ kind, nodes, calls }, context) {
 }
 
 function Call({ call: { tool, target, outcome, child, more, line }, document, lines }) {
+  const root = document.metadata?.frontmatter?.directory?.replace(/[/\\]?$/, "/");
   const bad = /^(?:exit (?!0$)|error|broken off)/.test(outcome);
   const said = html`<span class="tool">${tool}</span>
-    <span class="target" title=${target}>${target}</span>
+    <span class="target" title=${target}>${root && target.startsWith(root) ? target.slice(root.length) : target}</span>
     ${outcome && html`<span class=${`outcome ${bad ? "bad" : ""}`}>${outcome}</span>`}`;
   const hit = isHit({ line }, lines) || more.some(([, attrs]) => isHit(attrs, lines)) ? "hit" : "";
   const theirs = child && html`<a class="child" href=${refLink(child, { document })}>Read its session</a>`;
