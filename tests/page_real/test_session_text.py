@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.page_real.browser import DESKTOP, PHONE, Reader, axe
 from tests.page_real.held_sessions import YESTERDAY, long_name, sessions_place
 from tests.serve.servers import Place
+from vault_index.markdown.tree import tree
 
 _VIEW = Path(__file__).parents[2] / "vault_index/serve/page/site/views/document.js"
 pytestmark = pytest.mark.skipif(not _VIEW.exists(), reason="the view of documents, which shows it, is not there yet")
@@ -88,6 +89,21 @@ def test_a_hit_in_what_is_folded_is_unfolded(reader: Reader) -> None:
     page = read(reader, f"opencode:api/ses_login.md&lines={line}-{line + 1}")
     expect(page.locator("pre.diff")).to_be_visible()
     expect(page.locator(".turns details[open]")).to_have_count(1)
+
+
+def test_a_part_that_begins_within_a_turn_is_of_whom_the_outline_names(reader: Reader) -> None:
+    page = reader.open("#/sessions")
+    text = "\n" * 40 + "- read: `src/app.py` (ok)\n\n## User · 2026-11-20 09:30\n\nThanks.\n"
+    outline = [{"level": 2, "text": "Assistant · 2026-11-20 09:01", "id": "h-a", "line": 12}, *tree(text).outline]
+    turns = page.evaluate(
+        "async ([nodes, outline]) => (await import('/page/session.js')).turnsOf(nodes, outline)",
+        [tree(text).nodes, outline],
+    )
+    assert [(one["who"], one["time"], one["line"]) for one in turns] == [
+        ("Assistant", "09:01", 12),
+        ("User", "09:30", 43),
+    ]
+    assert turns[0]["blocks"][0]["calls"][0]["target"] == "src/app.py"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

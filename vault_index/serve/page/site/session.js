@@ -16,12 +16,12 @@ const QUESTION = 90;
 await loadStyle("session.css");
 
 /**
- * @param {{ read: { document: object, nodes: Array }, lines?: [number, number] }} props what /page/read gave of a
- * session, or several parts of it with their nodes in one list; `lines` are those of a hit.
+ * @param {{ read: { document: object, nodes: Array, outline: Array }, lines?: [number, number] }} props what /page/read
+ * gave of a session, or several parts of it with their nodes in one list; `lines` are those of a hit.
  */
 export function SessionText({ read, lines }) {
   const { document, nodes } = read;
-  const turns = useMemo(() => turnsOf(nodes), [nodes]);
+  const turns = useMemo(() => turnsOf(nodes, read.outline), [nodes]);
   const questions = turns.filter(({ who }) => who === "User");
   const box = useRef(null);
   const front = document.metadata?.frontmatter || {};
@@ -172,15 +172,18 @@ const isHit = ({ line, end = line } = {}, lines) => Boolean(lines && line && lin
 
 // --- from the tree of its markdown -------------------------------------------------------------------------------
 
-/** `[{ who, day, time, id, line, blocks }]`; what stands before the first turn has no `who`. */
-export function turnsOf(nodes) {
-  const turns = [];
+/**
+ * `[{ who, day, time, id, line, blocks }]`; what stands before the first turn has no `who`. A part of a session may begin
+ * within a turn, which the outline of the whole knows.
+ */
+export function turnsOf(nodes, outline = []) {
+  const begun = outline.filter(({ text, line }) => TURN.test(text) && line < (nodes[0]?.[1]?.line ?? 0)).at(-1);
+  const turns = begun ? [turnOf(TURN.exec(begun.text), begun)] : [];
   for (const node of nodes) {
     const [tag, attrs, ...children] = typeof node === "string" ? ["p", {}, node] : node;
     const found = tag === "h2" && TURN.exec(textOf(node));
     if (found) {
-      const [, who, day, time] = found;
-      turns.push({ who, day, time, id: attrs.id, line: attrs.line, blocks: [] });
+      turns.push(turnOf(found, attrs));
       continue;
     }
     if (!turns.length) turns.push({ who: "", line: 0, blocks: [] });
@@ -188,6 +191,8 @@ export function turnsOf(nodes) {
   }
   return turns;
 }
+
+const turnOf = ([, who, day, time], { id, line }) => ({ who, day, time, id, line, blocks: [] });
 
 function addBlock({ who, blocks }, node, tag, attrs, children) {
   const last = blocks.at(-1);
