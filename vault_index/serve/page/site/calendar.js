@@ -9,7 +9,7 @@ const MONTH = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" })
 const STEPS = { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1, PageUp: -28, PageDown: 28, Home: -9999, End: 9999 };
 
 /**
- * @param {{ first: string, weeks: number, counts: { results: Array<{ day: string, sessions: number }> } | null,
+ * @param {{ first: string, weeks: number, counts?: Array<{ day: string, sessions: number }>,
  *   selected?: string, choose: (day: string) => void, focus: { current: any } }} props `first` is a Monday; `focus` is
  * given the element that takes the focus.
  */
@@ -17,7 +17,8 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
   const last = today();
   const box = useRef(null);
   const [at, setAt] = useState(selected || last);
-  const days = useMemo(() => new Map(counts?.results.map(({ day, sessions }) => [day, sessions])), [counts]);
+  const days = useMemo(() => new Map(
+    counts?.filter(({ day }) => day >= first && day <= last).map(({ day, sessions }) => [day, sessions])), [counts, first]);
   const top = useMemo(() => busy([...days.values()]), [days]);
   const here = at < first || at > last ? last : at;
   // What is newest stands on the right, and is what a narrow screen shows first.
@@ -60,7 +61,7 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
           ${Array.from({ length: weeks }, (_, week) => cell(row, week))}</tr>`)}</tbody>
       </table>
     </div>
-    <div class="apart small dim"><p>${counts ? told(counts, last) : ""}</p>
+    <div class="apart small dim"><p>${counts ? told(days, last) : ""}</p>
       <p class="legend" aria-hidden="true">Less ${[0, 1, 2, 3, 4].map((one) => html`<i data-level=${one} />`)} More</p></div>
   </div>`;
 }
@@ -73,10 +74,10 @@ function busy(numbers) {
 
 const level = (number, top) => Math.min(4, Math.ceil((4 * number) / top));
 
-function told({ results, total }, last) {
-  if (!results.length) return "No session in the last year.";
-  const most = results.reduce((one, other) => (other.sessions > one.sessions ? other : one));
-  return `${count(total, "session")} on ${count(results.length, "day")} of the last year. Most on ${dayName(most.day, last, true)}: ${most.sessions}.`;
+function told(days, last) {
+  if (!days.size) return "No session in the last year.";
+  const [day, number] = [...days].reduce((one, other) => (other[1] > one[1] ? other : one));
+  return `Sessions on ${count(days.size, "day")} of the last year. Most on ${dayName(day, last, true)}: ${number}.`;
 }
 
 /** The name of each month above the week it begins in; one that has no room has none. */

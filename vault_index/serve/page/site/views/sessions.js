@@ -27,13 +27,15 @@ export default function Sessions({ params }) {
 
   const asked = { project, client, subagents };
   const first = addDays(mondayOf(today()), -7 * (WEEKS - 1));
-  const [year, yearFailed, yearAgain] = useAnswer(
-    (signal) => call("sessions", given({ ...asked, since: first, days: true }), { signal }), [project, client, subagents]);
-  const [all] = useAnswer((signal) => call("sessions", { days: true, subagents: true }, { signal }), []);
+  const byDay = (of, signal) => call("sessions", given({ ...of, days: true }), { signal });
+  const [counts, failed, again] = useAnswer((signal) => byDay(asked, signal), [project, client, subagents]);
+  // What there is to choose from does not shrink by choosing.
+  const [whole] = useAnswer(async (signal) => (project || client) && byDay({}, signal), [Boolean(project || client)]);
+  const all = whole || counts;
   const of = given({ project, client, file, since: day || since, until: day });
   const found = usePages({ ...of, ...(subagents && { subagents }) });
   useChanges(() => {
-    yearAgain();
+    again();
     found.again();
   }, 5000);
 
@@ -48,8 +50,8 @@ export default function Sessions({ params }) {
   return html`<div class="page">
     <div class="page-head"><h1>Sessions</h1>
       <p class="dim sessions-all">${all?.total ? `${count(all.total, "session")} with ${listed(all.clients.map(({ name }) => clientName(name)))}` : ""}</p></div>
-    ${yearFailed && html`<${ErrorNote} error=${yearFailed} retry=${yearAgain} />`}
-    ${!file && html`<${Calendar} focus=${calendar} first=${first} weeks=${WEEKS} counts=${year} selected=${day}
+    ${failed && html`<${ErrorNote} error=${failed} retry=${again} />`}
+    ${!file && html`<${Calendar} focus=${calendar} first=${first} weeks=${WEEKS} counts=${counts?.results} selected=${day}
       choose=${(one) => show({ day: one === day ? "" : one, since: "" })} />`}
     <div class="sessions-filters" role="group" aria-label="Filters">
       <${Choice} label="Project" value=${project} counts=${all?.projects} choose=${(name) => show({ project: name })} />
@@ -66,7 +68,7 @@ export default function Sessions({ params }) {
       ${!file && html`<button class="chip" aria-pressed=${subagents} onClick=${() => show({ subagents: subagents ? "" : 1 })}>With subagents</button>`}
       ${chosen && html`<button class="chip" onClick=${() => go(link("sessions"))}><${Icon} name="close" />Show all</button>`}
     </div>
-    <${Worked} of=${of} span=${spanOf(day, since)} choose=${(name) => show({ project: name })} />
+    ${found.results && html`<${Worked} of=${of} span=${spanOf(day, since)} choose=${(name) => show({ project: name })} />`}
     ${found.error && html`<${ErrorNote} error=${found.error} retry=${found.again} />`}
     ${!found.results && !found.error && html`<${Loading} what="Looking through the sessions" />`}
     ${found.results && !found.results.length && (chosen
