@@ -6,7 +6,7 @@ import { addDays, dayName, today } from "./times.js";
 
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTH = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
-const STEPS = { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1, PageUp: -28, PageDown: 28, Home: -9999, End: 9999 };
+const STEPS = { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1, PageUp: -28, PageDown: 28, Home: 0, End: 0 };
 
 /**
  * @param {{ first: string, weeks: number, counts?: Array<{ day: string, sessions: number }>,
@@ -29,7 +29,7 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" || event.key === " ") choose(here);
     else if (event.key in STEPS) {
-      const to = STEPS[event.key] === -9999 ? first : STEPS[event.key] === 9999 ? last : addDays(here, STEPS[event.key]);
+      const to = { Home: first, End: last }[event.key] || addDays(here, STEPS[event.key]);
       if (to >= first && to <= last) {
         setAt(to);
         box.current.querySelector(`[data-day="${to}"]`).focus();
@@ -48,8 +48,8 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
     if (day > last) return html`<td key=${week} class="none" />`;
     const number = days.get(day) || 0;
     const said = `${dayName(day, last, true)}: ${number ? count(number, "session") : "no session"}`;
-    return html`<td key=${week} role="gridcell" tabindex=${day === here ? 0 : -1} data-day=${day} data-level=${level(number, top)}
-      aria-label=${said} title=${said} aria-selected=${day === selected ? "true" : null} />`;
+    return html`<td key=${week} role="gridcell" tabindex=${day === here ? 0 : -1} data-day=${day}
+      data-level=${level(number, top)} aria-label=${said} title=${said} aria-selected=${day === selected ? "true" : null} />`;
   };
   const months = useMemo(() => monthsOf(first, weeks), [first, weeks]);
   return html`<div class="card calendar">
@@ -62,7 +62,8 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
       </table>
     </div>
     <div class="apart small dim"><p>${counts ? told(days, last) : ""}</p>
-      <p class="legend" aria-hidden="true">Less ${[0, 1, 2, 3, 4].map((one) => html`<i data-level=${one} />`)} More</p></div>
+      <p class="legend" aria-hidden="true">Less
+        ${[0, 1, 2, 3, 4].map((one) => html`<i data-level=${one} />`)} More</p></div>
   </div>`;
 }
 

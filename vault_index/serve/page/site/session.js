@@ -97,9 +97,11 @@ function Facts({ document, front, questions }) {
       ${told?.files > 0 && html`<h2>Files it wrote</h2><ul>${told.written.map(({ path, edits }) => html`
         <li><a class="mono" title="Sessions that touched it" href=${link("sessions", [], { file: path })}>${path}</a>
           <span class="dim">${edits}×</span></li>`)}
-        ${told.files > told.written.length && html`<li class="dim">and ${told.files - told.written.length} more</li>`}</ul>`}
+        ${told.files > told.written.length && html`
+          <li class="dim">and ${told.files - told.written.length} more</li>`}</ul>`}
       ${told?.failed > 0 && html`<h2>Commands that failed</h2><ul>${told.failing.map(({ command, outcome }) => html`
-        <li><code>${command}</code><span class=${outcome === "ok" ? "dim" : "bad"}>${outcome === "ok" ? "mended since" : outcome}</span></li>`)}</ul>`}
+        <li><code>${command}</code>
+          <span class=${outcome === "ok" ? "dim" : "bad"}>${outcome === "ok" ? "mended since" : outcome}</span></li>`)}</ul>`}
     </details>`}
     ${resume && html`<div class="session-resume"><code>${resume.shell}</code>
       <${Button} kind="small" icon="copy" onClick=${() => copy(resume.shell, "The command")}>Copy<//>
@@ -113,8 +115,9 @@ function Facts({ document, front, questions }) {
 function Pause({ before, turn }) {
   if (!turn.day) return null;
   const said = [];
-  const minutes = before?.day ? (Date.parse(`${turn.day}T${turn.time}Z`) - Date.parse(`${before.day}T${before.time}Z`)) / 60000 : 0;
-  if (minutes >= PAUSE) said.push(minutes < 2880 ? `${duration(minutes * 60)} later` : `${Math.round(minutes / 1440)} days later`);
+  const minute = ({ day, time }) => Date.parse(`${day}T${time}Z`) / 60000;
+  const passed = before?.day ? minute(turn) - minute(before) : 0;
+  if (passed >= PAUSE) said.push(`${passed < 2880 ? duration(passed * 60) : `${Math.round(passed / 1440)} days`} later`);
   if (turn.day !== before?.day) said.push(dayName(turn.day, undefined, true));
   return said.length ? html`<p class="pause"><span>${said.join(" · ")}</span></p>` : null;
 }
@@ -124,20 +127,27 @@ function Turn({ turn, document, front, lines }) {
   const drawn = blocks.map((block) => drawBlock(block, { document, lines }));
   if (!who) return html`<div class="turn">${drawn}</div>`;
   if (who === "Compaction summary") {
-    return html`<section class="turn"><details class="thought" open=${blocks.some(({ nodes = [] }) => nodes.some((node) => isHit(node[1], lines)))}>
-      <summary id=${id} data-line=${line}>What was said before, in short${" "}<time>${time}</time></summary>${drawn}</details></section>`;
+    const hit = blocks.some(({ nodes = [] }) => nodes.some((node) => isHit(node[1], lines)));
+    return html`<section class="turn"><details class="thought" open=${hit}>
+      <summary id=${id} data-line=${line}>What was said before, in short${" "}<time>${time}</time></summary>
+      ${drawn}</details></section>`;
   }
-  const name = who === "User" ? (front.parent ? "The agent that asked" : "You") : clientName(front.client || document.source);
+  const asks = front.parent ? "The agent that asked" : "You";
+  const name = who === "User" ? asks : clientName(front.client || document.source);
   return html`<section class=${`turn ${who.toLowerCase()}`} tabindex=${who === "User" ? -1 : null} aria-labelledby=${id}>
-    <h2 id=${id} data-line=${line} class=${isHit({ line }, lines) ? "hit" : ""}><span>${name}</span> <time>${time}</time></h2>
+    <h2 id=${id} data-line=${line} class=${isHit({ line }, lines) ? "hit" : ""}>
+      <span>${name}</span> <time>${time}</time></h2>
     ${drawn}</section>`;
 }
 
 function drawBlock({ kind, nodes, calls }, context) {
-  if (kind === "calls") return html`<ul class="calls">${calls.map((one) => html`<${Call} key=${one.line} call=${one} ...${context} />`)}</ul>`;
+  if (kind === "calls") {
+    return html`<ul class="calls">${calls.map((one) => html`<${Call} key=${one.line} call=${one} ...${context} />`)}</ul>`;
+  }
   const text = html`<${Markdown} nodes=${nodes} document=${context.document} lines=${context.lines} />`;
   if (kind !== "thought") return text;
-  return html`<details class="thought" open=${nodes.some((node) => isHit(node[1], context.lines))}><summary>Reasoning</summary>${text}</details>`;
+  const hit = nodes.some((node) => isHit(node[1], context.lines));
+  return html`<details class="thought" open=${hit}><summary>Reasoning</summary>${text}</details>`;
 }
 
 function Call({ call: { tool, target, outcome, child, more, line }, document, lines }) {
@@ -148,7 +158,9 @@ function Call({ call: { tool, target, outcome, child, more, line }, document, li
     ${outcome && html`<span class=${`outcome ${bad ? "bad" : ""}`}>${outcome}</span>`}`;
   const hit = isHit({ line }, lines) || more.some(([, attrs]) => isHit(attrs, lines)) ? "hit" : "";
   const theirs = child && html`<a class="child" href=${refLink(child, { document })}>Read its session</a>`;
-  if (!more.length && target.length < QUESTION) return html`<li class=${hit} data-line=${line}><div class="call">${said}</div>${theirs}</li>`;
+  if (!opens({ more, target })) {
+    return html`<li class=${hit} data-line=${line}><div class="call">${said}</div>${theirs}</li>`;
+  }
   return html`<li class=${hit} data-line=${line}><details open=${Boolean(hit)}><summary class="call">${said}</summary>
     ${target.length >= QUESTION && html`<pre class="whole" tabindex="0">${target}</pre>`}
     ${more.map((node) => html`<${Shown} node=${node} />`)}</details>${theirs}</li>`;
@@ -165,8 +177,9 @@ function Shown({ node: [, { lang, line }, ...children] }) {
     <span class=${LINES[one[0]] || ""}>${one || " "}${"\n"}</span>`)}</pre>`;
 }
 
+const opens = ({ more, target }) => more.length > 0 || target.length >= QUESTION;
 const hasMore = ({ who, blocks }) => who === "Compaction summary"
-  || blocks.some(({ kind, calls }) => kind === "thought" || calls?.some(({ more, target }) => more.length || target.length >= QUESTION));
+  || blocks.some(({ kind, calls }) => kind === "thought" || calls?.some(opens));
 
 const isHit = ({ line, end = line } = {}, lines) => Boolean(lines && line && line <= lines[1] && end >= lines[0]);
 
@@ -216,7 +229,8 @@ function callOf([tag, attrs, ...children]) {
   const rest = children.slice(1);
   const target = children[0].length === found[0].length && rest[0]?.[0] === "code" ? textOf(rest.shift()) : "";
   const child = rest.find((one) => one[0] === "a")?.[1].ref;
-  const tail = rest.filter((one) => one[0] !== "a").map(textOf).join("") || (target ? "" : children[0].slice(found[0].length));
+  const written = rest.filter((one) => one[0] !== "a").map(textOf).join("");
+  const tail = written || (target ? "" : children[0].slice(found[0].length));
   const outcome = /^→?\s*\((.*)\)$/.exec(tail.trim())?.[1] ?? "";
   if (!outcome && !["file", "error"].includes(found[1])) return null;
   return { tool: found[1], target, child, outcome, more: [], line: attrs.line };

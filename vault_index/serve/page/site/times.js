@@ -1,7 +1,7 @@
 /** Days and times of sessions, as the server tells them: those of its own zone. */
 
 const LONG = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" });
-const FULL = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" });
 const CLIENTS = { "claude-code": "Claude Code", opencode: "OpenCode", codex: "Codex", gemini: "Gemini CLI" };
 
 export const clientName = (name) => CLIENTS[name] || name || "unknown";

@@ -49,26 +49,32 @@ export default function Sessions({ params }) {
 
   return html`<div class="page">
     <div class="page-head"><h1>Sessions</h1>
-      <p class="dim sessions-all">${all?.total ? `${count(all.total, "session")} with ${listed(all.clients.map(({ name }) => clientName(name)))}` : ""}</p></div>
+      ${all?.total > 0 && html`<p class="dim sessions-all">
+        ${count(all.total, "session")} with ${listed(all.clients.map(({ name }) => clientName(name)))}</p>`}</div>
     ${failed && html`<${ErrorNote} error=${failed} retry=${again} />`}
-    ${!file && html`<${Calendar} focus=${calendar} first=${first} weeks=${WEEKS} counts=${counts?.results} selected=${day}
-      choose=${(one) => show({ day: one === day ? "" : one, since: "" })} />`}
+    ${!file && html`<${Calendar} focus=${calendar} first=${first} weeks=${WEEKS} counts=${counts?.results}
+      selected=${day} choose=${(one) => show({ day: one === day ? "" : one, since: "" })} />`}
     <div class="sessions-filters" role="group" aria-label="Filters">
       <${Choice} label="Project" value=${project} counts=${all?.projects} choose=${(name) => show({ project: name })} />
-      <${Choice} label="Client" value=${client} counts=${all?.clients} shown=${clientName} choose=${(name) => show({ client: name })} />
+      <${Choice} label="Client" value=${client} counts=${all?.clients} shown=${clientName}
+        choose=${(name) => show({ client: name })} />
       <label class="field"><span>Day</span>
-        <input type="date" max=${today()} value=${day || ""} onChange=${(event) => show({ day: event.target.value, since: "" })} /></label>
+        <input type="date" max=${today()} value=${day || ""}
+          onChange=${(event) => show({ day: event.target.value, since: "" })} /></label>
       <label class="field wide"><span>Touched the file</span>
-        <input type="search" ref=${field} value=${file || ""} placeholder="src/app.py" spellcheck=${false} autocomplete="off"
-          onChange=${(event) => show({ file: event.target.value.trim() })} /></label>
+        <input type="search" ref=${field} value=${file || ""} placeholder="src/app.py" spellcheck=${false}
+          autocomplete="off" onChange=${(event) => show({ file: event.target.value.trim() })} /></label>
     </div>
     <div class="row sessions-chips">
       ${SPANS.map(([value, label]) => html`<button class="chip" aria-pressed=${!day && (since || "") === value}
         onClick=${() => show({ since: value, day: "" })}>${label}</button>`)}
-      ${!file && html`<button class="chip" aria-pressed=${subagents} onClick=${() => show({ subagents: subagents ? "" : 1 })}>With subagents</button>`}
-      ${chosen && html`<button class="chip" onClick=${() => go(link("sessions"))}><${Icon} name="close" />Show all</button>`}
+      ${!file && html`<button class="chip" aria-pressed=${subagents}
+        onClick=${() => show({ subagents: subagents ? "" : 1 })}>With subagents</button>`}
+      ${chosen && html`<button class="chip" onClick=${() => go(link("sessions"))}>
+        <${Icon} name="close" />Show all</button>`}
     </div>
-    ${found.results && html`<${Worked} of=${of} span=${spanOf(day, since)} choose=${(name) => show({ project: name })} />`}
+    ${found.results && html`<${Worked} of=${of} span=${spanOf(day, since)}
+      choose=${(name) => show({ project: name })} />`}
     ${found.error && html`<${ErrorNote} error=${found.error} retry=${found.again} />`}
     ${!found.results && !found.error && html`<${Loading} what="Looking through the sessions" />`}
     ${found.results && !found.results.length && (chosen
@@ -82,13 +88,15 @@ export default function Sessions({ params }) {
           <h2 class="day"><span>${name}</span>${when && html` <small class="dim">${when}</small>`}</h2>
           <ol>${sessions.map((one) => html`<${Row} key=${one.id} session=${one} project=${project} />`)}</ol>
         </section>`)}
-      ${found.more && html`<p class="more"><${Button} data-item onClick=${found.next} disabled=${found.waits}>Show more<//></p>`}
+      ${found.more && html`<p class="more">
+        <${Button} data-item onClick=${found.next} disabled=${found.waits}>Show more<//></p>`}
     </div>
   </div>`;
 }
 
 function Row({ session, project }) {
-  const touched = session.edits ? `wrote it${times(session.edits)}` : session.reads ? `read it${times(session.reads)}` : "";
+  const { edits, reads } = session;
+  const touched = edits ? `wrote it${times(edits)}` : reads ? `read it${times(reads)}` : "";
   const facts = [
     session.project !== project && session.project, clientName(session.client), session.model,
     session.turns && count(session.turns, "turn"), session.files && count(session.files, "file"),
@@ -111,15 +119,18 @@ const times = (number) => (number > 1 ? ` ${number} times` : "");
 function Worked({ of, span, choose }) {
   const [every, setEvery] = useState(false);
   const key = JSON.stringify(of);
-  const [told] = useAnswer(
-    (signal) => call("sessions", { ...of, since: of.since || "1 week ago", summary: true, limit: every ? 60 : CARDS }, { signal }),
-    [key, every]);
+  const [told] = useAnswer((signal) => {
+    const asked = { ...of, since: of.since || "1 week ago", summary: true, limit: every ? 60 : CARDS };
+    return call("sessions", asked, { signal });
+  }, [key, every]);
   if (!told?.results.length) return null;
   const most = told.results[0].duration || 1;
+  const facts = [count(told.sessions, "session"), duration(told.duration), told.tokens && `${short(told.tokens)} tokens`];
   return html`<section class="worked" aria-labelledby="worked">
     <div class="apart"><h2 id="worked">What was worked on</h2>
-      <p class="dim small">${span}: ${[count(told.sessions, "session"), duration(told.duration), told.tokens && `${short(told.tokens)} tokens`].filter(Boolean).join(" · ")}</p></div>
-    <div class="cards">${told.results.map((one) => html`<${Work} key=${one.project} work=${one} most=${most} choose=${choose} />`)}</div>
+      <p class="dim small">${span}: ${facts.filter(Boolean).join(" · ")}</p></div>
+    <div class="cards">${told.results.map((one) => html`
+      <${Work} key=${one.project} work=${one} most=${most} choose=${choose} />`)}</div>
     ${told.total > CARDS && html`<p><${Button} kind="quiet" aria-expanded=${every} onClick=${() => setEvery(!every)}>
       ${every ? "Fewer projects" : `All ${told.total} projects`}<//></p>`}
   </section>`;
@@ -131,14 +142,18 @@ function Work({ work, most, choose }) {
     <div class="apart"><h3>${work.project
       ? html`<button class="plain" onClick=${() => choose(work.project)}>${work.project}</button>` : "No project"}</h3>
       <span class="dim small">${duration(work.duration)}</span></div>
-    <div class="share" aria-hidden="true"><i style=${{ width: `${Math.max(2, (100 * work.duration) / most)}%` }} /></div>
+    <div class="share" aria-hidden="true">
+      <i style=${{ width: `${Math.max(2, (100 * work.duration) / most)}%` }} /></div>
     <p class="dim small">${[
       count(work.sessions.length, "session"), work.subagents && count(work.subagents, "subagent"),
       work.files && `${count(work.files, "file")} written`, work.commands && count(work.commands, "command"),
     ].filter(Boolean).join(" · ")}</p>
     ${work.written.length > 0 && html`<ul>${work.written.slice(0, 3).map(({ path, edits }) => html`
-      <li><a class="mono" href=${link("sessions", [], { file: path })} title=${path}>${path}</a><span class="dim small">${edits}×</span></li>`)}</ul>`}
-    ${failing.length > 0 && html`<p class="failing small"><${Icon} name="warning" /><span><b>${count(failing.length, "command")} still ${failing.length === 1 ? "fails" : "fail"}</b>:${" "}<code>${cut(failing[0].command)}</code></span></p>`}
+      <li><a class="mono" href=${link("sessions", [], { file: path })} title=${path}>${path}</a>
+        <span class="dim small">${edits}×</span></li>`)}</ul>`}
+    ${failing.length > 0 && html`<p class="failing small"><${Icon} name="warning" /><span>
+      <b>${count(failing.length, "command")} still ${failing.length === 1 ? "fails" : "fail"}</b>:${" "}
+      <code>${cut(failing[0].command)}</code></span></p>`}
   </div>`;
 }
 
@@ -148,7 +163,8 @@ function Choice({ label, value, counts, choose, shown = (name) => name }) {
   return html`<label class="field"><span>${label}</span>
     <select value=${value || ""} onChange=${(event) => choose(event.target.value)}>
       <option value="">All</option>
-      ${names.map(({ name, sessions }) => html`<option value=${name}>${shown(name)}${sessions ? ` (${sessions})` : ""}</option>`)}
+      ${names.map(({ name, sessions }) => html`
+        <option value=${name}>${shown(name)}${sessions ? ` (${sessions})` : ""}</option>`)}
     </select></label>`;
 }
 
@@ -165,7 +181,8 @@ function usePages(asked) {
       if (mine !== turn.current) return;
       const known = new Set(results.map(({ id }) => id));
       const joined = [...results, ...found.results.filter(({ id }) => !known.has(id))];
-      setState({ key, results: joined, more: found.total === null || results.length + found.results.length < found.total });
+      const more = found.total === null || results.length + found.results.length < found.total;
+      setState({ key, results: joined, more });
     } catch (error) {
       if (mine === turn.current) setState({ key, error });
     }
@@ -185,7 +202,11 @@ function grouped(results, day) {
     const saw = (one) => dayOf(one.created) === day || dayOf(one.updated) === day;
     return [
       { name: dayName(day, today(), true), sessions: results.filter(saw) },
-      { name: "Begun before, ended later", when: "they may have rested on this day", sessions: results.filter((one) => !saw(one)) },
+      {
+        name: "Begun before, ended later",
+        when: "they may have rested on this day",
+        sessions: results.filter((one) => !saw(one)),
+      },
     ].filter(({ sessions }) => sessions.length);
   }
   const groups = new Map();
