@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,6 +145,36 @@ def test_the_sessions_that_touched_a_file_say_whether_they_wrote_it(
     found = index.sessions(file=file)
     assert {one.session: (one.edits, one.reads) for one in found.results} == expected
     assert found.total == len(expected)
+
+
+def test_a_session_is_chosen_by_its_id(index: VaultIndex) -> None:
+    assert names(index, session="ses_login") == ["ses_login"]
+    assert names(index, session=["ses_login", "0199"]) == ["0199-codex", "ses_login"]
+    found = index.session_summary(session="ses_login", since="2020-01-01")
+    assert [(one.project, one.files, one.commands, one.failed) for one in found.results] == [("api", 1, 2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("options", "days", "clients"),
+    [
+        (
+            {},
+            [("2026-11-19", 1), ("2026-11-20", 2), ("2026-11-21", 1)],
+            [("claude-code", 1), ("codex", 1), ("opencode", 1)],
+        ),
+        ({"project": "shop", "subagents": True}, [("2026-11-19", 1), ("2026-11-20", 2)], [("claude-code", 2)]),
+        ({"client": "codex"}, [("2026-11-21", 1)], [("codex", 1)]),
+        ({"since": "2026-11-20", "until": "2026-11-20"}, [("2026-11-20", 2)], [("claude-code", 1), ("opencode", 1)]),
+        ({"since": "2027-01-01"}, [], []),
+    ],
+)
+def test_sessions_are_counted_by_the_days_they_began_and_ended_on(
+    index: VaultIndex, options: dict[str, Any], days: list[object], clients: list[object]
+) -> None:
+    found = index.session_days(**options)
+    assert [(one.day, one.sessions) for one in found.results] == days
+    assert sorted((one.name, one.sessions) for one in found.clients) == clients
+    assert found.total == sum(one.sessions for one in found.projects) == sum(one.sessions for one in found.clients)
 
 
 def test_pages_of_those_that_touched_a_file_go_on_and_count_when_all_are_known(index: VaultIndex) -> None:

@@ -186,6 +186,9 @@ class Asker:
         if self.chance(0.4):
             params = {**params, "summary": True}
             params.pop("subagents", None)
+        elif self.chance(0.3):
+            params = {**params, "days": True}
+            params.pop("file", None)
         return Call("sessions", params)
 
     def related(self) -> Call:

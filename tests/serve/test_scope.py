@@ -41,8 +41,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("list", {}), ("list", {"sort": "access"}), ("tags", {}), ("stats", {}), ("stats", {"agents": True}),
     ("related", {"ref": "apple"}), ("timeline", {"ref": "apple"}), ("timeline", {"query": "xylophone"}),
     ("recall", {"query": "xylophone", "project": "other"}), ("recall", {"query": "apple"}), ("review", {}),
-    ("sessions", {}), ("sessions", {"summary": True}), ("history", {"ref": "private/pear.md"}),
-    ("why", {"query": "apple", "ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "work/lone.md"}),
+    ("sessions", {}), ("sessions", {"summary": True}), ("sessions", {"days": True}),
+    ("history", {"ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "private/pear.md"}),
+    ("why", {"query": "apple", "ref": "work/lone.md"}),
 ]  # fmt: skip
 
 

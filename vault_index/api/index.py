@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.results.counts import AgentList, Stats, TagList
     from vault_index.results.documents import DocumentList, RelatedList, Timeline
     from vault_index.results.search import SearchResult, Why
-    from vault_index.results.sessions import Resume, SessionList, SessionSummary
+    from vault_index.results.sessions import Resume, SessionDays, SessionList, SessionSummary
     from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
     from vault_index.results.texts import Recall, Texts
 
@@ -166,7 +166,7 @@ class VaultIndex(Memories):
     def sessions(
         self, *, project: Names = None, client: Names = None, file: str | None = None, since: str | None = None,
         until: str | None = None, before: str | None = None, subagents: bool = False, limit: int = 20, offset: int = 0,
-        source: Names = None,
+        session: Names = None, source: Names = None,
     ) -> SessionList:  # fmt: skip
         """Sessions with agents, those first that were held last. `file`: those that wrote or read it, by the end of its
         path, or by an absolute one. `project` is a name, or a folder. `since`, `until` and `before` are days
@@ -181,7 +181,8 @@ class VaultIndex(Memories):
 
     def session_summary(
         self, *, project: Names = None, client: Names = None, file: str | None = None, since: str | None = None,
-        until: str | None = None, before: str | None = None, limit: int = 20, offset: int = 0, source: Names = None,
+        until: str | None = None, before: str | None = None, limit: int = 20, offset: int = 0, session: Names = None,
+        source: Names = None,
     ) -> SessionSummary:  # fmt: skip
         """What was worked on in these sessions, by project: those first that took longest. `since` is a week ago by
         default. No model is asked. Raises as `sessions`."""
@@ -191,6 +192,18 @@ class VaultIndex(Memories):
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         with self._runtime.pool.lend() as connections:
             return summarize(connections.reader, wanted, file or None, limit, offset)
+
+    def session_days(
+        self, *, project: Names = None, client: Names = None, since: str | None = None, until: str | None = None,
+        before: str | None = None, subagents: bool = False, source: Names = None,
+    ) -> SessionDays:  # fmt: skip
+        """How many of these sessions began or ended on each day, and of which projects and clients they are. Raises as
+        `sessions`."""
+        from vault_index.query.sessions import count_by_day
+
+        wanted = options.sessions_wanted(self._runtime, locals())._replace(subagents=subagents)
+        with self._runtime.pool.lend() as connections:
+            return count_by_day(connections.reader, wanted)
 
     def resume(self, ref: str, *, source: Names = None) -> Resume:
         """The client's own command to go on with a session. `ref` is as in `get`; the beginning of the id in its client

@@ -43,7 +43,7 @@ METHODS = {
         Method("why", served="scoped", local=_ASKED_FROM),
         Method("get", served="scoped"),
         Method("list", served="scoped"),
-        Method("sessions", instead=(("summary", "session_summary"),), served="scoped"),
+        Method("sessions", instead=(("summary", "session_summary"), ("days", "session_days")), served="scoped"),
         Method("resume", served="whole"),
         Method("related", served="scoped"),
         Method("timeline", served="scoped", local=_ASKED_FROM),

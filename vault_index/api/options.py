@@ -130,6 +130,7 @@ def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
         filters=Filters(
             sources=runtime.source_names(names(given["source"])),
             projects=tuple(one for one in projects if not is_folder(one)),
+            sessions=whole(given.get("session")),
         ),
         clients=names(given["client"]),
         folders=tuple(folder for one in projects if is_folder(one) for folder in project_of(one).folders),

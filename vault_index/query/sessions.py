@@ -17,6 +17,9 @@ from vault_index.results.sessions import (
     HeldSession,
     ProjectWork,
     RunProgram,
+    SessionCount,
+    SessionDay,
+    SessionDays,
     SessionList,
     SessionRecord,
     SessionSummary,
@@ -25,8 +28,8 @@ from vault_index.results.sessions import (
 from vault_index.store.documents import documents_by_key
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
-from vault_index.store.sessions import TurnText, Wanted, sessions_page, sessions_with, turns_of
-from vault_index.times import iso_time, iso_time_or_none
+from vault_index.store.sessions import TurnText, Wanted, sessions_by_day, sessions_page, sessions_with, turns_of
+from vault_index.times import iso_time, iso_time_or_none, local_day
 
 _IDLE = 30 * 60
 """Seconds. After a longer pause nobody worked."""
@@ -81,6 +84,23 @@ def list_sessions(reader: IndexReader, wanted: Wanted, file: str | None, limit: 
         shown = found[offset : offset + limit]
         records = tuple(_record(reader, document, *touched) for document, touched in shown)
         return SessionList(records, len(found) if len(found) <= offset + limit else None)
+
+
+def count_by_day(reader: IndexReader, wanted: Wanted) -> SessionDays:
+    """How many began or ended on each day. What lies between is not known without reading them."""
+    days, projects, clients = Counter[str](), Counter[str | None](), Counter[str | None]()
+    for began, ended, project, client, count in sessions_by_day(reader, wanted):
+        days.update(dict.fromkeys((began, ended), count))
+        projects[project] += count
+        clients[client] += count
+    first = local_day(wanted.since) if wanted.since is not None else "0"
+    last = local_day(wanted.until - 1) if wanted.until is not None else "9"
+    return SessionDays(
+        results=tuple(SessionDay(day, days[day]) for day in sorted(days) if first <= day <= last),
+        projects=tuple(SessionCount(*one) for one in projects.most_common()),
+        clients=tuple(SessionCount(*one) for one in clients.most_common()),
+        total=clients.total(),
+    )
 
 
 def summarize(reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int) -> SessionSummary:

@@ -43,6 +43,32 @@ class SessionList:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionDay:
+    day: str
+    """As `2026-11-21`."""
+    sessions: int
+    """Those that began or ended on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCount:
+    name: str | None
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDays:
+    """How many sessions there were, day by day; days without one are left out."""
+
+    results: tuple[SessionDay, ...]
+    projects: tuple[SessionCount, ...]
+    """Those with most sessions first."""
+    clients: tuple[SessionCount, ...]
+    total: int
+    """Sessions."""
+
+
+@dataclass(frozen=True, slots=True)
 class HeldSession:
     """A session of a project, as far as it was held in the time that was asked for."""
 

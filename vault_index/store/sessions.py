@@ -50,6 +50,19 @@ def sessions_page(db: Database, wanted: Wanted, limit: int = -1, offset: int = 0
     return [found[id_] for id_ in shown], len(ids)
 
 
+def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | None, str, int]]:
+    """The local days these sessions began and ended on, their project and client, and how many there are of each."""
+    condition, values = _condition(wanted)
+    began, ended = (f"coalesce(date(document.{time}, 'unixepoch', 'localtime'), '')" for time in ("created", "updated"))
+    return list(
+        db.execute(
+            f"SELECT {began}, {ended}, document.project, {_CLIENT}, count(*) FROM document WHERE {condition}"
+            " GROUP BY 1, 2, 3, 4",
+            values,
+        )
+    )
+
+
 def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[int]]:
     """The chunks of these sessions that an FTS5 expression matches, by session, in the same order."""
     condition, values = _condition(wanted)
