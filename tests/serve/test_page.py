@@ -66,6 +66,15 @@ def test_the_page_and_all_that_it_names_come_without_a_token(served: Served) -> 
         assert (served.ask("GET", path, headers=etag).status, served.ask("HEAD", path).status) == (304, 200)
 
 
+def test_a_file_that_the_page_does_not_have_is_not_found(served: Served, owner: str) -> None:
+    for path in ("gone.js", "views/gone.css", "../signin.js", "vendor/%2e%2e/main.js"):
+        for headers in ({}, bearer(owner)):
+            answer = served.ask("GET", f"/page/{path}", headers=headers)
+            assert (answer.status, answer.headers["cache-control"]) == (404, "no-store"), path
+            assert "www-authenticate" not in answer.headers
+    assert served.ask("GET", "/page/about").status == 401  # it is no file
+
+
 def test_no_file_of_the_page_asks_elsewhere_or_writes_html() -> None:
     import vault_index.serve.page
 

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_index.errors import NotFoundError
 from vault_index.serve.answers import Headers, Scope, Send
 
 _ROOT = Path(__file__).parent / "site"
@@ -38,10 +39,16 @@ class _File(NamedTuple):
 
 
 async def send_file(scope: Scope, send: Send) -> bool:
-    """Answer with the file of the site that the path names; False where there is none."""
+    """Answer with the file of the site that the path names; False where it names none. Raises NotFoundError for one
+    that is not there: a token would not find it either."""
     path = scope["path"]
     file = _files().get("index.html" if path == "/" else path.removeprefix("/page/"))
-    if file is None or scope["method"] not in ("GET", "HEAD"):
+    if scope["method"] not in ("GET", "HEAD"):
+        return False
+    if file is None:
+        if path.startswith("/page/") and path.endswith(tuple(_TYPES)):
+            scope["shown"] = "/page"
+            raise NotFoundError("the page has no such file", "load the page anew")
         return False
     scope["shown"] = path
     known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")

@@ -144,16 +144,19 @@ export function useAnswer(ask, inputs) {
   return [...state, () => setTurn((one) => one + 1)];
 }
 
-/** Called with `{ event, data }` of /events, at most once in `pause` milliseconds. */
+/** Called with `{ event, data }` of /events, at most once in `pause` milliseconds: with all that came meanwhile. */
 export function useChanges(told, pause = 1000) {
   const current = useRef(told);
   current.current = told;
   useEffect(() => {
     let timer;
+    let news;
     const changed = ({ detail }) => {
+      news = news ? merged(news, detail) : detail;
       timer ??= setTimeout(() => {
-        timer = undefined;
-        current.current(detail);
+        const all = news;
+        timer = news = undefined;
+        current.current(all);
       }, pause);
     };
     addEventListener("vault-index:changed", changed);
@@ -163,6 +166,16 @@ export function useChanges(told, pause = 1000) {
     };
   }, []);
 }
+
+/** Two events as one; where either tells of changes, so does this. */
+const merged = (one, other) => ({
+  event: one.event === "changes" ? one.event : other.event,
+  data: {
+    ...one.data, ...other.data,
+    reset: one.data.reset || other.data.reset,
+    changes: [...(one.data.changes || []), ...(other.data.changes || [])],
+  },
+});
 
 /** A text with its `spans` ([start, end] in characters, as Python counts them) marked. */
 export function Marked({ text, spans = [] }) {

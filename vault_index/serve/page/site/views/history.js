@@ -1,52 +1,183 @@
 /** The versions of a memory: what one says otherwise than another, and going back to one. */
 
-import { html, useState } from "../vendor/preact.js";
-import { call } from "../api.js";
-import { useKeys } from "../keys.js";
+import { html, useMemo, useState } from "../vendor/preact.js";
+import { ask, call } from "../api.js";
+import { Diff } from "../diff.js";
+import { arrows, focusItem, useKeys } from "../keys.js";
 import { documentLink, go, link } from "../router.js";
-import { Button, Dialog, ErrorNote, Loading, When, toast, useAnswer } from "../ui.js";
+import { Button, Dialog, ErrorNote, Loading, When, count, sentence, toast, useAnswer, useChanges } from "../ui.js";
+import { textOf } from "../versions.js";
 
 export const title = "History";
 export const style = "views/history.css";
 
+const MOST = 500;
+const DONE = {
+  add: "added", update: "updated", accept: "accepted", merge: "merged", revert: "reverted", undo: "undone",
+};
+
 export default function History({ parts: [source, ...folders], params }) {
   const path = folders.join("/");
+  const list = (signal) => call("history", { ref: path, source, limit: MOST }, { signal });
+  const [found, error, again] = useAnswer(list, []);
+  useChanges(({ data }) => {
+    if (data.reset || data.changes?.some((one) => one.source === source && one.path === path)) again();
+  });
+  const foot = { u: ["go back", () => history.back()] };
+  if (!found) {
+    return html`<div class="page narrow"><div class="page-head"><h1>History</h1></div><${Back} keys=${foot} />
+      ${error ? html`<${ErrorNote} error=${error} retry=${again} />` : html`<${Loading} what="Looking" />`}</div>`;
+  }
+  return html`<${Versions} ...${{ source, path, found, params, again, list }} />`;
+}
+
+function Back({ keys }) {
+  useKeys("History", keys);
+  return null;
+}
+
+function Versions({ source, path, found, params, again, list }) {
   const [asked, setAsked] = useState(null);
-  const [found, error, again] = useAnswer((signal) => call("history", { ref: path, source, limit: 100 }, { signal }), [source, path]);
-  const names = (found?.results || []).map((one) => String(one.number ?? one.commit));
-  const after = params.after || names[0];
-  const before = params.before || names[names.indexOf(after) + 1];
-  const [diff, fault] = useAnswer(
-    async (signal) => (after ? call("diff", { ref: path, source, after, ...(before && { before }) }, { signal }) : null),
-    [source, path, after, before, found],
-  );
-  const pick = (which) => (event) => go(link("history", [source, ...folders], { before, after, [which]: event.target.value }), { replace: true });
-  useKeys("History", { u: ["go back", () => history.back()] });
-  const revert = () => {
+  const [undo, setUndo] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const all = found.results.map((one) => ({ ...one, name: String(one.number ?? one.commit) }));
+  const named = (name) => all.find((one) => one.name === name);
+  const now = all.find((one) => one.number);
+  const after = named(params.after) || now || all[0];
+  const before = params.before ? named(params.before) : after && olderThan(all, after);
+  const target = [after, before].find((one) => one && one !== now && isThere(one));
+
+  const texts = useMemo(() => new Map(), [found]);
+  const [both, fault, retry] = useAnswer(async (signal) => {
+    const oldest = all.findLast((one) => one.number) || all.at(-1);
+    const saying = (one) => (one ? textOf({ source, path, texts, oldest: oldest.name, name: one.name }, signal) : "");
+    return after && { before, after, old: await saying(before), fresh: await saying(after) };
+  }, [found, before?.name, after?.name]);
+
+  const place = (chosen) => link("history", [source, ...path.split("/")], chosen);
+  const pick = (chosen) => (
+    chosen && go(place({ before: before?.name, after: after?.name, ...chosen }), { replace: true }));
+  const only = (one) => one && go(place({ after: one.name }), { replace: true });
+  const atFocus = () => document.activeElement?.closest("[data-version]")?.dataset.version;
+  const picked = (which) => pick(atFocus() && { [which]: atFocus() });
+
+  /** Do it, one thing at a time, and look again whatever became of it. */
+  const doing = async (work) => {
+    if (busy) return;
     setAsked(null);
-    call("revert", { ref: path, source, to: asked }).then(() => {
-      toast(`It says what it said in version ${asked.slice(0, 8)}.`, ["Undo", () => call("undo", {}).then(again, (no) => toast(no.message))]);
+    setUndo(null);
+    setBusy(true);
+    try {
+      await work();
+    } catch (refused) {
+      toast(`${sentence(refused.message)} ${sentence(refused.hint)}`);
+    } finally {
+      setBusy(false);
       again();
-    }, (refused) => toast(refused.message));
+    }
   };
-  if (error && !found) return html`<div class="page narrow"><h1>History</h1><${ErrorNote} error=${error} /></div>`;
-  if (!found) return html`<div class="page narrow"><h1>History</h1><${Loading} what="Looking" /></div>`;
-  return html`<div class="page">
-    <div class="page-head"><h1>History</h1><p class="dim">of <a href=${documentLink({ source, path })}>${found.title}</a></p></div>
-    <div class="scroll-x" role="group" aria-label="Versions" tabindex="0"><table class="versions">
-      <thead><tr><th>Before</th><th>After</th><th>Version</th><th>When</th><th>What</th><th>By</th><th></th></tr></thead>
-      <tbody>${found.results.map((one, at) => html`<tr key=${names[at]}>
-        ${[["before", before], ["after", after]].map(([which, chosen]) => html`<td><input type="radio" name=${which} value=${names[at]}
-          checked=${chosen === names[at]} onChange=${pick(which)} aria-label=${`${which}: version ${names[at].slice(0, 8)}`} /></td>`)}
-        <td class="mono">${names[at].slice(0, 8)}</td><td><${When} time=${one.seen} /></td><td>${one.action}</td><td>${one.by}</td>
-        <td>${at > 0 && html`<${Button} kind="small" onClick=${() => setAsked(names[at])} aria-label=${`Go back to version ${names[at].slice(0, 8)}`}>Go back to it<//>`}</td>
-      </tr>`)}</tbody></table></div>
-    ${found.forgotten > 0 && html`<p class="dim small">${found.forgotten} older versions are not kept any more.</p>`}
-    <h2 class="diff-title">What changed</h2>
-    ${fault ? html`<${ErrorNote} error=${fault} />` : html`<pre class="unified" tabindex="0">${
-      (diff?.text || "They say the same.").split("\n").map((line) => html`<span class=${{ "+": "plus", "-": "minus", "@": "hunk" }[line[0]] || ""}>${line}${"\n"}</span>`)}</pre>`}
-    ${asked && html`<${Dialog} title="Go back to this version?" close=${() => setAsked(null)}>
-      <p>The file will say again, byte for byte, what it said in version ${asked.slice(0, 8)}. This can be undone.</p>
-      <p class="row diff-title"><${Button} kind="primary" onClick=${revert}>Go back to it<//><${Button} onClick=${() => setAsked(null)}>Cancel<//></p><//>`}
+  const seenNow = async (file) => (await ask("memories", { files: [{ source, path: file }] })).results[0].seen;
+  const revert = (one) => doing(async () => {
+    const made = await call("revert", { ref: path, source, to: one.name });
+    const said = `It says again what it said in ${labelOf(one)}.`;
+    if (made.warnings.length) {
+      toast(`It said this already: ${labelOf(one)}.`);
+      return;
+    }
+    const [seen, { results }] = await Promise.all([seenNow(made.path), list()]);
+    const [ours, previous] = results.filter((other) => other.number);
+    go(place({}), { replace: true });
+    if (ours?.action !== "revert" || !(made.created || previous)) {
+      toast(said);
+      return;
+    }
+    const back = () => doing(async () => {
+      const file = { ref: made.path, source };
+      if (await seenNow(made.path) !== seen) throw new Error("it was changed since, and nothing was undone");
+      if (made.created) await call("decide", { action: "delete", ...file });
+      else await call("revert", { ...file, to: previous.number });
+      toast("Undone: it is as it was before.");
+    });
+    setUndo(() => back);
+    toast(said, ["Undo", back]);
+  });
+
+  useKeys("History", {
+    "[": ["an older change", () => only(after && olderThan(all, after))],
+    "]": ["a newer change", () => only(after && all.findLast((one) => olderThan(all, one) === after))],
+    l: ["go to the versions", () => focusItem(document.querySelector(".versions [aria-current]"))],
+    b: ["compare from the version that has the focus", () => picked("before")],
+    a: ["compare up to it", () => picked("after")],
+    ...(target && { r: [`go back to ${labelOf(target)}`, () => setAsked(target)] }),
+    ...(undo && { z: ["undo going back", undo] }),
+    u: ["go back", () => history.back()],
+  });
+
+  return html`<div class="page history">
+    <div class="page-head"><h1>History</h1><p class="dim">of ${now && !isThere(now) ? found.title || path
+      : html`<a href=${documentLink({ source, path })}>${found.title || path}</a>`}</p></div>
+    <div class="history-columns">
+      <section class="history-list" aria-label="Versions">
+        <ol class="versions" onKeyDown=${(event) => event.target.type !== "radio" && arrows(event)}>
+          <li class="versions-head small dim" aria-hidden="true"><span>From</span><span>To</span></li>
+          ${all.map((one) => html`<li key=${one.name} data-version=${one.name}
+            class=${one === after || one === before ? "version on" : "version"}>
+            ${[["before", before, "From"], ["after", after, "To"]].map(([which, chosen, said]) => html`
+              <label class="version-pick"><input type="radio" name=${which} value=${one.name} checked=${chosen === one}
+                onChange=${() => pick({ [which]: one.name })} aria-label=${`${said} ${labelOf(one)}`} /></label>`)}
+            <a data-item href=${place({ after: one.name })} aria-current=${one === after ? "true" : null}>
+              <b>${capital(labelOf(one))}</b>
+              ${one === now && isThere(one) && html` <span class="version-now">now</span>`}
+              <span class="version-what">${DONE[one.action] || one.action}</span>
+              <span class="version-when dim small">
+                <${When} time=${one.seen} />${one.by && ` · ${authorOf(one)}`}</span>
+              ${one.path !== found.path && html`<span class="version-when mono dim">${one.path}</span>`}</a></li>`)}
+        </ol>
+        ${found.total > all.length && html`
+          <p class="dim small">And ${count(found.total - all.length, "older one")}.</p>`}
+        ${found.forgotten > 0 && html`
+          <p class="dim small">${count(found.forgotten, "older version is", "older versions are")} no longer kept.</p>`}
+      </section>
+      <section class="history-diff" aria-labelledby="history-what">
+        <div class="apart history-head"><h2 id="history-what">${headingOf(all, before, after)}</h2>
+          ${target && html`<${Button} icon="undo" disabled=${busy} onClick=${() => setAsked(target)}>
+            Go back to ${labelOf(target)}<//>`}</div>
+        ${fault && html`<${ErrorNote} error=${fault} retry=${retry} />`}
+        ${!both && !fault && after && html`<${Loading} what="Comparing" />`}
+        ${both && !fault && html`<${Diff}
+          key=${`${both.before?.name} ${both.after.name}`} before=${both.old} after=${both.fresh}
+          labels=${[capital(labelOf(both.before)), capital(labelOf(both.after))]}
+          same=${both.old === both.fresh ? "Both say the same." : "Only how their lines end differs."} />`}
+      </section>
+    </div>
+    ${asked && html`<${Dialog} title=${`Go back to ${labelOf(asked)}?`} close=${() => setAsked(null)}>
+      <p>The file will say again, byte for byte, what it said then. What it says now stays in this list, and this can be
+        undone.</p>
+      <div class="row history-answers">
+        <${Button} kind="primary" autofocus onClick=${() => revert(asked)}>Go back to it<//>
+        <${Button} onClick=${() => setAsked(null)}>Cancel<//></div><//>`}
   </div>`;
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** The one before it, among those of its kind: versions that were seen, or commits. */
+function olderThan(all, one) {
+  return all.slice(all.indexOf(one) + 1).find((other) => !other.number === !one.number);
+}
+
+/** Whether there was a file: a commit tells it only when it is asked. */
+const isThere = (one) => !one.number || one.action !== "removed";
+
+const authorOf = ({ by }) => (by.startsWith("by ") ? by : `by ${by}`);
+
+function labelOf(one) {
+  if (!one) return "nothing";
+  return one.number ? `version ${one.number}` : `commit ${one.name.slice(0, 8)}`;
+}
+
+function headingOf(all, before, after) {
+  if (!after) return "No version of it was seen";
+  if (before === olderThan(all, after)) return `What ${labelOf(after)} ${before ? "changed" : "said"}`;
+  return `From ${labelOf(before)} to ${labelOf(after)}`;
 }

@@ -1,48 +1,86 @@
 /** What was written before and after a document. */
 
-import { html } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../vendor/preact.js";
 import { call } from "../api.js";
-import { arrows, useKeys } from "../keys.js";
+import { arrows, focusItem, useKeys } from "../keys.js";
 import { documentLink, go, link } from "../router.js";
-import { Button, ErrorNote, Icon, Loading, day, useAnswer } from "../ui.js";
+import { Button, ErrorNote, Icon, Loading, day, useAnswer, useChanges } from "../ui.js";
 
 export const title = "Timeline";
 export const style = "views/timeline.css";
 
 const KINDS = [["", "All"], ["note", "Notes"], ["memory", "Memories"], ["session", "Sessions"]];
+const [FIRST, MORE] = [8, 12];
+const CLOCK = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 export default function Timeline({ params }) {
   const { ref, source, q: query, kind = "", project = "" } = params;
-  const before = Number(params.before) || 8;
-  const after = Number(params.after) || 8;
-  const [found, error] = useAnswer((signal) => call("timeline", {
-    ...(ref ? { ref } : { query: query || "" }), ...(source && { source }), ...(kind && { kind }), ...(project && { project }),
-    depth_before: before, depth_after: after,
+  const before = Number(params.before) || FIRST;
+  const after = Number(params.after) || FIRST;
+  const [found, error, again] = useAnswer((signal) => call("timeline", {
+    ...(ref ? { ref } : { query: query || "" }), ...(source && { source }), ...(kind && { kind }),
+    ...(project && { project }), depth_before: before, depth_after: after,
   }, { signal }), [ref, source, query, kind, project, before, after]);
+  useChanges(({ data }) => (data.reset || data.changes?.length) && again());
+  const list = useRef(null);
   const change = (changed) => go(link("timeline", [], { ...params, ...changed }), { replace: true });
+  const own = project || found?.anchor.project || "";
+  const nextKind = KINDS[(KINDS.findIndex(([value]) => value === kind) + 1) % KINDS.length][0];
+  const back = found?.before.length >= before && (() => change({ before: before + MORE }));
+  const onward = found?.after.length >= after && (() => change({ after: after + MORE }));
+  const onlyOwn = () => change({ project: project ? "" : own });
   useKeys("Timeline", {
-    "[": ["further back", () => change({ before: before + 12 })],
-    "]": ["further on", () => change({ after: after + 12 })],
+    ...(back && { "[": ["further back", back] }),
+    ...(onward && { "]": ["further on", onward] }),
+    f: ["only notes, memories or sessions", () => change({ kind: nextKind })],
+    ...(own && { p: [`only ${own}`, onlyOwn] }),
+    l: ["go to the list", () => focusItem(list.current?.querySelector(".anchor"))],
     u: ["go back", () => history.back()],
   });
-  if (error && !found) return html`<div class="page narrow"><h1>Timeline</h1><${ErrorNote} error=${error} /></div>`;
-  if (!found) return html`<div class="page narrow"><h1>Timeline</h1><${Loading} what="Looking" /></div>`;
+
+  // What it is around comes into the middle, and stays where it is while more comes before it.
+  const top = useRef(null);
+  const anchorTop = () => list.current?.querySelector(".anchor").getBoundingClientRect().top;
+  useLayoutEffect(() => {
+    if (!found) return undefined;
+    if (top.current === null) list.current.querySelector(".anchor").scrollIntoView({ block: "center" });
+    else scrollBy(0, anchorTop() - top.current);
+    const moved = () => { top.current = anchorTop() ?? top.current; };
+    moved();
+    addEventListener("scroll", moved, { passive: true });
+    return () => removeEventListener("scroll", moved);
+  }, [found]);
+
+  if (!found) {
+    return html`<div class="page narrow"><div class="page-head"><h1>Timeline</h1></div>
+      ${error ? html`<${ErrorNote} error=${error} retry=${again} />` : html`<${Loading} what="Looking" />`}</div>`;
+  }
   const { anchor } = found;
   const all = [...found.before, anchor, ...found.after];
+  const dayBefore = (at) => (at ? day(all[at - 1].created) : "");
   return html`<div class="page narrow">
-    <div class="page-head"><h1>Timeline</h1><p class="dim">around <a href=${documentLink(anchor)}>${anchor.title}</a></p></div>
+    <div class="page-head"><h1>Timeline</h1>
+      <p class="dim">around <a href=${documentLink(anchor)}>${anchor.title}</a></p></div>
     <div class="row" role="group" aria-label="Which">${KINDS.map(([value, label]) => html`
       <button class="chip" aria-pressed=${kind === value} onClick=${() => change({ kind: value })}>${label}</button>`)}
-      ${(project || anchor.project) && html`<button class="chip" aria-pressed=${Boolean(project)}
-        onClick=${() => change({ project: project ? "" : anchor.project })}>Only ${project || anchor.project}</button>`}</div>
-    ${error && html`<${ErrorNote} error=${error} />`}
-    ${found.before.length >= before && html`<p class="line-more"><${Button} icon="up" onClick=${() => change({ before: before + 12 })}>Further back<//></p>`}
-    <ol class="line" onKeyDown=${(event) => arrows(event)}>${all.map((one, at) => html`
-      ${day(one.created) !== (at && day(all[at - 1].created)) && html`<li class="line-day" key=${`day ${one.id}`}>${day(one.created)}</li>`}
-      <li key=${one.source + one.path} data-item class=${one === anchor ? "line-one anchor" : "line-one"}>
+      ${own && html`
+        <button class="chip" aria-pressed=${Boolean(project)} onClick=${onlyOwn}>Only ${own}</button>`}</div>
+    ${error && html`<${ErrorNote} error=${error} retry=${again} />`}
+    ${back && html`
+      <p class="line-more"><${Button} kind="small" icon="up" onClick=${back}>Further back<//></p>`}
+    <ol class="line" ref=${list} onKeyDown=${(event) => arrows(event)}>${all.map((one, at) => html`
+      ${day(one.created) !== dayBefore(at) && html`
+        <li class="line-day" key=${`day ${one.source} ${one.path}`}>${day(one.created)}</li>`}
+      <li key=${`${one.source} ${one.path}`} data-item class=${one === anchor ? "line-one anchor" : "line-one"}>
         <a href=${documentLink(one)} aria-current=${one === anchor ? "true" : null}>
-          <${Icon} name=${{ session: "sessions", memory: "memory" }[one.kind] || "document"} /><span>${one.title}</span></a>
-        <p class="dim small">${[one.type, one.project, one.path].filter(Boolean).join(" · ")}</p></li>`)}</ol>
-    ${found.after.length >= after && html`<p class="line-more"><${Button} icon="down" onClick=${() => change({ after: after + 12 })}>Further on<//></p>`}
+          <${Icon} name=${{ session: "sessions", memory: "memory" }[one.kind] || "document"} />
+          <span class="line-title">${one.title}</span>
+          <time class="dim small" datetime=${one.created}>${CLOCK.format(new Date(one.created))}</time>
+          <span class="line-place dim small">${[one.type, one.project, one.path].filter(Boolean).join(" · ")}</span></a>
+      </li>`)}</ol>
+    ${all.length === 1 && html`
+      <p class="dim">Nothing else${kind || project ? " of this kind" : ""} was written around it.</p>`}
+    ${onward && html`
+      <p class="line-more"><${Button} kind="small" icon="down" onClick=${onward}>Further on<//></p>`}
   </div>`;
 }
