@@ -4,6 +4,7 @@ A vault of fixtures/vault, made-up sessions of a year, and memories of which som
 """
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -79,7 +80,7 @@ def places_of(here: Place) -> dict[str, tuple[str, str]]:
         session = max(index.sessions(limit=60).results, key=lambda one: one.turns or 0)
         read = index.list(session=session.session, limit=1).results[0]
     return {
-        "search": ("#/search?q=sourdough%20cold%20kitchen", "html[data-refined]"),
+        "search": ("#/search?q=feed%20the%20starter%20in%20winter", "html[data-refined]"),
         "document": ("#/doc/vault/projects/Home%20server%20move.md", ".prose p"),
         "timeline": ("#/timeline?ref=projects/Home%20server%20move.md", "main h1"),
         "history": (f"#/history/{memory.source}/{quote(memory.path)}", "main h1"),
@@ -116,9 +117,10 @@ def build(out: Path) -> None:
         served = here.serve()
         out.mkdir(exist_ok=True)
         with started() as browser:
+            wanted = set(re.findall(r"page/([\w-]+\.png)", (ROOT / "docs" / "page.md").read_text("utf-8")))
             for name, picture in pictures(Reader(browser, here, served), places_of(here)):
-                (out / name).write_bytes(picture)
-                print(name, len(picture))
+                if name in wanted or out != OUT:
+                    (out / name).write_bytes(picture)
 
 
 if __name__ == "__main__":

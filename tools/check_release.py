@@ -23,7 +23,24 @@ from typing import Any
 from build_mcpb import build as build_bundle
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = (".onnx", ".sql", ".toml", ".ts", ".md", ".txt", ".json", ".tiktoken", ".gz", ".typed", ".xz", ".bin")
+DATA = (
+    ".onnx",
+    ".sql",
+    ".toml",
+    ".ts",
+    ".md",
+    ".txt",
+    ".json",
+    ".tiktoken",
+    ".gz",
+    ".typed",
+    ".xz",
+    ".bin",
+    ".css",
+    ".html",
+    ".js",
+    ".svg",
+)
 
 
 def main() -> None:

@@ -62,7 +62,7 @@ export function Calendar({ first, weeks, counts, selected, choose, focus }) {
       </table>
     </div>
     <div class="apart small dim"><p>${counts ? told(days, last) : ""}</p>
-      <p class="legend" aria-hidden="true">Less
+      <p class="heat-legend" aria-hidden="true">Less
         ${[0, 1, 2, 3, 4].map((one) => html`<i data-level=${one} />`)} More</p></div>
   </div>`;
 }

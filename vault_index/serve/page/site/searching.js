@@ -36,7 +36,7 @@ export function useSearch({ text, typed, caret }, explain) {
       let refined = false;
       const show = (found) => setState({ ...NOTHING, text, explain, found: keyed(found), refined });
       const begun = typed && caret < text.length ? text : unfinished(text);
-      const first = known ? null : search({ query: begun, mode: "text" }).catch(() => null);
+      const first = known ? null : inTurn({ query: begun, mode: "text", limit: PAGE, explain }, signal).catch(() => null);
       // What is wrong with a query is said once nobody types.
       first?.then((found) => !found || refined || signal.aborted || show(found));
       now.refine = async () => {
@@ -84,6 +84,21 @@ export function useSearch({ text, typed, caret }, explain) {
   };
   const hasMore = state.refined && state.text === text && state.found.results.length >= PAGE && !state.ended;
   return { ...state, more: hasMore && !state.error ? more : null, soon: () => running.current.refine() };
+}
+
+let turn = Promise.resolve();
+
+/**
+ * One text search at a time, and after it the newest: one that is under way is work for the server whether anybody
+ * still waits for it or not, and the next one would share a processor with it.
+ */
+function inTurn(params, signal) {
+  const found = turn.then(() => {
+    signal.throwIfAborted();
+    return call("search", params);
+  });
+  turn = found.catch(() => {});
+  return found;
 }
 
 /** The answer; where the index does not know the last word, but some that begin so (`begun`), to that. */
