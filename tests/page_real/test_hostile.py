@@ -196,7 +196,8 @@ def settled(page: Page) -> None:
 def read(page: Page, word: str) -> str:
     """The text of the note that is shown, as soon as it says the word."""
     page.wait_for_selector(f'.prose:has-text("{word}")', state="attached")
-    return page.locator(".prose").first.inner_text()
+    text: str = page.locator(".prose").first.inner_text()
+    return text
 
 
 def open_hit(page: Page, word: str, path: str) -> str:
