@@ -366,7 +366,7 @@ def memories() -> list[Hostile]:
         if "entered_by" not in front:
             front += "\nentered_by: agent"
         whole = f"---\nid: {id_}\n{front}\n---\n{begins} is first. {text} {ends} is last.\n"
-        found.append(Hostile(f"memory/{number:02}.md", whole.encode(), begins, ends))
+        found.append(Hostile(f"memory/inbox/{number:02}.md", whole.encode(), begins, ends))
     return found
 
 

@@ -4,12 +4,12 @@ Each note of `hostile.py` is searched for and opened; memories also in review an
 Meanwhile a canary listens in the page, and a socket where the notes want to be asked.
 """
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Error as PlaywrightError, Page
@@ -63,6 +63,7 @@ LOOK = """() => {
     const said = a.getAttribute("href") ?? "";
     const inside = a.closest(".prose") !== null;
     const outwards = inside ? ["http:", "https:", "mailto:"] : ["http:", "https:", "obsidian:"];
+    if (a.closest(".doc-actions") && said.startsWith("vscode://file/")) outwards.push("vscode:");
     const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(said)?.[0].toLowerCase();
     const own = inside ? routes.test(said) : said.startsWith("#/") || said === "#main";
     if (a.hasAttribute("href") && !own && !outwards.includes(scheme)) found.push(`href=${said}`.slice(0, 99));
@@ -134,30 +135,47 @@ def here(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator
         assert [path for path in kept if secret in path.read_bytes()] == [], "what lies outside was read"
 
 
-@contextmanager
-def watched(reader: Reader, **options: Any) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def opened(module_reader: Reader) -> Page:
+    """The one page of this module, with the canary in it from its first line on."""
+    page = module_reader.open()
+    page.context.add_init_script(CANARY)
+    page.reload()
+    page.wait_for_selector(".side nav")
+    return page
+
+
+@pytest.fixture
+def page(opened: Page, module_reader: Reader, outside: Outside) -> Iterator[Page]:
     """A page in which nothing happens that a note wants; it is still signed in behind."""
-    page = reader.open(**options)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
-    page.on("download", lambda _: reader.faults.append("download"))
-    page.on("frameattached", lambda frame: reader.faults.append(f"frame: {frame.url}"))
-    page.on("websocket", lambda socket: reader.faults.append(f"socket: {socket.url}"))
-    page.add_init_script(CANARY)
-    page.reload()
-    page.wait_for_selector(".side nav")
-    kept = page.evaluate("JSON.stringify(localStorage)")
-    yield page
-    assert page.evaluate(LOOK) == []
-    assert len(page.frames) == 1
-    assert page.context.pages == [page]
-    changing = ("/signin", "/page/tokens", "/api/delete", "/api/decide", "/api/update", "/api/add")
-    assert [one for one in asked if urlsplit(one.split(" ", 1)[1]).path.startswith(changing)] == []
-    assert [one for one in asked if "passwd" in one or "stolen" in one or "/files/../" in one] == []
-    page.reload()
-    page.wait_for_selector(".side nav")
-    assert "token" in kept
-    assert page.context.cookies() == []
+    module_reader.faults.clear()
+    faults, asked, kept = module_reader.faults, list[str](), opened.evaluate(TOKEN)
+    watching: dict[Any, Any] = {
+        "request": lambda request: asked.append(urlsplit(request.url).path + " " + (request.post_data or "")),
+        "download": lambda _: faults.append("download"),
+        "frameattached": lambda frame: faults.append(f"frame: {frame.url}"),
+        "websocket": lambda socket: faults.append(f"socket: {socket.url}"),
+    }
+    for event, told in watching.items():
+        opened.on(event, told)
+    yield opened
+    settled(opened)
+    for event, told in watching.items():
+        opened.remove_listener(event, told)
+    assert opened.evaluate(LOOK) == []
+    assert faults == []
+    assert len(opened.frames) == 1
+    assert opened.context.pages == [opened]
+    assert [one for one in asked if CHANGING.match(one)] == []
+    assert [one for one in asked if one.startswith("/files/..")] == []
+    assert kept
+    assert opened.evaluate(TOKEN) == kept
+    assert opened.context.cookies() == []
+    assert outside.came == 0
+
+
+TOKEN = 'localStorage.getItem("vault-index.token")'
+CHANGING = re.compile(r"/signin|/page/tokens \{.*\w|/api/(delete|decide|update|add|undo|revert) ")
 
 
 def go(page: Page, place: str) -> None:
@@ -166,29 +184,44 @@ def go(page: Page, place: str) -> None:
 
 def settled(page: Page) -> None:
     """As soon as what was loaded is drawn; a page is never without a request, for it listens to changes."""
-    for image in page.locator("main img").all():
-        image.evaluate("one => one.decode().catch(() => 0)")
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait_for_selector(".prose .no-image:not(.dim)", state="detached")
+    page.evaluate("""async () => {
+      const images = [...document.querySelectorAll("main img")];
+      for (const image of images) image.loading = "eager";
+      await Promise.all(images.map((image) => image.decode().catch(() => 0)));
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }""")
 
 
-def open_hit(page: Page, word: str, path: str) -> None:
+def read(page: Page, word: str) -> str:
+    """The text of the note that is shown, as soon as it says the word."""
+    page.wait_for_selector(f'.prose:has-text("{word}")', state="attached")
+    text: str = page.locator(".prose").first.inner_text()
+    return text
+
+
+def open_hit(page: Page, word: str, path: str) -> str:
     """Find what has the word, and open it."""
     go(page, f"#/search?q={word}")
     shown(page, word)
-    hit = page.locator("main [data-item]").first
-    assert word in hit.inner_text(), path
+    assert word in page.locator("main [data-item]").first.inner_text(), path
     assert page.evaluate(LOOK) == [], path
-    hit.locator("a").first.click()
-    page.wait_for_selector(f'.prose:has-text("{word}")')
+    page.locator("main [data-item] h2").first.click()
+    return read(page, word)
 
 
-def opened(page: Page, one: Hostile) -> None:
-    open_hit(page, one.ends, one.path)
-    text = page.locator(".prose").first.inner_text()
-    assert one.begins in text or one.path.startswith("bombs/"), one.path
-    assert one.shows in text, one.path
-    assert "mandrill" not in text
-    assert page.evaluate(LOOK) == [], one.path
+def click_at(page: Page, one: Hostile) -> None:
+    """Links that lead out of the page are left alone: those are what they say."""
+    at = page.evaluate("location.hash")
+    page.locator(".prose").first.hover()
+    links = '.prose a[href^="#"], .prose a:not([href])'
+    for number in range(min(3, page.locator(links).count())):
+        page.locator(links).nth(number).click()
+        page.wait_for_selector("main h1", state="attached")
+        settled(page)
+        assert page.evaluate(LOOK) == [], one.path
+        go(page, at)
+        read(page, one.ends)
 
 
 def test_there_are_more_than_a_hundred_notes_that_differ() -> None:
@@ -198,101 +231,89 @@ def test_there_are_more_than_a_hundred_notes_that_differ() -> None:
 
 
 @pytest.mark.parametrize("kind", ["html", "links", "images", "text", "front", "bombs", "names", "bytes"])
-def test_a_note_is_found_and_shown_and_nothing_of_it_runs(reader: Reader, outside: Outside, kind: str) -> None:
-    with watched(reader) as page:
-        for one in notes():
-            if one.path.startswith(f"{kind}/"):
-                opened(page, one)
-        settled(page)
-    assert outside.came == 0
-
-
-def test_a_note_is_moved_over_and_clicked_at_and_nothing_of_it_runs(reader: Reader, outside: Outside) -> None:
-    """Links that lead out of the page are left alone: those are what they say."""
-    with watched(reader) as page:
-        for one in notes():
-            if not one.path.startswith(("html/", "links/")):
-                continue
-            go(page, f"#/doc/vault/{quote(one.path)}")
-            page.wait_for_selector(f'.prose:has-text("{one.ends}")')
-            page.locator(".prose").first.hover()
-            for link in page.locator('.prose a[href^="#"], .prose a:not([href])').all()[:3]:
-                link.click()
-                settled(page)
-                assert page.evaluate(LOOK) == [], one.path
-                go(page, f"#/doc/vault/{quote(one.path)}")
-                page.wait_for_selector(f'.prose:has-text("{one.ends}")')
-    assert outside.came == 0
-
-
-def test_only_images_of_the_vault_are_shown(reader: Reader) -> None:
+def test_a_note_is_found_opened_and_clicked_at_and_nothing_of_it_runs(page: Page, kind: str) -> None:
     pictures = dict[str, list[str]]()
-    with watched(reader) as page:
-        for one in notes():
-            if one.path.startswith("images/"):
-                go(page, f"#/doc/vault/{quote(one.path)}")
-                page.wait_for_selector(f'.prose:has-text("{one.ends}")')
-                settled(page)
-                drawn = "all => all.filter(one => one.naturalWidth > 0).map(one => one.naturalWidth + ' ' + one.src)"
-                if found := page.locator(".prose img").evaluate_all(drawn):
-                    pictures[one.data.split(b"\n")[2].decode()] = found
-    assert pictures, "those of the vault are shown"
-    assert all(src.split(" ")[1].startswith("blob:") for found in pictures.values() for src in found)
-    assert [text for text in pictures if "good.png" not in text and "evil.svg" not in text] == []
+    for one in notes():
+        if not one.path.startswith(f"{kind}/"):
+            continue
+        text = open_hit(page, one.ends, one.path)
+        assert one.begins in text or kind == "bombs", one.path
+        assert one.shows in text, one.path
+        assert "mandrill" not in text
+        if kind != "bombs":
+            settled(page)
+        assert page.evaluate(LOOK) == [], one.path
+        if found := page.locator(".prose img").evaluate_all(DRAWN):
+            pictures[one.path] = [one.data.split(b"\n")[2].decode(), *found]
+        if kind in ("html", "links"):
+            click_at(page, one)
+    if kind == "images":
+        assert pictures, "those of the vault are shown"
+        assert [text for text, *_ in pictures.values() if "good.png" not in text and "evil.svg" not in text] == []
+    assert all(src.startswith("blob:") for _, *found in pictures.values() for src in found)
 
 
-@pytest.mark.parametrize("one", memories(), ids=lambda one: one.path)
-def test_a_memory_is_reviewed_and_nothing_of_it_runs(reader: Reader, outside: Outside, one: Hostile) -> None:
-    number = int(one.path[-5:-3])
-    with watched(reader) as page:
-        go(page, f"#/review?at={number:08x}-0000-4000-8000-{number:012x}")
-        page.wait_for_selector(f'main:has-text("{one.begins}")')
-        assert one.ends in page.locator("main").inner_text()
-        assert page.evaluate(LOOK) == []
-        open_hit(page, one.ends, one.path)
-        assert page.evaluate(LOOK) == []
-    assert outside.came == 0
+DRAWN = "all => all.filter((one) => one.naturalWidth > 0).map((one) => one.src)"
 
 
-def test_the_past_of_a_memory_is_shown_and_nothing_of_it_runs(reader: Reader, outside: Outside) -> None:
-    token = reader.here.token("changes", writes=True)
-    for number, one in enumerate(memories()):
+def test_memories_are_reviewed_and_nothing_of_them_runs(page: Page) -> None:
+    go(page, "#/review")
+    links = page.locator(".review-list [data-item]")
+    links.first.wait_for()
+    left = {one.begins: one for one in memories()}
+    for number in range(links.count()):
+        title = links.nth(number).inner_text()
+        links.nth(number).click()
+        page.wait_for_selector(", ".join(f'.prose:has-text("{word}")' for word in left))
+        settled(page)
+        text = page.locator("main article").inner_text()
+        one = next(one for word, one in left.items() if word in text)
+        assert one.ends in text, title
+        assert page.evaluate(LOOK) == [], title
+        del left[one.begins]
+    assert left == {}
+    for one in memories():
+        go(page, f"#/doc/vault/{one.path}")  # no search finds what has expired
+        assert one.begins in read(page, one.ends)
+        assert page.evaluate(LOOK) == [], one.path
+
+
+def test_the_past_of_a_memory_is_shown_and_nothing_of_it_runs(page: Page, module_reader: Reader) -> None:
+    token = module_reader.here.token("changes", writes=True)
+    for one in memories():
         text = one.data.decode().split("---\n", 2)[2].replace(one.begins, "changed") + "<script>window.__hit=1</script>"
-        id_ = f"{number:08x}-0000-4000-8000-{number:012x}"
-        assert reader.served.call("update", token, ref=id_, content=text).status == 200
-    with watched(reader) as page:
-        for one in memories():
-            go(page, f"#/history/vault/{one.path}")
-            page.wait_for_selector(f'main:has-text("{one.begins}")')
-            assert page.evaluate(LOOK) == []
-    assert outside.came == 0
+        answer = module_reader.served.call("update", token, ref=one.path, content=text)
+        assert answer.status == 200, answer.body
+    for one in memories():
+        go(page, f"#/history/vault/{one.path}")
+        page.wait_for_selector(f'main:has-text("{one.begins}"):has-text("changed")')
+        assert page.evaluate(LOOK) == [], one.path
 
 
-def test_a_session_is_listed_and_read_and_nothing_of_it_runs(reader: Reader, outside: Outside) -> None:
-    with watched(reader) as page:
-        go(page, "#/sessions?since=2020-01-01")
-        page.wait_for_selector(f'main:has-text("{SESSION_WORDS[0]}")')
+def test_a_session_is_listed_and_read_and_nothing_of_it_runs(page: Page) -> None:
+    go(page, "#/sessions?since=2020-01-01")
+    page.wait_for_selector(f'main:has-text("{SESSION_WORDS[0]}")')
+    assert page.evaluate(LOOK) == []
+    for word in SESSION_WORDS:
+        go(page, f"#/search?q={word}")
+        shown(page, word)
+        page.locator("main [data-item] h2").first.click()
+        page.wait_for_selector(f'main:not(:has(#search)):has-text("{SESSION_WORDS[1]}")')
+        settled(page)
         assert page.evaluate(LOOK) == []
-        for word in SESSION_WORDS:
-            go(page, f"#/search?q={word}")
-            shown(page, word)
-            page.locator("main [data-item] a").first.click()
-            page.wait_for_selector(f'main:has-text("{SESSION_WORDS[1]}")')
-            assert page.evaluate(LOOK) == []
-            for folded in page.locator("main summary").all():
-                folded.click()
-            assert page.evaluate(LOOK) == []
-    assert outside.came == 0
+        for folded in page.locator("main details:not([open]) > summary").all():
+            folded.click()
+        settled(page)
+        assert page.evaluate(LOOK) == []
 
 
 @pytest.mark.parametrize("view", ["health", "tokens", "recall?q=__hit", "timeline?q=__hit", "review", "sessions", ""])
-def test_names_and_titles_are_text_in_every_view(reader: Reader, outside: Outside, view: str) -> None:
-    with watched(reader) as page:
-        go(page, f"#/{view}")
-        page.wait_for_selector("main h1", state="attached")
-        settled(page)
-        assert page.evaluate(LOOK) == []
-    assert outside.came == 0
+def test_names_and_titles_are_text_in_every_view(page: Page, view: str) -> None:
+    go(page, f"#/{view}")
+    page.wait_for_selector("main h1", state="attached")
+    page.wait_for_selector("main [aria-busy=true], main .loading", state="detached")
+    settled(page)
+    assert page.evaluate(LOOK) == []
 
 
 @pytest.mark.parametrize(
@@ -309,28 +330,31 @@ def test_names_and_titles_are_text_in_every_view(reader: Reader, outside: Outsid
      "#/timeline?ref=[[javascript:x]]", "#/hasOwnProperty?__proto__[x]=1"],
     ids=lambda place: place[:40],
 )  # fmt: skip
-def test_an_address_that_somebody_made_up_runs_nothing(reader: Reader, outside: Outside, place: str) -> None:
+def test_an_address_that_somebody_made_up_runs_nothing(
+    opened: Page, module_reader: Reader, outside: Outside, place: str
+) -> None:
     """Nor does it sign anybody out, or in as another."""
-    page = reader.open()
-    page.add_init_script(CANARY)
-    page.goto("about:blank")
-    page.goto(f"{reader.origin}/{place.replace('evil.example', outside.place)}")
-    page.wait_for_selector("main")
-    settled(page)
-    found = page.evaluate(LOOK)
+    module_reader.faults.clear()
+    kept = opened.evaluate(TOKEN)
+    opened.goto("about:blank")
+    opened.goto(f"{module_reader.origin}/{place.replace('evil.example', outside.place)}")
+    opened.wait_for_selector(".side nav")
+    opened.wait_for_selector("main h1, main .error, main [role=alert]", state="attached")
+    settled(opened)
+    found = opened.evaluate(LOOK)
     assert [one for one in found if not (place[0] == "?" and one.startswith("at "))] == []
-    assert "mandrill" not in page.locator("body").inner_text()
-    page.goto("about:blank")
-    page.goto(f"{reader.origin}/#/")
-    page.wait_for_selector(".side nav")
+    assert "mandrill" not in opened.locator("body").inner_text()
+    assert kept
+    assert opened.evaluate(TOKEN) == kept
+    assert module_reader.faults == []
     assert outside.came == 0
 
 
-def test_the_canary_sees_what_it_should(module_reader: Reader) -> None:
+def test_the_canary_sees_what_it_should(opened: Page, module_reader: Reader) -> None:
     """Else these tests could not fail."""
-    page = module_reader.open()
-    page.add_init_script(CANARY)
-    page.reload()
+    page = opened
+    module_reader.faults.clear()
+    page.goto(f"{module_reader.origin}/")
     page.wait_for_selector(".side nav")
     page.evaluate("""() => {
       window.__hit = 1;
@@ -351,5 +375,4 @@ def test_the_canary_sees_what_it_should(module_reader: Reader) -> None:
         assert any(said in one for one in found), (said, found)
     with pytest.raises(PlaywrightError, match="TrustedScript"):  # nor does the browser let anyone
         page.evaluate("() => document.body.setAttribute('onclick', 'window.__hit = 1')")
-    module_reader.close()
     assert any("img" in fault for fault in module_reader.faults), module_reader.faults

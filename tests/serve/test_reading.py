@@ -95,6 +95,12 @@ def test_what_is_far_down_is_shown_with_what_is_above_it() -> None:
     assert any("Paragraph 401:" in said(node) for node in found["nodes"])
 
 
+def test_what_stands_below_a_long_block_is_shown_with_it() -> None:
+    nested = "".join(f"{'  ' * level}- {level}\n" for level in range(400))
+    found = read_document(Vault(long=f"above\n\n{nested}\nbelow"), {"ref": "long.md:404-404"})
+    assert said(found["nodes"][-1]) == "below"
+
+
 @pytest.mark.parametrize(
     ("ref", "path"),
     [

@@ -118,7 +118,7 @@ def _part(lines: Sequence[str], starts: Sequence[int], first: int, last: int, pa
     while end < len(lines) and room > 0:
         room -= len(lines[end - 1]) + 1
         end += 1
-    after = len(starts) if room > 0 else bisect_right(starts, max(end - 1, start))
+    after = len(starts) if room > 0 else bisect_right(starts, max(end - 1, first))
     return start, starts[after] - 1 if after < len(starts) else len(lines)
 
 
