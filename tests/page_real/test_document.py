@@ -149,6 +149,8 @@ def test_a_hit_far_down_is_shown_with_what_stands_around_it(reader: Reader, page
     hit = page.locator(".doc-text .hit")
     expect(hit).to_be_in_viewport()
     assert hit.inner_text().startswith("Line 30.4")
+    # It reads as before: what a hit of the search looks like is something else.
+    assert hit.evaluate("it => getComputedStyle(it).display") == "block"
     expect(page.locator(".doc-outline [aria-current]")).to_have_text("Chapter 30")
     first = page.locator(".doc-text [data-line]").first.inner_text()
     page.get_by_role("button", name="Earlier").click()
