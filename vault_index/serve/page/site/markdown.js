@@ -3,20 +3,69 @@
 import { h, html, useContext, useEffect, useState } from "./vendor/preact.js";
 import { imageUrl } from "./api.js";
 import { link } from "./router.js";
-import { About } from "./ui.js";
+import { About, Button, Icon, copy } from "./ui.js";
 
 const PLAIN = new Set([
-  "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "code", "em", "strong", "del", "mark", "sup",
-  "sub", "hr", "br", "table", "thead", "tbody", "tr",
+  "ul", "ol", "blockquote", "code", "em", "strong", "del", "mark", "sup", "sub", "hr", "br", "thead", "tbody", "tr",
 ]);
 const WEB = /^(?:https?:|mailto:)/i;
+const HEADING = /^h[1-6]$/;
+
+/** Kinds of callouts that look alike: `[colour, icon, kinds]`. */
+const CALLOUTS = [
+  ["note", "edit", "note"],
+  ["note", "info", "info todo abstract summary tldr example"],
+  ["good", "recall", "tip hint important"],
+  ["good", "check", "success check done"],
+  ["warn", "question", "question help faq"],
+  ["warn", "warning", "warning caution attention"],
+  ["bad", "warning", "danger error bug failure fail missing"],
+  ["calm", "quote", "quote cite"],
+];
+const LOOKS = new Map(CALLOUTS.flatMap(
+  ([colour, icon, kinds]) => kinds.split(" ").map((kind) => [kind, [colour, icon]])));
+
+/** Characters of the lines of a paragraph whose author let an editor break them. */
+const BROKEN = [55, 130];
 
 /**
- * @param {{ nodes: Array, document: { source: string, path: string }, lines?: [number, number] }} props the lines of
- * the hit are marked: an element is that begins there, and holds no other block that is.
+ * @param {{ nodes: Array, document: { source: string, path: string }, lines?: [number, number], outline?: Array,
+ * under?: number }} props the lines of the hit are marked: an element is that begins there, and holds no other block
+ * that is. Headings go on from `under`, that of the page above it, whatever levels a note begins with or leaves out; of
+ * a part of a note `outline` says what it stands below.
  */
-export function Markdown({ nodes, document, lines }) {
-  return html`<div class="prose" dir="auto">${nodes.map((node) => draw(node, { document, lines }))}</div>`;
+export function Markdown({ nodes, document, lines, outline = [], under = 1 }) {
+  const context = { document, lines, levels: levelsOf(nodes, outline, under) };
+  return html`<div class="prose" dir="auto">${nodes.map((node) => draw(node, context))}</div>`;
+}
+
+/** The level that each heading is drawn with. */
+function levelsOf(nodes, outline, under) {
+  const above = [];
+  const levels = new Map();
+  const next = (level) => {
+    while (above.at(-1) >= level) above.pop();
+    return Math.min(6, under + above.push(level));
+  };
+  const look = (node) => {
+    if (typeof node === "string") return;
+    if (HEADING.test(node[0])) levels.set(node, next(Number(node[0][1])));
+    else node.slice(2).forEach(look);
+  };
+  const first = nodes[0]?.[1]?.line;
+  outline.filter(({ line }) => line < first).forEach(({ level }) => next(level));
+  nodes.forEach(look);
+  return levels;
+}
+
+const textOf = (node) => (typeof node === "string" ? node : node.slice(2).map(textOf).join(""));
+
+/** Whether the line breaks of a text are its author's, and not those of an editor at the end of its lines. */
+function breaks(children) {
+  const said = children.filter((child) => typeof child === "string" || !child[1].line).map(textOf).join("").split("\n");
+  const last = said.pop();
+  const [least, most] = BROKEN;
+  return said.length > 0 && !said.every((one) => one.length >= least && one.length <= most && last.length <= most);
 }
 
 function draw(node, context) {
@@ -25,38 +74,61 @@ function draw(node, context) {
   const inside = () => children.map((child) => draw(child, context));
   const props = placed(attrs, context, children);
   if (PLAIN.has(tag)) {
-    if (attrs.id) props.id = attrs.id;
     if (tag === "ol" && attrs.start !== undefined) props.start = attrs.start;
-    if (tag === "table") return h("div", { class: "scroll-x", tabindex: 0, role: "group", "aria-label": "Table" }, h("table", props, inside()));
     return h(tag, props, inside());
   }
+  if (HEADING.test(tag)) {
+    // One that says nothing is none to who hears it.
+    if (attrs.id) props.id = attrs.id;
+    return h(children.length ? `h${context.levels.get(node)}` : "p", props, inside());
+  }
   switch (tag) {
+    case "p":
+    case "li":
+      if (breaks(children)) props.class = `${props.class || ""} lines`;
+      return h(tag, props, inside());
     case "th":
     case "td":
-      return h(tag, attrs.align ? { ...props, style: { textAlign: attrs.align } } : props, inside());
+      if (attrs.align) props.style = { textAlign: attrs.align };
+      return h(children.length ? tag : "td", props, inside());
+    case "table":
+      return h("div", { class: "scroll-x", tabindex: 0, role: "group", "aria-label": "Table" },
+        h("table", props, inside()));
     case "pre":
-      return h("pre", { ...props, tabindex: 0, "data-lang": attrs.lang }, inside());
-    case "a":
+      return h("div", { class: "code" }, h("pre", { ...props, tabindex: 0 }, inside()), html`
+        <p class="code-foot">${attrs.lang && html`<span>${attrs.lang}</span>`}
+          <${Button} kind="quiet" icon="copy" aria-label="Copy the code" title="Copy"
+            onClick=${() => copy(textOf(node), "The code")} /></p>`);
+    case "a": {
+      const shown = children.length ? inside() : attrs.href || attrs.ref;
       if (attrs.href && WEB.test(attrs.href)) {
-        return h("a", { href: attrs.href, target: "_blank", rel: "noopener noreferrer", title: attrs.title }, inside());
+        return h("a", { href: attrs.href, target: "_blank", rel: "noopener noreferrer", title: attrs.title }, shown);
       }
-      return attrs.ref ? h("a", { href: refLink(attrs.ref, context), class: "ref" }, inside()) : h("span", {}, inside());
+      return attrs.ref ? h("a", { href: refLink(attrs.ref, context), class: "ref" }, shown) : h("span", {}, shown);
+    }
     case "embed":
-      return h("a", { href: refLink(attrs.ref, context), class: "ref embed" }, children.length ? inside() : attrs.ref);
+      return h("a", { href: refLink(attrs.ref, context), class: "ref embed" },
+        html`<${Icon} name="document" />`, h("span", {}, children.length ? inside() : attrs.ref));
     case "img":
       return html`<${Picture} ...${attrs} document=${context.document} />`;
     case "input":
-      return h("input", { type: "checkbox", checked: Boolean(attrs.checked), disabled: true, "aria-label": attrs.checked ? "done" : "to do" });
+      return html`<input type="checkbox" disabled checked=${Boolean(attrs.checked)}
+        aria-label=${attrs.checked ? "done" : "to do"} />`;
     case "callout":
-      return h("div", { ...props, class: `callout ${props.class || ""}` },
-        h("p", { class: "callout-title" }, attrs.title || attrs.kind), inside());
+      return callout(attrs, props, inside());
     case "math":
-      return h("code", { class: attrs.display ? "math display" : "math" }, inside());
+      return h("code", { ...props, class: `math ${attrs.display ? "display" : ""} ${props.class || ""}` }, inside());
     case "tag":
       return h("a", { class: "tag", href: link("search", [], { q: `tag:${attrs.name}` }) }, inside());
     default:
       return h("span", {}, inside());
   }
+}
+
+function callout({ kind, title }, props, inside) {
+  const [colour, icon] = LOOKS.get(kind) || LOOKS.get("note");
+  return h("div", { ...props, class: `callout ${colour} ${props.class || ""}` },
+    h("p", { class: "callout-title" }, html`<${Icon} name=${icon} />`, h("span", {}, title || kind)), inside);
 }
 
 /** Its line, and whether it is what was found. */

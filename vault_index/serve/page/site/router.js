@@ -35,3 +35,23 @@ export function go(hash, { replace = false } = {}) {
   history.replaceState(history.state, "", hash);
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
+
+const HITS = "vault-index.hits";
+
+/** What the last search found, as places: for as long as the tab is open. */
+export const hits = {
+  get() {
+    try {
+      return JSON.parse(sessionStorage.getItem(HITS)) || [];
+    } catch {
+      return [];
+    }
+  },
+  put(places) {
+    try {
+      sessionStorage.setItem(HITS, JSON.stringify(places));
+    } catch {
+      // they are not gone through one by one, then
+    }
+  },
+};

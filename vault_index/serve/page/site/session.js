@@ -144,7 +144,7 @@ function drawBlock({ kind, nodes, calls }, context) {
   if (kind === "calls") {
     return html`<ul class="calls">${calls.map((one) => html`<${Call} key=${one.line} call=${one} ...${context} />`)}</ul>`;
   }
-  const text = html`<${Markdown} nodes=${nodes} document=${context.document} lines=${context.lines} />`;
+  const text = html`<${Markdown} nodes=${nodes} document=${context.document} lines=${context.lines} under=${2} />`;
   if (kind !== "thought") return text;
   const hit = nodes.some((node) => isHit(node[1], context.lines));
   return html`<details class="thought" open=${hit}><summary>Reasoning</summary>${text}</details>`;

@@ -1,11 +1,11 @@
 /** A document, to be read: its text, what is known of it, and what is around it. */
 
-import { html, useContext, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { ask, call } from "../api.js";
 import { useKeys } from "../keys.js";
 import { Markdown } from "../markdown.js";
-import { documentLink, go, link } from "../router.js";
-import { About, Button, Empty, ErrorNote, Icon, Loading, When, copy, toast, useAnswer } from "../ui.js";
+import { documentLink, go, hits, link } from "../router.js";
+import { About, Button, Empty, ErrorNote, Icon, Loading, When, copy, sentence, toast, useAnswer } from "../ui.js";
 
 export const title = "Document";
 export const style = "views/document.css";
@@ -22,6 +22,9 @@ export default function Document({ parts: [source, ...folders], params }) {
   const [arrived, setArrived] = useState(0);
   const lines = /^\d+-\d+$/.test(params.lines || "") ? params.lines.split("-").map(Number) : null;
   const goal = lines ? lines[0] : Number(params.at) || 0;
+
+  const [first] = reads;
+  const conversation = useConversation(first?.document.kind === "session");
 
   const load = async (asked, put) => {
     try {
@@ -40,7 +43,7 @@ export default function Document({ parts: [source, ...folders], params }) {
       load({ ref: params.ref, from: params.from, source: params.source }, () => []).then((read) => {
         if (!read) return;
         const [first, last] = read.named || [];
-        const at = params.from ? { at: first } : { lines: first && `${first}-${last}` };
+        const at = params.from ? { at: first } : { lines: first ? `${first}-${last}` : params.lines };
         if (read.missing) toast(`There is no heading “${read.missing}” in it.`);
         go(documentLink(read.document, at), { replace: true });
       });
@@ -56,7 +59,7 @@ export default function Document({ parts: [source, ...folders], params }) {
     if (!arrived || !goal) return;
     const marked = lines && document.querySelector(".doc-text .hit");
     (marked || lineElement(goal))?.scrollIntoView({ block: marked ? "center" : "start" });
-  }, [arrived]);
+  }, [arrived, conversation]);
 
   // What is there by now, with what is looked at kept where it is.
   useEffect(() => {
@@ -69,8 +72,10 @@ export default function Document({ parts: [source, ...folders], params }) {
         const top = topLine();
         if (ours?.change === "removed") setGone(true);
         else load({ ref: top ? `${path}:${top.line}` : path, source }, (read, before) => {
-          if (read.text !== before[0]?.text) toast("It was changed on disk: this is what it says now.");
-          requestAnimationFrame(() => top && scrollBy(0, (lineElement(top.line)?.getBoundingClientRect().top ?? top.y) - top.y));
+          // Not for what stands in its frontmatter, as whether it is archived: that is seen.
+          if (wordsOf([read]) !== wordsOf(before)) toast("It was changed on disk: this is what it says now.");
+          setGone(false);
+          keepPlace(top);
           return [read];
         });
       }, 300);
@@ -79,11 +84,9 @@ export default function Document({ parts: [source, ...folders], params }) {
     return () => { clearTimeout(timer); removeEventListener("vault-index:changed", changed); };
   }, []);
 
-  const [first] = reads;
   if (error && !first) return html`<${NotThere} error=${error} wanted=${params.ref || path} />`;
   if (!first) return html`<div class="page"><${Loading} what="Reading" /></div>`;
-  const more = (asked, put) => load(asked, put);
-  return html`<${Shown} ...${{ reads, lines, raw, setRaw, gone, error, more, goal }} query=${params.q} />`;
+  return html`<${Shown} ...${{ reads, lines, raw, setRaw, gone, error, load, goal, conversation }} />`;
 }
 
 function NotThere({ error, wanted }) {
@@ -97,7 +100,7 @@ function NotThere({ error, wanted }) {
     <//></div>`;
 }
 
-function Shown({ reads, lines, raw, setRaw, gone, error, more, goal, query }) {
+function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversation }) {
   const about = useContext(About);
   const wide = useMedia(WIDE);
   const read = reads[0];
@@ -106,12 +109,18 @@ function Shown({ reads, lines, raw, setRaw, gone, error, more, goal, query }) {
   const facts = doc.metadata;
   const isMemory = doc.kind === "memory";
   const own = read.nodes[0]?.[0] === "h1" && textOf(read.nodes[0]) === doc.title;
-  const outline = read.outline.filter((one, at) => !(at === 0 && one.text === doc.title));
+  const isSession = doc.kind === "session";
+  const parts = useMemo(() => reads.map((one, at) => (at === 0 && own ? one.nodes.slice(1) : one.nodes)), [reads]);
+  const nodes = useMemo(() => parts.flat(), [parts]);
+  const outline = conversation ? conversation.outlineOf(nodes)
+    : read.outline.filter((one, at) => !(at === 0 && one.text === doc.title));
   const obsidian = facts.link?.startsWith("obsidian://") ? facts.link : "";
   const editor = editorLink(about, doc, goal || 1);
   const around = [doc.source, ...doc.path.split("/")];
   const timeline = link("timeline", [], { ref: doc.path, source: doc.source });
   const versions = link("history", around);
+  const found = useHits();
+  const successor = facts.frontmatter.superseded_by;
   const copyLink = () => copy(location.href.split("?")[0] + (lines ? `?lines=${lines.join("-")}` : ""), "The link");
   const step = (by) => {
     const heads = [...document.querySelectorAll(".doc-text [id^=h-]")];
@@ -121,8 +130,8 @@ function Shown({ reads, lines, raw, setRaw, gone, error, more, goal, query }) {
   };
   const away = (address) => () => address && Object.assign(document.createElement("a"), { href: address }).click();
   useKeys("Document", {
-    n: ["next heading", () => step(1)],
-    p: ["previous heading", () => step(-1)],
+    ...(!isSession && { n: ["next heading", () => step(1)], p: ["previous heading", () => step(-1)] }),
+    ...(found && { "[": ["previous hit", () => found.step(-1)], "]": ["next hit", () => found.step(1)] }),
     ...(obsidian && { o: ["open in Obsidian", away(obsidian)] }),
     ...(editor && { e: ["open in the editor", away(editor)] }),
     ...(isMemory && { h: ["history", () => go(versions)] }),
@@ -131,22 +140,42 @@ function Shown({ reads, lines, raw, setRaw, gone, error, more, goal, query }) {
     u: ["go back", () => history.back()],
     Backspace: ["go back", () => history.back()],
   });
-  const decide = (action, said) => call("decide", { action, ref: doc.path, source: doc.source }).then((done) => {
-    dispatchEvent(new CustomEvent("vault-index:reviewed"));
-    toast(said, ["Undo", () => call("undo", { change: done.change }).then(
-      () => toast("It is back as it was."), (refused) => toast(refused.message))]);
-    if (action === "delete") go(link("search"));
-  }, (refused) => toast(refused.message));
-  const earlier = () => more(read.previous, (found, before) => [found, ...before]);
-  const later = () => more(last.next, (found, before) => [...before, found]);
+  const change = async (method, params, said) => {
+    try {
+      const done = await call(method, { ...params, ref: doc.path, source: doc.source });
+      dispatchEvent(new CustomEvent("vault-index:reviewed"));
+      toast(said, done.change ? ["Undo", () => undo(done.change)] : undefined);
+      if (params.action === "delete") go(link("search"));
+    } catch (refused) {
+      toast(sentence(refused.message));
+    }
+  };
+  const archive = () => change("decide", { action: "archive" }, "It is archived.");
+  const restore = () => change("archive", { restore: true }, "It is archived no longer.");
+  const remove = () => change("decide", { action: "delete" }, "It is in the trash.");
+  const earlier = () => {
+    const top = topLine();
+    load(read.previous, (got, before) => {
+      if (before[0] !== read) return before;
+      keepPlace(top);
+      return [got, ...before];
+    });
+  };
+  const later = () => load(last.next, (got, before) => (before.at(-1) === last ? [...before, got] : before));
 
   const outlined = outline.length > 1 && html`<${Outline} items=${outline} document=${doc} wide=${wide} />`;
   const connections = html`<${Connections} document=${doc} />`;
   return html`<div class="page doc">
     <header class="doc-head">
-      <nav class="doc-crumbs small dim" aria-label="Where it is">${around.slice(0, -1).map((part, at) => html`
+      <div class="apart"><nav class="doc-crumbs small dim" aria-label="Where it is">${around.slice(0, -1).map((part, at) => html`
         ${at > 0 && html`<span aria-hidden="true">›</span>`}
         <a href=${link("search", [], { q: at ? `path:"${around.slice(1, at + 1).join("/")}"` : `source:${part}` })}>${part}</a>`)}</nav>
+        ${found && html`<span class="doc-hits small dim">
+          <${Button} kind="quiet" icon="back" aria-label="Previous hit" title="Previous hit ([)"
+            disabled=${!found.at} onClick=${() => found.step(-1)} />
+          <span>hit ${found.at + 1} of ${found.all}</span>
+          <${Button} kind="quiet" icon="next" aria-label="Next hit" title="Next hit (])"
+            disabled=${found.at + 1 >= found.all} onClick=${() => found.step(1)} /></span>`}</div>
       <h1>${doc.title}</h1>
       <p class="doc-facts small dim">
         ${[facts.type || doc.kind, facts.project, facts.entered_by && `by ${facts.entered_by}`,
@@ -163,24 +192,74 @@ function Shown({ reads, lines, raw, setRaw, gone, error, more, goal, query }) {
         <${Button} icon="copy" onClick=${copyLink}>Copy link<//>
         <${Button} icon="document" aria-pressed=${raw} onClick=${() => setRaw(!raw)}>Source<//>
         ${isMemory && html`<a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a>
-          <${Button} icon="archive" onClick=${() => decide("archive", "It is archived.")}>Archive<//>
-          <${Button} icon="trash" onClick=${() => decide("delete", "It is in the trash.")}>Delete<//>`}
+          ${doc.archived ? html`<${Button} icon="undo" onClick=${restore}>Restore<//>`
+            : html`<${Button} icon="archive" onClick=${archive}>Archive<//>`}
+          <${Button} icon="trash" onClick=${remove}>Delete<//>`}
       </div>
-      ${gone && html`<div class="note warn" role="status"><${Icon} name="warning" /><div>It is gone from its place on disk. This is what it said.</div></div>`}
-      ${doc.archived && html`<div class="note warn"><${Icon} name="archive" /><div>It is archived: neither search nor recall find it.</div></div>`}
-      ${facts.frontmatter.superseded_by && html`<div class="note warn"><${Icon} name="merge" /><div>Another took its place: <a href=${link("doc", [], { ref: facts.frontmatter.superseded_by })}>read that</a>.</div></div>`}
+      ${gone && html`<${Note} icon="warning">It is gone from its place on disk. This is what it said.<//>`}
+      ${doc.archived && html`<${Note} icon="archive">It is archived: neither search nor recall find it.<//>`}
+      ${successor && html`<${Note} icon="merge">Another took its place:
+        <a href=${link("doc", [], { ref: successor })}> read that</a>.<//>`}
       ${error && html`<${ErrorNote} error=${error} />`}
     </header>
     ${!wide && outlined}
     <article class="doc-text">
       ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
-      ${reads.map((one, at) => (raw
-        ? html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`
-        : html`<${Markdown} key=${one.document.lines[0]} nodes=${at === 0 && own ? one.nodes.slice(1) : one.nodes} document=${doc} lines=${lines} />`))}
-      ${last.next && html`<${Button} icon="down" onClick=${later}>Read on<//>`}
+      ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
+        : !isSession ? reads.map((one, at) => html`
+          <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline} />`)
+        : conversation && html`
+          <${conversation.SessionText} read=${{ document: doc, nodes, outline: read.outline }} lines=${lines} />`}
+      ${last.next && html`<${ReadOn} key=${last.next.ref} later=${later} />`}
     </article>
     ${wide ? html`<aside class="doc-side" aria-label="Around it">${outlined}${connections}</aside>` : connections}
   </div>`;
+}
+
+const Note = ({ icon, children }) => html`
+  <div class="note warn" role="status"><${Icon} name=${icon} /><div>${children}</div></div>`;
+
+async function undo(change) {
+  try {
+    await call("undo", { change });
+    dispatchEvent(new CustomEvent("vault-index:reviewed"));
+    toast("It is back as it was.");
+  } catch (refused) {
+    toast(`Not undone: ${sentence(refused.message)}`);
+  }
+}
+
+/** The next part, on a press or as soon as the end comes near. */
+function ReadOn({ later }) {
+  const end = useRef(null);
+  const latest = useRef(later);
+  latest.current = later;
+  useEffect(() => {
+    const near = ([{ isIntersecting }]) => isIntersecting && latest.current();
+    const seen = new IntersectionObserver(near, { rootMargin: "400px" });
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, []);
+  return html`<p class="doc-more" ref=${end}><${Button} icon="down" onClick=${later}>Read on<//></p>`;
+}
+
+let session = null;
+
+/** What draws sessions, which only they need. */
+function useConversation(isSession) {
+  const [, loaded] = useState(session);
+  useEffect(() => {
+    if (isSession && !session) import("../session.js").then((module) => loaded(session = module));
+  }, [isSession]);
+  return isSession && session;
+}
+
+/** Where one is among the hits of the last search: `{ at, all, step }`. */
+function useHits() {
+  const all = hits.get();
+  const at = all.indexOf(location.hash);
+  const step = (by) => all[at + by] && go(all[at + by], { replace: true });
+  return at >= 0 && all.length > 1 ? { at, all: all.length, step } : null;
 }
 
 const Raw = ({ read, lines }) => html`<pre class="doc-raw" tabindex="0">${read.text.split("\n").map((line, at) => {
@@ -241,6 +320,8 @@ function editorLink(about, doc, line) {
 
 const textOf = (node) => (typeof node === "string" ? node : node.slice(2).map(textOf).join(""));
 
+const wordsOf = (reads) => reads.flatMap((one) => one.nodes).map(textOf).join("\n");
+
 /** What begins at a line, or holds it: the deepest. */
 function lineElement(line) {
   return [...document.querySelectorAll(".doc-text [data-line]")].findLast((one) => Number(one.dataset.line) <= line);
@@ -249,4 +330,9 @@ function lineElement(line) {
 function topLine() {
   const found = [...document.querySelectorAll(".doc-text [data-line]")].find((one) => one.getBoundingClientRect().bottom > 0);
   return found && { line: Number(found.dataset.line), y: found.getBoundingClientRect().top };
+}
+
+/** What stood at the top stands there again, once what is new is drawn. */
+function keepPlace(top) {
+  requestAnimationFrame(() => top && scrollBy(0, (lineElement(top.line)?.getBoundingClientRect().top ?? top.y) - top.y));
 }

@@ -224,7 +224,7 @@ function Facts({ memory, filters }) {
 }
 
 function Text({ memory }) {
-  if (memory.nodes) return html`<${Markdown} nodes=${memory.nodes} document=${memory} />`;
+  if (memory.nodes) return html`<${Markdown} nodes=${memory.nodes} document=${memory} under=${3} />`;
   return html`<div class="prose review-plain" dir="auto">${memory.text}${memory.cut && "…"}</div>`;
 }
 

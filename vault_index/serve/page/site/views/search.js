@@ -5,7 +5,7 @@ import { Filters } from "../filters.js";
 import { Hit, Legend, hitLink, timelineLink } from "../hit.js";
 import { arrows, focusItem, useKeys } from "../keys.js";
 import { filterOf, filtersOf } from "../query.js";
-import { go, link } from "../router.js";
+import { go, hits as kept, link } from "../router.js";
 import { useSearch } from "../searching.js";
 import { Start, remember } from "../start.js";
 import { Empty, ErrorNote, Icon, copy, count, sentence } from "../ui.js";
@@ -54,6 +54,7 @@ export default function Search({ params }) {
     put({});
     remember(text);
     left = { text, key: hit?.key };
+    kept.put(shown.map((one) => hitLink(one, text)));
   };
   const act = (what, hit = hitAt(document.activeElement) || shown[0]) => {
     if (what === "why") put({ why: why ? "" : "1" });
