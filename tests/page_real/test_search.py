@@ -72,7 +72,7 @@ def searches(page: Page) -> list[Any]:
 
 
 def titles(page: Page) -> list[str]:
-    return page.locator(HIT).all_inner_texts()
+    return list(page.locator(HIT).all_inner_texts())
 
 
 # --- typing ---------------------------------------------------------------------------------------------------

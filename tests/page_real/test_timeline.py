@@ -35,7 +35,7 @@ def opened(reader: Reader, place: str = AT, **options: Any) -> Page:
 
 
 def titles(page: Page) -> list[str]:
-    return page.locator(".line-title").all_inner_texts()
+    return list(page.locator(".line-title").all_inner_texts())
 
 
 def test_it_is_around_the_document_and_goes_further_both_ways(reader: Reader) -> None:
