@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from tests.serve.servers import Place, Served
 
@@ -18,8 +18,8 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-DESKTOP = {"width": 1400, "height": 900}
-PHONE = {"width": 380, "height": 800}
+DESKTOP: ViewportSize = {"width": 1400, "height": 900}
+PHONE: ViewportSize = {"width": 380, "height": 800}
 
 
 def chromium() -> str:
@@ -126,10 +126,11 @@ def looks(page: Page) -> list[str]:
     """What axe finds on both screens in both schemes, and whether anything is wider than they are."""
     found: list[str] = []
     for size in (PHONE, DESKTOP):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         found += [f"{wide} wider than {size['width']}"] if wide > 0 else []
-        for scheme in ("dark", "light"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        schemes: list[Literal["dark", "light"]] = ["dark", "light"]
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme)
             found += [f"{scheme}, {size['width']}: {one}" for one in axe(page)]
     return found

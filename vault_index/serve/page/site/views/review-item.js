@@ -180,8 +180,8 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
     ${dialog === "delete" && html`<${Dialog} title="Delete it for good?" close=${() => setDialog("")}>
       <p>The session is forgotten: its text, its vectors, and what was kept of it. There is no undo.</p>
       <div class="row review-foot">
-        <${Button} kind="danger" icon="trash" autofocus onClick=${confirmed}>Delete for good<//>
-        <${Button} onClick=${() => setDialog("")}>Cancel<//></div><//>`}
+        <${Button} kind="danger" icon="trash" onClick=${confirmed}>Delete for good<//>
+        <${Button} autofocus onClick=${() => setDialog("")}>Cancel<//></div><//>`}
   </article>`;
 }
 
