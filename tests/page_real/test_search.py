@@ -216,8 +216,7 @@ QUERIES = (
 )  # fmt: skip
 
 
-def test_the_page_sees_the_filters_that_the_server_sees(reader: Reader) -> None:
-    page = reader.open()
+def test_the_page_sees_the_filters_that_the_server_sees(page: Page) -> None:
     script = "async queries => { const { filtersOf } = await import('/page/query.js'); return queries.map(filtersOf); }"
     found = page.evaluate(script, list(QUERIES))
     for query, filters in zip(QUERIES, found, strict=True):
@@ -242,8 +241,7 @@ def _value(one: dict[str, str]) -> str:
         ('after:"last week" FOR tag:a', 1, 'after:"last week" FOR'),
     ],
 )
-def test_nothing_is_left_of_a_filter_that_is_taken_away(reader: Reader, query: str, at: int, left: str) -> None:
-    page = reader.open()
+def test_nothing_is_left_of_a_filter_that_is_taken_away(page: Page, query: str, at: int, left: str) -> None:
     taken = "import('/page/query.js').then(q => q.without(text, q.filtersOf(text)[at]))"
     assert page.evaluate(f"([text, at]) => {taken}", [query, at]) == left
 
