@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from tests.serve.servers import Place, Served
 
@@ -18,8 +18,8 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-DESKTOP = {"width": 1400, "height": 900}
-PHONE = {"width": 380, "height": 800}
+DESKTOP: ViewportSize = {"width": 1400, "height": 900}
+PHONE: ViewportSize = {"width": 380, "height": 800}
 
 
 def chromium() -> str:
@@ -93,6 +93,15 @@ class Reader:
         self._contexts.clear()
 
 
+def visit(page: Page, place: str) -> None:
+    """A place drawn anew, also where the page is there already: what is loaded stays loaded."""
+    page.evaluate("location.replace('#/nowhere')")
+    page.locator("main").get_by_text("There is no such page").wait_for()
+    for close in page.get_by_role("button", name="Close the message").all():
+        close.click()
+    page.evaluate("place => location.replace(place)", place)
+
+
 def shown(page: Page, query: str, which: Literal["shown", "refined"] = "shown") -> None:
     """As soon as the hits for this are drawn."""
     page.wait_for_selector(f'html[data-{which}="{query}"]', state="attached")
@@ -103,10 +112,25 @@ def axe(page: Page) -> list[str]:
     program = os.environ.get("AXE", "")
     if not program:
         pytest.skip("axe does not look at the page: make test-page installs it")
-    page.evaluate(Path(program).read_text("utf-8") + "; null")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Path(program).read_text("utf-8") + "; null")
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
     return [
         f"{one['id']}: {one['help']}: {node['target']} {node['html']:.120}"
         for one in found["violations"]
         for node in one["nodes"]
     ]
+
+
+def looks(page: Page) -> list[str]:
+    """What axe finds on both screens in both schemes, and whether anything is wider than they are."""
+    found: list[str] = []
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size(size)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        found += [f"{wide} wider than {size['width']}"] if wide > 0 else []
+        schemes: list[Literal["dark", "light"]] = ["dark", "light"]
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{scheme}, {size['width']}: {one}" for one in axe(page)]
+    return found

@@ -9,7 +9,7 @@ from tests.serve.servers import Place
 
 pytest.importorskip("playwright.sync_api", reason="the page is not tried: make test-page installs Playwright")
 
-from tests.page_real.browser import Reader, chromium, started
+from tests.page_real.browser import DESKTOP, Reader, chromium, started, visit
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +35,26 @@ def reader(module_reader: Reader) -> Iterator[Reader]:
     yield module_reader
     module_reader.close()
     assert module_reader.faults == []
+
+
+@pytest.fixture(scope="module")
+def kept(browser: Any, here: Place, module_reader: Reader) -> Iterator[Reader]:
+    reader = Reader(browser, here, module_reader.served)
+    yield reader
+    reader.close()
+
+
+@pytest.fixture(scope="module")
+def kept_page(kept: Reader) -> Any:
+    return kept.open()
+
+
+@pytest.fixture
+def page(kept: Reader, kept_page: Any) -> Iterator[Any]:
+    """One that the tests of a module share, at the search: for those to which nothing is anew."""
+    kept.faults.clear()
+    kept_page.set_viewport_size(DESKTOP)
+    visit(kept_page, "#/")
+    yield kept_page
+    kept_page.unroute_all()
+    assert kept.faults == []

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.memories.waiting import files_of
-from tests.page_real.browser import DESKTOP, Reader
+from tests.page_real.browser import DESKTOP, Reader, visit
 from tests.serve.servers import Place, Served
 from vault_index.daemon.client import connect
 
@@ -63,6 +63,11 @@ def review(reader: Reader, place: str = "#/review", size: Any = DESKTOP, **optio
     page = reader.open(place, size=size, **options)
     ready(page)
     return page
+
+
+def start(page: Page, place: str = "#/review") -> None:
+    visit(page, place)
+    ready(page)
 
 
 def ready(page: Page) -> None:

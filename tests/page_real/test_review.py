@@ -2,14 +2,15 @@
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from tests.memories.waiting import Author
-from tests.page_real.browser import DESKTOP, PHONE, Reader, axe
-from tests.page_real.desk import Desk, decide, item, memory, ready, review
+from tests.page_real.browser import DESKTOP, PHONE, Reader, looks, visit
+from tests.page_real.desk import Desk, decide, item, memory, ready, review, start
 from tests.serve.servers import Place, place
+from vault_index.sources.sessions.kept import Kept
 
 INBOX = {
     "inbox/a": memory(1, "Herons nest in the **reeds**.\n\n- one\n- two", project="pond", title="Herons"),
@@ -21,12 +22,20 @@ PAIR = {
     "note/d": memory(4, f"{PORT} It restarts when a file changes.", title="Dev server", tags="[dev]"),
 }
 EXPIRED = {"note/e": memory(5, "The lake is frozen.", title="Lake", expires="2020-01-01")}
+SECRET = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
+TALK = (
+    "---\nsession: talk-{number}\ntitle: Herons {number}\nclient: codex\nproject: api\ndirectory: /home/user/api\n"
+    "created: 2026-11-0{number}T10:00:00+00:00\nupdated: 2026-11-0{number}T11:00:00+00:00\n---\n"
+    "## User\n\nWhy is heron {number} here?\n"
+)
 OF = {"accept": INBOX, "edit": INBOX, "archive": EXPIRED, "delete": EXPIRED, "keep": EXPIRED}
 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with place(tmp_path_factory.mktemp("review")) as made:
+    folder = tmp_path_factory.mktemp("review")
+    (folder / "codex").mkdir()
+    with place(folder, f'[sessions.codex]\nenabled = true\ndata = "{folder / "codex"}"\n') as made:
         made.daemon()
         yield made
 
@@ -37,14 +46,13 @@ def desk(here: Place, module_reader: Reader) -> Desk:
 
 
 @pytest.mark.parametrize("by", ["key", "mouse"])
-def test_each_action_is_done_and_undone(reader: Reader, desk: Desk, by: str) -> None:
-    page = reader.open(size=PHONE if by == "mouse" else DESKTOP)
+def test_each_action_is_done_and_undone(page: Page, desk: Desk, by: str) -> None:
+    page.set_viewport_size(PHONE if by == "mouse" else DESKTOP)
     for action in ("accept", "edit", "merge", "supersede", "archive", "delete", "keep"):
         files = OF.get(action, PAIR)
         total = len(INBOX) if files is INBOX else 1
         before = desk.put(total, files)
-        page.goto(f"{reader.origin}/#/review")
-        page.reload()
+        visit(page, "#/review")
         decide(page, action, by=by)
         undo = page.locator(".toast").get_by_role("button", name="Undo")
         undo.wait_for()
@@ -94,9 +102,9 @@ def test_all_is_reviewed_and_told_of(reader: Reader, desk: Desk) -> None:
     assert page.locator(".side .count").count() == 0
 
 
-def test_the_other_one_stays_after_a_swap(reader: Reader, desk: Desk) -> None:
+def test_the_other_one_stays_after_a_swap(page: Page, desk: Desk) -> None:
     desk.put(1, PAIR)
-    page = review(reader)
+    start(page)
     stays = page.locator(".review-memory", has_text="Stays")
     gone = stays.locator("h3").inner_text()
     page.keyboard.press("x")
@@ -107,9 +115,9 @@ def test_the_other_one_stays_after_a_swap(reader: Reader, desk: Desk) -> None:
     assert [desk.files()[path].count(f"title: {gone}\n".encode()) for path in superseded] == [1]
 
 
-def test_a_second_click_and_a_key_that_is_held_decide_nothing_more(reader: Reader, desk: Desk) -> None:
+def test_a_second_click_and_a_key_that_is_held_decide_nothing_more(page: Page, desk: Desk) -> None:
     desk.put(2, INBOX)
-    page = review(reader)
+    start(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/api/decide" in request.url else None)
     first = item(page)
@@ -124,9 +132,9 @@ def test_a_second_click_and_a_key_that_is_held_decide_nothing_more(reader: Reade
     assert len(asked) == 2
 
 
-def test_what_changed_meanwhile_is_not_decided_on_but_shown_anew(reader: Reader, desk: Desk) -> None:
+def test_what_changed_meanwhile_is_not_decided_on_but_shown_anew(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
-    page = review(reader)
+    start(page)
     (desk.here.vault / path).write_bytes(data + b"\nIt thaws.\n")
     page.keyboard.press("d")
     assert "changed" in page.locator("article [role=alert]").inner_text()
@@ -137,9 +145,9 @@ def test_what_changed_meanwhile_is_not_decided_on_but_shown_anew(reader: Reader,
     assert desk.files() == {}
 
 
-def test_a_text_that_was_written_is_kept_where_the_file_changed(reader: Reader, desk: Desk) -> None:
+def test_a_text_that_was_written_is_kept_where_the_file_changed(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
-    page = review(reader)
+    start(page)
     page.keyboard.press("e")
     field = page.get_by_label("The whole file")
     page.keyboard.press("Control+End")
@@ -159,9 +167,9 @@ def test_a_text_that_was_written_is_kept_where_the_file_changed(reader: Reader, 
     assert desk.files()[path].decode().endswith("frozen.\nMine.")
 
 
-def test_what_is_decided_elsewhere_stays_on_the_screen_and_is_decided_no_more(reader: Reader, desk: Desk) -> None:
+def test_what_is_decided_elsewhere_stays_on_the_screen_and_is_decided_no_more(page: Page, desk: Desk) -> None:
     before = desk.put(2, INBOX)
-    page = review(reader)
+    start(page)
     first = item(page)
     path = min(before)
     desk.ask("decide", action="delete", ref=[path])
@@ -192,7 +200,7 @@ def test_links_name_a_reason_a_project_and_an_item(reader: Reader, desk: Desk) -
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.get_by_text("2 of 4").wait_for()
-    assert page.locator(":focus").inner_text().startswith("In the inbox")
+    expect(page.locator(":focus")).to_contain_text("In the inbox")
 
 
 def test_hundreds_are_gone_through(reader: Reader, desk: Desk) -> None:
@@ -210,16 +218,16 @@ def test_hundreds_are_gone_through(reader: Reader, desk: Desk) -> None:
     assert item(again) == item(page) != shown
 
 
-def test_looking_at_what_nobody_opened_does_not_open_it(reader: Reader, desk: Desk) -> None:
+def test_looking_at_what_nobody_opened_does_not_open_it(page: Page, desk: Desk) -> None:
     desk.put(1, {"note/g": memory(7, "The key hangs in the shed.", created="2019-01-01", updated="2019-01-02")})
-    page = review(reader)
+    start(page)
     page.wait_for_selector(".review-memory .prose p")
     assert desk.ask("review")["counts"]["unopened"] == 1
 
 
-def test_the_page_goes_on_when_the_server_is_back(reader: Reader, desk: Desk) -> None:
+def test_the_page_goes_on_when_the_server_is_back(page: Page, desk: Desk) -> None:
     desk.put(2, INBOX)
-    page = review(reader)
+    start(page)
     page.route("**/api/*", lambda route: route.abort())
     decide(page, "accept")
     assert "does not answer" in page.locator("[role=alert]").first.inner_text()
@@ -230,14 +238,10 @@ def test_the_page_goes_on_when_the_server_is_back(reader: Reader, desk: Desk) ->
     assert sum("/inbox/" in path for path in desk.files()) == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
-    reader: Reader, desk: Desk, scheme: str, size: Any
-) -> None:
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(page: Page, desk: Desk) -> None:
     desk.put(4, INBOX | PAIR | EXPIRED)
-    page = review(reader, scheme=scheme, size=size)
-    found = axe(page)
+    start(page)
+    found = looks(page)
     for key, shown in (("n", ""), ("n", ".diff"), ("m", "dialog .diff"), ("Escape", ""), ("e", "dialog textarea")):
         page.keyboard.press(key)
         if key == "Escape":
@@ -245,9 +249,59 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
         ready(page)
         if shown:
             page.wait_for_selector(shown)
-        found += axe(page)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        found += looks(page)
     assert found == []
+
+
+def test_what_only_looks_like_a_secret_is_saved_when_a_person_says_so(page: Page, desk: Desk) -> None:
+    [(path, data)] = desk.put(1, EXPIRED).items()
+    start(page)
+    page.keyboard.press("e")
+    page.get_by_label("The whole file").wait_for()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(f"token: {SECRET}\n")
+    page.keyboard.press("Control+Enter")
+    assert "looks like" in page.locator("dialog [role=alert]").inner_text()
+    assert desk.files() == {path: data}
+    page.get_by_role("button", name="It is none: save it").click()
+    page.wait_for_selector("dialog", state="detached")
+    assert SECRET in desk.files()[path].decode()
+    page.keyboard.press("u")
+    page.get_by_text("Undone: ").wait_for()
+    assert desk.files() == {path: data}
+
+
+def test_a_session_that_its_client_lost_is_kept_or_deleted_for_good(page: Page, desk: Desk) -> None:
+    desk.put(0, {})
+    kept = Kept(desk.here.home.sessions_dir / "codex")
+    for number in (1, 2):
+        kept.put(path := f"api/talk-{number}.md", TALK.format(number=number), 1)
+        kept.hold(path)
+    start(page)
+    page.get_by_text("Why is heron 1 here?").wait_for()
+    assert page.locator(".review-memory h3 a").count() == 0  # there is no document to open
+    decide(page, "keep")
+    page.locator(".toast").get_by_text("Kept: ").wait_for()
+    assert (kept.held("api/talk-1.md"), "heron 1" in kept.read("api/talk-1.md")[1]) == ("", True)
+    page.keyboard.press("u")
+    page.get_by_text("Undone: ").wait_for()
+    page.get_by_text("Why is heron 1 here?").wait_for()
+    assert "heron 1" in kept.held("api/talk-1.md")
+    ready(page)
+    page.keyboard.press("d")
+    assert "There is no undo" in page.locator("dialog").inner_text()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    assert "heron 1" in kept.held("api/talk-1.md")
+    page.keyboard.press("d")
+    page.get_by_role("button", name="Delete for good").press("Enter")
+    page.get_by_text("Why is heron 2 here?").wait_for()
+    assert list(kept.all(deleted=True)) == ["api/talk-2.md"]
+    assert page.locator(".toast").get_by_role("button", name="Undo").count() == 0
+    decide(page, "delete", by="mouse")
+    page.get_by_role("button", name="Delete for good").click()
+    page.locator(".review-end").wait_for()
+    assert kept.size() == (0, 0)
 
 
 # --- two texts ------------------------------------------------------------------------------------------------------
@@ -267,8 +321,8 @@ def common(one: str, other: str) -> int:
     return row[-1]
 
 
-def test_what_is_equal_is_found_and_as_much_of_it_as_there_is(reader: Reader) -> None:
-    page, chance = reader.open(), random.Random(7)
+def test_what_is_equal_is_found_and_as_much_of_it_as_there_is(page: Page) -> None:
+    chance = random.Random(7)
     for _ in range(150):
         one, other = ("".join(chance.choices("abc", k=chance.randrange(12))) for _ in range(2))
         found = page.evaluate(RUNS, [list(one), list(other), 100])
@@ -279,8 +333,8 @@ def test_what_is_equal_is_found_and_as_much_of_it_as_there_is(reader: Reader) ->
         assert sum(length for _, _, length in found) == common(one, other), (one, other)
 
 
-def test_rows_are_both_texts_line_by_line(reader: Reader) -> None:
-    page, chance = reader.open(), random.Random(8)
+def test_rows_are_both_texts_line_by_line(page: Page) -> None:
+    chance = random.Random(8)
     lines = [
         "",
         "the port is 3000",
@@ -301,10 +355,10 @@ def test_rows_are_both_texts_line_by_line(reader: Reader) -> None:
         assert all(row["old"] == row["fresh"] for row in rows if row["equal"])
 
 
-def test_equal_lines_are_folded_until_they_are_asked_for(reader: Reader, desk: Desk) -> None:
+def test_equal_lines_are_folded_until_they_are_asked_for(page: Page, desk: Desk) -> None:
     body = "\n".join(f"Line {number} of the long story." for number in range(40))
     desk.put(1, {f"note/{name}": memory(at, f"{body}\nEnd {name}.") for at, name in enumerate("ab", start=20)})
-    page = review(reader)
+    start(page)
     fold = page.get_by_role("button", name="37 equal lines")
     assert page.get_by_role("row").filter(has_text="Line 20 of").count() == 0
     fold.click()

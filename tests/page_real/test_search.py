@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, shown
+from tests.page_real.browser import DESKTOP, PHONE, Reader, looks, shown
 from tests.serve.servers import Place, place
 from vault_index.query.language.tree import tokenize
 
@@ -216,8 +216,7 @@ QUERIES = (
 )  # fmt: skip
 
 
-def test_the_page_sees_the_filters_that_the_server_sees(reader: Reader) -> None:
-    page = reader.open()
+def test_the_page_sees_the_filters_that_the_server_sees(page: Page) -> None:
     script = "async queries => { const { filtersOf } = await import('/page/query.js'); return queries.map(filtersOf); }"
     found = page.evaluate(script, list(QUERIES))
     for query, filters in zip(QUERIES, found, strict=True):
@@ -242,8 +241,7 @@ def _value(one: dict[str, str]) -> str:
         ('after:"last week" FOR tag:a', 1, 'after:"last week" FOR'),
     ],
 )
-def test_nothing_is_left_of_a_filter_that_is_taken_away(reader: Reader, query: str, at: int, left: str) -> None:
-    page = reader.open()
+def test_nothing_is_left_of_a_filter_that_is_taken_away(page: Page, query: str, at: int, left: str) -> None:
     taken = "import('/page/query.js').then(q => q.without(text, q.filtersOf(text)[at]))"
     assert page.evaluate(f"([text, at]) => {taken}", [query, at]) == left
 
@@ -432,30 +430,23 @@ def test_what_changed_of_late_is_shown_as_it_changes(reader: Reader) -> None:
     refined(page, 'after:"last week"')
 
 
-@SCREENS
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(reader: Reader, scheme: str, size: Any) -> None:
-    page = reader.open(scheme=scheme, size=size)
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(reader: Reader) -> None:
+    page = reader.open()
     page.wait_for_selector(".changed")
-    faults = {"start": look(page)}
+    faults = {"start": looks(page)}
     page.click("#filters")
     searched(page, "press is:expired -tag:x")
     page.locator(".hit-head button").click()
     page.keyboard.press("Escape")
     page.keyboard.press("e")
     page.wait_for_selector(".why")
-    faults["why"] = look(page)
+    faults["why"] = looks(page)
     page.fill("#search", "press after:soon")
     page.wait_for_selector("[role=alert]")
-    faults["error"] = look(page)
+    faults["error"] = looks(page)
     searched(page, "xylograph")
-    faults["nothing"] = look(page)
+    faults["nothing"] = looks(page)
     searched(page, f"tamraisk before:{date.today() + timedelta(2)}")
     page.focus(HIT)
-    faults["hits"] = look(page)
+    faults["hits"] = looks(page)
     assert faults == {state: [] for state in faults}
-
-
-def look(page: Page) -> list[str]:
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return [*axe(page), *(["wider than the screen"] if wide > 0 else [])]

@@ -147,7 +147,7 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
       (action) => [KEYS[action], [`${action}: ${what(action)}`, (event) => run(action, event)]],
     )),
     ...(pair ? { v: ["as they read, or what differs", () => setPlain(!plain)] } : {}),
-    o: ["open the document", () => go(documentLink(first))],
+    ...(first.seen ? { o: ["open the document", () => go(documentLink(first))] } : {}),
   });
 
   const button = (action) => html`
@@ -180,8 +180,8 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
     ${dialog === "delete" && html`<${Dialog} title="Delete it for good?" close=${() => setDialog("")}>
       <p>The session is forgotten: its text, its vectors, and what was kept of it. There is no undo.</p>
       <div class="row review-foot">
-        <${Button} kind="danger" icon="trash" autofocus onClick=${confirmed}>Delete for good<//>
-        <${Button} onClick=${() => setDialog("")}>Cancel<//></div><//>`}
+        <${Button} kind="danger" icon="trash" onClick=${confirmed}>Delete for good<//>
+        <${Button} autofocus onClick=${() => setDialog("")}>Cancel<//></div><//>`}
   </article>`;
 }
 
@@ -211,7 +211,8 @@ function Pair({ first, last, plain, filters, button }) {
 
 function Facts({ memory, filters }) {
   const ends = [["expires", memory.expires], ["valid until", memory.valid_until]].filter(([, day]) => day);
-  return html`<header class="review-facts"><h3><a href=${documentLink(memory)}>${memory.title}</a></h3>
+  return html`<header class="review-facts"><h3>${memory.seen
+      ? html`<a href=${documentLink(memory)}>${memory.title}</a>` : memory.title}</h3>
     <p class="mono dim">${memory.path}</p>
     <p class="small dim review-list-of">
       ${memory.type && html`<span>${memory.type}</span>`}

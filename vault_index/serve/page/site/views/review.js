@@ -27,17 +27,19 @@ export default function Review({ params }) {
   const [latestList, setList] = useState(null);
   const list = latestList?.of === of ? latestList : null; // not one of other filters
   const [error, setError] = useState(null);
-  const [asking, setAsking] = useState(false);
+  const undoing = useRef(false);
   const [moves, setMoves] = useState(0);
   const shown = useRef(null);
   const latest = useRef(0);
   const again = useRef(0);
   const waiting = useRef(false);
+  const open = useRef(true);
   const current = useRef();
   current.current = { list, at: params.at };
 
   const place = (at, more = {}) => link("review", [], { ...filters, at, ...more });
   const move = (at) => {
+    if (!open.current) return; // whoever has left for another page stays there
     setMoves((one) => one + 1);
     go(place(at), { replace: true });
   };
@@ -71,6 +73,7 @@ export default function Review({ params }) {
     load();
     return () => { latest.current++; clearTimeout(again.current); };
   }, [of]);
+  useEffect(() => () => { open.current = false; }, []);
   useChanges(() => load());
 
   const items = list?.items || [];
@@ -126,8 +129,8 @@ export default function Review({ params }) {
   };
 
   const undo = async (what) => {
-    if (asking) return;
-    setAsking(true);
+    if (undoing.current || !decided.includes(what)) return;
+    undoing.current = true;
     try {
       await call("undo", { change: what.change });
       undone++;
@@ -136,20 +139,21 @@ export default function Review({ params }) {
       toast(`Not undone: ${refused.message}`);
       if (refused.status === 0 || refused.status === 503) return;
     } finally {
-      setAsking(false);
+      undoing.current = false;
     }
     decided.splice(decided.indexOf(what), 1);
     dispatchEvent(new Event("vault-index:reviewed"));
     await load({ at: what.item.id });
     move(what.item.id);
   };
-  const last = decided.findLast((one) => one.change);
-  const undoLast = last && (() => undo(last));
+  // Asked anew each time: the last one may not be drawn yet.
+  const last = () => decided.findLast((one) => one.change);
+  const undoLast = last() && (() => undo(last()));
 
   useKeys("Review", {
     n: ["decide later: the next", () => list && step(1)],
     p: ["the one before", () => list && step(-1)],
-    u: ["undo the last decision", (event) => event.repeat || undoLast?.()],
+    u: ["undo the last decision", (event) => event.repeat || (last() && undo(last()))],
   });
 
   return html`<div class="page review">
