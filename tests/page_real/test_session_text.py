@@ -43,9 +43,9 @@ def test_a_session_is_a_conversation(reader: Reader) -> None:
         ["task", "Find", "usages", "ok"],
     ]
     assert "bad" in (calls.nth(1).locator(".outcome").get_attribute("class") or "")
-    expect(page.locator("pre.diff")).not_to_be_visible()
+    expect(page.locator("pre.code-diff")).not_to_be_visible()
     calls.first.click()
-    assert page.locator("pre.diff .added").inner_text().strip() == "+    return a == b"
+    assert page.locator("pre.code-diff .added").inner_text().strip() == "+    return a == b"
     facts = page.locator(".session-facts").inner_text()
     assert all(word in facts for word in ("OpenCode", "3 questions", "1 file written", "opencode -s ses_login"))
 
@@ -85,9 +85,9 @@ def test_a_subagent_and_who_asked_for_it_lead_to_each_other(reader: Reader) -> N
 
 def test_a_hit_in_what_is_folded_is_unfolded(reader: Reader) -> None:
     page = read(reader)
-    line = int(page.locator("pre.diff").get_attribute("data-line") or 0)
+    line = int(page.locator("pre.code-diff").get_attribute("data-line") or 0)
     page = read(reader, f"opencode:api/ses_login.md&lines={line}-{line + 1}")
-    expect(page.locator("pre.diff")).to_be_visible()
+    expect(page.locator("pre.code-diff")).to_be_visible()
     expect(page.locator(".turns details[open]")).to_have_count(1)
 
 
@@ -112,6 +112,6 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(reader: Reader, 
     page = read(reader, scheme=scheme, size=size)
     page.locator(".session-facts summary").click()
     page.keyboard.press("x")
-    expect(page.locator("pre.diff")).to_be_visible()
+    expect(page.locator("pre.code-diff")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert axe(page) == []

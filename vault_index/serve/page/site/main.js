@@ -16,6 +16,7 @@ const PLACES = [
   { name: "tokens", label: "Tokens", icon: "tokens", key: "t" },
 ];
 const MODULES = {
+  __proto__: null,
   doc: "document", sessions: "sessions", timeline: "timeline", review: "review", history: "history",
   recall: "recall", health: "health", tokens: "tokens",
 };
@@ -80,7 +81,7 @@ function App({ about }) {
     <${About.Provider} value=${about}>
       <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); main.current.focus(); }}>Skip to content</a>
       <${Navigation} at=${place.name} waiting=${waiting} help=${() => setHelp(true)} about=${about} />
-      <main id="main" tabindex="-1" ref=${main}>
+      <main id="main" class=${`view-${MODULES[place.name] || "search"}`} tabindex="-1" ref=${main}>
         ${fault ? html`<${ErrorNote} error=${fault} />` : null}
         ${View && html`<${View} key=${place.name + place.parts.join("/")} parts=${place.parts} params=${place.params} />`}
       </main>
@@ -90,7 +91,7 @@ function App({ about }) {
 }
 
 async function viewOf(name) {
-  const file = Object.hasOwn(MODULES, name) ? MODULES[name] : "";
+  const file = MODULES[name];
   if (!loaded[name] && !file) throw Object.assign(new Error("there is no such page"), { hint: "press g s to search" });
   loaded[name] ??= await import(`./views/${file}.js`);
   await loadStyle(loaded[name].style);

@@ -173,7 +173,7 @@ function Shown({ node: [, { lang, line }, ...children] }) {
   const text = children.map(textOf).join("").replace(/\n$/, "");
   if (lang !== "diff") return html`<pre tabindex="0" data-line=${line}>${text}</pre>`;
   const drawn = text.split("\n").filter((one) => !/^(?:Index: |=+$|--- |\+\+\+ |\\ No newline)/.test(one));
-  return html`<pre tabindex="0" class="diff" data-line=${line} aria-label="Change">${drawn.map((one) => html`
+  return html`<pre tabindex="0" class="code-diff" data-line=${line} aria-label="Change">${drawn.map((one) => html`
     <span class=${LINES[one[0]] || ""}>${one || " "}${"\n"}</span>`)}</pre>`;
 }
 
