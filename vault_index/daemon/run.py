@@ -34,6 +34,7 @@ from vault_index.health import index_status
 from vault_index.models import Progress
 from vault_index.results.status import DaemonStatus
 from vault_index.runtime import Runtime
+from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 from vault_index.version import __version__
 
@@ -296,6 +297,9 @@ class Daemon:
         if method.startswith("page/"):
             from vault_index.page.answers import answer as answer_page  # late: most daemons serve nobody
 
+            if method == "page/about":  # the page was opened, and a question will come
+                with self._runtime.pool.lend() as connections:
+                    self._runtime.embedders.prepare(serving_space(connections.reader), "")
             reload = partial(self._answer, Request("reload", {}, None), progress)
             return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params, reload)
         params = served_params(caller, method, params)

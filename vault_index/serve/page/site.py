@@ -55,6 +55,8 @@ async def send_file(scope: Scope, send: Send) -> bool:
     fresh = file.etag in (known, known.removeprefix(b"W/"))
     body = b"" if fresh else file.packed
     told = [(b"content-type", file.kind), (b"etag", file.etag), (b"vary", b"accept-encoding"), *HEADERS]
+    if path.endswith(".svg"):  # the icon, which browsers ask for again with every address
+        told = [one for one in told if one[0] != b"cache-control"] + [(b"cache-control", b"max-age=86400")]
     if not fresh:
         told += [(b"content-encoding", b"gzip"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 304 if fresh else 200, "headers": told})

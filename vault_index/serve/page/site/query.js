@@ -73,7 +73,9 @@ export function turned(text, key, value) {
 }
 
 /** What to look for while somebody types at the end of it: the last word may go on. */
-export function unfinished(text) {
+export function unfinished(written) {
+  // Of a compound (`vault-i`) the last part counts once it has three letters: too many words begin with fewer.
+  const text = written.replace(/([\p{L}\p{N}])[-_./]+[\p{L}\p{N}]{0,2}$/u, "$1");
   const last = /(?:^|[\s(])([\p{L}\p{N}][^\s"():*|]*[\p{L}\p{N}])$/u.exec(text)?.[1];
   const isOpen = (text.match(/["“”„]/g) || []).length % 2 === 1;
   return !last || isOpen || /^(?:AND|OR|NOT)$/.test(last) ? text : `${text}*`;
