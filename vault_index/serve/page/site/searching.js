@@ -5,7 +5,7 @@ import { call } from "./api.js";
 import { unfinished } from "./query.js";
 
 const PAGE = 20;
-const REST = 150;
+const REST = 250;
 const NOTHING = { text: "", explain: false, found: null, refined: false, error: null, ended: false };
 
 /** The last whole answer: whoever comes back from a document finds it at once. */
