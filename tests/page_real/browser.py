@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.serve.servers import Place, Served
 
@@ -18,6 +18,9 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+PATIENCE_MS = 40_000
+"""A machine may have much else to do: what is waited for comes, or never."""
+expect.set_options(timeout=PATIENCE_MS)
 DESKTOP: ViewportSize = {"width": 1400, "height": 900}
 PHONE: ViewportSize = {"width": 380, "height": 800}
 
@@ -62,7 +65,7 @@ class Reader:
         settings: dict[str, Any] = {"viewport": size, "color_scheme": scheme, "reduced_motion": "reduce", **options}
         context = self.browser.new_context(**settings)
         self._contexts.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         self._watch(page)
         page.goto(self.code())

@@ -100,11 +100,12 @@ async function viewOf(name) {
 
 function focusSearch() {
   if (here().name !== "search") go(link("search"));
-  requestAnimationFrame(function look() {
+  // At once where it is there: what is typed next is for it.
+  (function look() {
     const field = document.querySelector("#search");
     if (field) field.select();
     else requestAnimationFrame(look);
-  });
+  })();
 }
 
 const NEAR = new Map([["doc", "search"], ["timeline", "search"], ["history", "review"]]);
