@@ -16,7 +16,7 @@ from tests.serve.servers import Place, Served
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
 PATIENCE_MS = 40_000
 """A machine may have much else to do: what is waited for comes, or never."""
