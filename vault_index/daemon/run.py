@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -297,8 +297,8 @@ class Daemon:
         if method.startswith("page/"):
             from vault_index.page.answers import answer as answer_page  # late: most daemons serve nobody
 
-            if method == "page/about":  # the page was opened, and a question will come
-                with self._runtime.pool.lend() as connections:
+            if method == "page/about":  # the page was opened, and a question will come, unless there is no index yet
+                with suppress(VaultIndexError), self._runtime.pool.lend() as connections:
                     self._runtime.embedders.prepare(serving_space(connections.reader), "")
             reload = partial(self._answer, Request("reload", {}, None), progress)
             return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params, reload)
