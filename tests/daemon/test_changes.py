@@ -9,13 +9,14 @@ import pytest
 from tests.daemon.fake_index import until
 from tests.daemon.test_run import Place, place as place
 from vault_index.callers import Caller, Scope, caller_to_json
+from vault_index.daemon.client import Client
 from vault_index.errors import BusyError, UsageError
 
 BELOW = Caller("friend", scope=Scope(folders=("work",)))
 
 
-def changes(place: Place, who: Caller | None = None, **params: Any) -> dict[str, Any]:
-    client = place.connected()
+def changes(place: Place, who: Caller | None = None, by: Client | None = None, **params: Any) -> dict[str, Any]:
+    client = by or place.connected()
     assert client is not None
     with closing(client):
         if who is None:
@@ -128,11 +129,11 @@ def test_wrong_parameters(place: Place, params: dict[str, Any]) -> None:
 
 def test_a_daemon_with_waiting_clients_ends_at_once(place: Place) -> None:
     daemon = place.started()
-    serial = changes(place, BELOW)["serial"]
+    serial, client = changes(place, BELOW)["serial"], place.connected()
 
     def wait() -> None:
         with suppress(BusyError):  # it is told that the daemon stops, or hung up on
-            changes(place, BELOW, since=serial, wait=20)
+            changes(place, BELOW, client, since=serial, wait=20)
 
     waiting = threading.Thread(target=wait)
     waiting.start()
