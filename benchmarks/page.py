@@ -38,7 +38,7 @@ _KINDS = {"four words": 5, "long question": 2, "typing errors": 2, "common words
 _KEYS = 0.08, 0.15
 """Seconds between two keys of a word."""
 _THINKING = 0.4
-_REFINED_AFTER = 0.15
+_REFINED_AFTER = 0.25
 """A pause so long asks for the refined hits, of words and meaning."""
 _END = 1.0
 """Seconds after the last key of a query, in which the refined hits are drawn."""
@@ -226,7 +226,7 @@ def in_browser(port: int, code: str, wanted: Sequence[str], parts: Sequence[str]
 
 
 async def ask_typing(port: int, token: str, wanted: Sequence[str]) -> tuple[list[float], list[float]]:
-    """As the page asks: a newer text hangs up on the older one's request."""
+    """Nearly as the page asks, which lets a search by words end before it asks the next: here a newer text hangs up."""
     chance, first, refined = random.Random(SEED), list[float](), list[float]()
 
     async def ask(text: str, mode: str, drawn: list[tuple[str, float]]) -> None:
