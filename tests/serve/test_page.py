@@ -1,9 +1,11 @@
 """What the page stands on: its files, the code that signs in, and what its owner alone may ask for."""
 
+import contextlib
 import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -175,6 +177,14 @@ def opened(here: Place, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
+def beside(here: Place) -> Iterator[int]:
+    """What `open` started, which nothing else knows of; a small Debian has neither `pkill` nor `ps`."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"--home\0{here.home.data_dir}\0serve\0".encode() in (folder / "cmdline").read_bytes():
+                yield int(folder.name)
+
+
 def test_open_leads_to_the_serve_that_runs(here: Place, served: Served) -> None:
     said = opened(here)
     assert said.returncode == 0, said.stderr
@@ -196,7 +206,8 @@ def test_open_starts_serve_beside_a_port_that_is_taken(tmp_path: Path, served: S
             assert sign_in(begun, {"code": made}).status == 200
             assert opened(other, "--print").stdout.startswith(f"{address}/")  # the same again
         finally:
-            subprocess.run(["pkill", "-f", "--", f"--home {other.home.data_dir} serve"], check=False)
+            for process in beside(other):
+                os.kill(process, signal.SIGKILL)
 
 
 def test_open_says_where_there_is_nothing_to_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
