@@ -127,6 +127,22 @@ def test_what_a_slow_answer_says_never_takes_the_place_of_a_newer_one(reader: Re
     assert not any("Day" in title for title in titles(page))
 
 
+def test_who_types_faster_than_the_answers_come_sees_hits_all_the_same(reader: Reader) -> None:
+    page = reader.open()
+    held: list[Route] = []
+    page.route("**/api/search", lambda route: held.append(route))
+    with page.expect_request("**/api/search"):
+        page.fill("#search", "dams")
+    page.fill("#search", "damson")
+    held[0].continue_()
+    page.wait_for_selector("html[data-shown=dams] .hit")
+    assert "Jam" in titles(page)
+    for route in held[1:]:
+        route.continue_()
+    page.unroute("**/api/search")
+    searched(page, "damson jam")
+
+
 def test_a_hit_that_stays_is_not_drawn_anew_and_keeps_the_focus(reader: Reader) -> None:
     page = reader.open("#/search?q=damson")
     refined(page, "damson")

@@ -235,6 +235,8 @@ def _split(nodes: Iterable[Node], *, negated: bool) -> tuple[list[str], list[str
 
 def _condition(term: Term) -> str:
     """A term as a condition: of a Chinese, Japanese or Korean word all characters in a row, not any part of it."""
+    if term.words:
+        return term_expression(term)
     phrase = query_phrase(term.text).strip()
     compounds = query_parts(term.text, pieces=False)[1:] if term.kind != "phrase" and phrase == term.text else []
     parts = dict.fromkeys([phrase, *compounds])

@@ -5,6 +5,8 @@ import { call } from "./api.js";
 import { unfinished } from "./query.js";
 
 const PAGE = 20;
+/** More are not seen before the next key. */
+const FIRST = 10;
 const REST = 250;
 const NOTHING = { text: "", explain: false, found: null, refined: false, error: null, ended: false };
 
@@ -17,28 +19,37 @@ addEventListener("vault-index:changed", ({ detail }) => {
 /**
  * @param {{ text: string, typed: boolean, caret?: number }} asked what is in the field, and whether somebody types it.
  * @param {boolean} explain whether the hits are to say why they were found.
- * @returns {{ text: string, found: object|null, refined: boolean, error: Error|null, more: (() => void)|null,
- * soon: () => void }} the hits of all pages so far, and for which text; `soon` waits for no further key.
+ * @returns {{ text: string, found: object|null, refined: boolean, error: Error|null, isPart: boolean,
+ * more: (() => void)|null, soon: () => void }} the hits of all pages so far, and for which text, which may be one before
+ * the last key; `isPart` where there may be more of them. `soon` waits for no further key.
  */
 export function useSearch({ text, typed, caret }, explain) {
   const [state, setState] = useState(last.text === text ? last : NOTHING);
   const running = useRef({ signal: null, refine: () => {}, paging: false });
+  const latest = useRef({ asked: 0, shown: 0 });
 
   useEffect(() => {
+    const number = ++latest.current.asked;
     const wanted = new AbortController();
     const { signal } = wanted;
     const now = (running.current = { signal, refine: () => {}, paging: false });
     const search = (params) => call("search", { limit: PAGE, explain, ...params }, { signal });
     const known = state.refined && state.text === text;
     let timer;
+    if (!text.trim() || known) latest.current.shown = number;
     if (!text.trim()) setState(NOTHING);
     else if (!known || (explain && !state.explain)) {
       let refined = false;
-      const show = (found) => setState({ ...NOTHING, text, explain, found: keyed(found), refined });
+      const show = (found) => {
+        if (number < latest.current.shown) return;
+        latest.current.shown = number;
+        setState({ ...NOTHING, text, explain, found: keyed(found), refined });
+      };
       const begun = typed && caret < text.length ? text : unfinished(text);
-      const first = known ? null : inTurn({ query: begun, mode: "text", limit: PAGE, explain }, signal).catch(() => null);
-      // What is wrong with a query is said once nobody types.
-      first?.then((found) => !found || refined || signal.aborted || show(found));
+      const first = known ? null : inTurn({ query: begun, mode: "text", limit: FIRST, explain }, signal).catch(() => null);
+      // Hits of a key before the last one are shown, too: who types faster than the answers come would see none. What is
+      // wrong with a query is said once nobody types.
+      first?.then((found) => !found || refined || show(found));
       now.refine = async () => {
         clearTimeout(timer);
         now.refine = () => {};
@@ -82,8 +93,9 @@ export function useSearch({ text, typed, caret }, explain) {
     }
     now.paging = false;
   };
-  const hasMore = state.refined && state.text === text && state.found.results.length >= PAGE && !state.ended;
-  return { ...state, more: hasMore && !state.error ? more : null, soon: () => running.current.refine() };
+  const isPart = !state.ended && state.found?.results.length >= (state.refined ? PAGE : FIRST);
+  const hasMore = isPart && state.refined && state.text === text;
+  return { ...state, isPart, more: hasMore && !state.error ? more : null, soon: () => running.current.refine() };
 }
 
 let turn = Promise.resolve();

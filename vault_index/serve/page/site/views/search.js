@@ -178,7 +178,7 @@ const DOUBT = { low: "not certain", none: "hardly an answer" };
 function Told({ search, shown, hidden, text, change }) {
   const { found, refined } = search;
   const [said, setSaid] = useState("");
-  const number = count(shown, "hit").replace(" ", search.more && !hidden ? "+ " : " ");
+  const number = count(shown, "hit").replace(" ", search.isPart && !hidden ? "+ " : " ");
   const doubt = refined && DOUBT[found.confidence];
   const meant = Object.entries(found.corrections);
   const words = meant.map(([typed, word], at) => html`${at > 0 && ", "}
