@@ -46,8 +46,9 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
             said[source, path] = digest_at(memories.files(source), path)
         return said[source, path]
 
+    said_before = [(step.source, step.path, step.before) for step in steps]  # an undo may have come to an earlier one
     found = []
-    for step in steps:
+    for number, step in enumerate(steps):
         source, path = step.source, step.path
         here = at(source, path)
         moved_to = step.place if step.after and step.place else None
@@ -57,7 +58,7 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
             said[source, path] = step.before
             if moved_to:
                 said[source, moved_to] = None
-        elif here != step.before or (step.before is None and _elsewhere(memories, step)):
+        elif (source, path, here) not in said_before[number:] or (step.before is None and _elsewhere(memories, step)):
             place = moved_to or path
             name = quote(place)
             raise ConflictError(
