@@ -1,5 +1,5 @@
-"""Decisions that write several files, killed around every one: what is half done is undone to the very bytes, or
-finished by deciding again."""
+"""Decisions that write several files, killed around every one: what is half done is seen in review, undone to the
+very bytes, or finished by deciding again."""
 
 import re
 import shutil
@@ -17,7 +17,8 @@ from tests.memories.waiting import COUNTS, Author, all_files, files_of, here, is
 from vault_index.errors import NotFoundError
 
 FIRST, *OTHERS = REFS = ["80-memory/inbox/alike-0.md", "80-memory/note/alike-2.md", "80-memory/note/alike-4.md"]
-"""The first waits in the inbox, so that it is moved as well; none is like another."""
+"""The first waits in the inbox, so that it is moved as well; none is like another: only what was begun brings them
+together."""
 _UPDATED = re.compile(rb"^updated: .*\n", re.MULTILINE)
 
 
@@ -103,3 +104,26 @@ def test_an_undo_that_was_killed_is_finished_by_the_next(tmp_path: Path, action:
         shutil.rmtree(folder)
     undo(done)
     is_indexed(done)
+
+
+@pytest.mark.parametrize("action", ["merge", "supersede"])
+def test_review_shows_what_is_half_done_until_it_is_finished(tmp_path: Path, action: str) -> None:
+    prepared(tmp_path / "before")
+    done = Path(shutil.copytree(tmp_path / "before", tmp_path / "done"))
+    shown = []
+    for moment in moments(partial(decide, done, action), 1000, 1, OF_FILES):
+        folder = Path(shutil.copytree(tmp_path / "before", tmp_path / f"killed-{moment}"))
+        killed(partial(decide, folder, action), moment, OF_FILES)
+        files, ask = files_of(folder / "vault"), here(folder)
+        lacking = [path for path in OTHERS if b"superseded_by" not in files[path]]
+        if b"supersedes" in files.get(FIRST, b"") and lacking and len(lacking) not in shown:
+            shown.append(len(lacking))
+            for _ in lacking:
+                ask("sync")
+                [begun, *_] = ask("review", reason="duplicate")["results"]
+                paths = [one["path"] for one in begun["memories"]]
+                assert (Path(paths[0]).name, paths[1] in lacking) == (Path(FIRST).name, True)
+                ask("decide", action=action, ref=paths)
+            assert said(folder / "vault").keys() == said(done / "vault").keys()
+        shutil.rmtree(folder)
+    assert shown == [2, 1]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from vault_index.errors import VaultIndexError
 from vault_index.fields import REASONS, Filters, Reason, State
+from vault_index.markdown.frontmatter import string_list
 from vault_index.memories.file.document import body_of
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.forget import waiting_sessions
@@ -111,10 +112,21 @@ class _Look:
                 yield Found("contradiction", f"another value of the same subject, {certainty:.2f}", documents)
 
     def _duplicate(self) -> Iterator[Found]:
+        """First what one names as superseded that is not marked so: a decision was cut short."""
+        there = {one.uid: one for one in self._counting}
+        named = (
+            (one, there.get(uid.lower(), one))
+            for one in there.values()
+            if '"supersedes"' in one.frontmatter_json
+            for uid in string_list(one.frontmatter["supersedes"])
+        )
+        for one, other in named:
+            if one is not other:
+                yield Found("duplicate", "named as superseded, but not marked so", (one, other))
         for pair, documents in self._pairs:
             if pair.likeness and pair not in self._contradicting:
-                first, second = sorted(documents, key=lambda one: one.unreviewed)
-                yield Found("duplicate", f"likeness {pair.likeness:.2f}", (first, second))
+                reviewed_first = tuple(sorted(documents, key=lambda one: one.unreviewed))
+                yield Found("duplicate", f"likeness {pair.likeness:.2f}", reviewed_first)
 
     def _expired(self) -> Iterator[Found]:
         for document in self._listed("expires", "expired"):
@@ -129,7 +141,7 @@ class _Look:
         with suppress(VaultIndexError):  # a state that is damaged knows of no opening
             opened = {uid: accessed for uid, (_, accessed) in self._state.usage().items()}
         until = (self._filters.now or 0.0) - _UNOPENED_DAYS * 86_400
-        last = ((max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._listed("path"))
+        last = ((max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._counting)
         for moment, document in sorted((one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)):
             said = "not opened since" if document.uid in opened else "never opened, last changed"
             yield Found("unopened", f"{said} {local_day(moment)}", (document,))
@@ -139,9 +151,13 @@ class _Look:
         return iter(())
 
     @cached_property
+    def _counting(self) -> list[StoredDocument]:
+        return self._listed("path")
+
+    @cached_property
     def _pairs(self) -> list[tuple[NearPair, tuple[StoredDocument, StoredDocument]]]:
         """Pairs of memories that count and are on one topic, the newer first."""
-        newest_first = sorted(self._listed("path"), key=lambda one: (-one.created, -one.updated, -one.mtime_ns))
+        newest_first = sorted(self._counting, key=lambda one: (-one.created, -one.updated, -one.mtime_ns))
         documents = {document.id: document for document in newest_first}
         pairs = near_pairs(self._reader, newest_first)
         return [(pair, (documents[pair.one], documents[pair.other])) for pair in pairs]
