@@ -118,7 +118,7 @@ class _Look:
             (one, there.get(uid.lower(), one))
             for one in there.values()
             if '"supersedes"' in one.frontmatter_json
-            for uid in string_list(one.frontmatter["supersedes"])
+            for uid in string_list(one.frontmatter.get("supersedes"))
         )
         for one, other in named:
             if one is not other:
