@@ -13,7 +13,7 @@ from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
 from vault_index.serve.page.reading import read_document
 
-_NAMES = ("about", "disk", "memories", "read", "tokens")
+_NAMES = ("about", "disk", "memories", "read", "sent", "tokens")
 
 
 class Page:
