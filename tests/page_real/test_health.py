@@ -17,6 +17,7 @@ from vault_index.store.state import State
 MODEL = "text-embedding-3-small"
 SENT = (
     SentRecord("2026-01-03", "https://api.example/v1", MODEL, "vault", "wal.md", 3, 120),
+    SentRecord("2026-01-03", "https://api.example/v1", MODEL, "vault", "diary/may.md", 1, 0),
     SentRecord(time.strftime("%Y-%m-%d"), "https://api.example/v1", MODEL, "vault", "wal.md", 2, 1000),
     SentRecord(time.strftime("%Y-%m-%d"), "https://api.example/v1", MODEL, "", "(queries)", 1, 7),
 )
@@ -26,6 +27,8 @@ SENT = (
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with place(tmp_path_factory.mktemp("health")) as made:
         made.write("wal.md", "# WAL\n\nReaders never wait for a tamarisk.\n")
+        made.write("diary/may.md", "# May\n\nIt rained.\n")
+        made.write(".vaultignore", "diary/\n")
         made.write("bad.md", "---\ntags: [a\n---\n# Bad\n\nIts frontmatter is none.\n")
         # One part is called as the others say it oftener.
         made.write("sundry.md", f"# Sundry\n\nThis and that.\n\n## Rain hours\n\n{'Nothing of the kind. ' * 80}\n")
@@ -118,6 +121,12 @@ def test_what_left_the_machine_is_read_by_keys_by_pointer_and_as_a_table(health:
     health.keyboard.press("Enter")
     expect(ledger.locator("tbody tr")).to_have_count(2)
     expect(ledger.locator("tbody tr").first).to_contain_text("1 and queries")
+
+
+def test_what_was_sent_before_it_was_private_is_named(health: Page) -> None:
+    warning = health.locator(".ledger .note")
+    expect(warning).to_contain_text("1 document was sent before it was private")
+    expect(warning).to_contain_text("diary/may.md to api.example/v1")
 
 
 def test_growth_is_plotted_by_month(health: Page) -> None:

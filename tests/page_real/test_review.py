@@ -280,6 +280,7 @@ def test_a_session_that_its_client_lost_is_kept_or_deleted_for_good(page: Page, 
     start(page)
     page.get_by_text("Why is heron 1 here?").wait_for()
     assert page.locator(".review-memory h3 a").count() == 0  # there is no document to open
+    page.locator(".review-memory").get_by_role("heading", name="User").wait_for()  # drawn, not as it is written
     decide(page, "keep")
     page.locator(".toast").get_by_text("Kept: ").wait_for()
     assert (kept.held("api/talk-1.md"), "heron 1" in kept.read("api/talk-1.md")[1]) == ("", True)

@@ -145,7 +145,7 @@ def test_an_index_of_its_own_comes_and_goes_with_the_token(here: Place) -> None:
     until(lambda: parts() == [] and not os.listdir(here.home.isolated_dir))
 
 
-@pytest.mark.parametrize("name", ["tokens", "disk", "about"])
+@pytest.mark.parametrize("name", ["tokens", "disk", "about", "sent", "tree"])
 def test_it_is_for_the_owner_alone(here: Place, name: str) -> None:
     served = here.serve()
     secret = here.token("laptop", writes=True)

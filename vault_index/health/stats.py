@@ -68,7 +68,7 @@ def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
     from vault_index.results.status import SpentDay  # late: `stats` spends nothing
 
     days: dict[str, SpentDay] = {}
-    for day, model, texts, sent in state.spent(_SPENT_DAYS):
+    for day, _, model, _, _, texts, sent in state.spent(_SPENT_DAYS):
         before, price = days.get(day, SpentDay(day, 0, 0, 0.0)), price_of(config, model, sent)
         total = None if price is None or before.price is None else before.price + price
         days[day] = SpentDay(day, before.texts + texts, before.tokens + sent, rounded(total))

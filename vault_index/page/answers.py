@@ -4,7 +4,7 @@ import base64
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from vault_index.errors import ForbiddenError, NotFoundError
 from vault_index.page import tokens
 from vault_index.page.images import Images
 from vault_index.page.memories import read_memories
+from vault_index.store.state import State
 from vault_index.version import __version__
 
 
@@ -38,6 +39,8 @@ def answer(
             return read_memories(load_config(home), params)
         case "disk":
             return _disk(home)
+        case "sent":
+            return _sent(home)
     raise NotFoundError("there is nothing at this path", "see docs/page.md")
 
 
@@ -63,6 +66,13 @@ def _disk(home: Home) -> dict[str, Any]:
                 kept[_part(os.path.relpath(folder, home.data_dir), name)] += size
     rows = [{"name": name, "bytes": size} for name, size in kept.most_common() if size]
     return {"results": rows, "total": kept.total()}
+
+
+def _sent(home: Home) -> dict[str, Any]:
+    """What left this machine, by day, server and model; the newest first."""
+    names = ("day", "endpoint", "model", "documents", "queries", "texts", "tokens")
+    with closing(State(home.state_db)) as state:
+        return {"results": [dict(zip(names, row, strict=True)) for row in state.spent(-1)]}
 
 
 def _part(folder: str, name: str) -> str:

@@ -249,12 +249,13 @@ class State:
         sql = "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?"
         return int(self._opened(sound=True).value(sql, (day,)))
 
-    def spent(self, days: int) -> list[tuple[str, str, int, int]]:
-        """Day, model, texts and tokens of the last days on which something was sent, newest first."""
+    def spent(self, days: int) -> list[tuple[str, str, str, int, int, int, int]]:
+        """Of the last days on which something was sent, newest first (-1 for all): the day, the server and the model,
+        of how many documents and by how many kinds of queries, and the texts and tokens."""
         return self._opened(sound=True).execute(
-            "SELECT day, model, sum(texts), sum(tokens) FROM sent WHERE day IN"
-            " (SELECT DISTINCT day FROM sent ORDER BY day DESC LIMIT ?)"
-            " GROUP BY day, model ORDER BY day DESC, model",
+            "SELECT day, endpoint, model, sum(source != ''), sum(source = ''), sum(texts), sum(tokens) FROM sent"
+            " WHERE day IN (SELECT DISTINCT day FROM sent ORDER BY day DESC LIMIT ?)"
+            " GROUP BY day, endpoint, model ORDER BY day DESC, endpoint, model",
             (days,),
         )
 

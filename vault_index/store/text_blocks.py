@@ -39,7 +39,12 @@ def in_blocks(texts: Sequence[tuple[str, str, str]]) -> Iterator[tuple[bytes, li
 def headings_and_text(body: bytes, place: int) -> tuple[tuple[str, ...], str]:
     """What `BODY` and the place of a chunk say of it."""
     _, headings, text = _unpack(body)[place * 3 : place * 3 + 3]
-    return tuple(json.loads(headings)), text
+    return _headings(headings), text
+
+
+@lru_cache(maxsize=16)  # the parts of a long section stand under the same
+def _headings(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def pack(text: str) -> bytes:

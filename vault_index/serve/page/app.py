@@ -13,7 +13,7 @@ from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
 from vault_index.serve.page.reading import read_document
 
-_NAMES = ("about", "disk", "memories", "read", "tokens")
+_NAMES = ("about", "disk", "memories", "read", "sent", "tokens", "tree")
 
 
 class Page:
@@ -41,7 +41,7 @@ class Page:
         params = parse_json(body) if body else {}
         if not isinstance(params, dict):
             raise UsageError("the body is no JSON object", "send an object with the parameters")
-        own = {"read": self._read, "memories": self._memories}.get(name)
+        own = {"read": self._read, "memories": self._memories, "tree": self._tree}.get(name)
         answer = await anyio.to_thread.run_sync(own, caller, params) if own else await self._ask(name, caller, params)
         await send_json(send, 200, answer)
 
@@ -67,6 +67,12 @@ class Page:
         for one in answer["results"]:
             one["nodes"] = tree(one["text"]).nodes
         return answer
+
+    def _tree(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
+        """A text that is in no file of a vault."""
+        from vault_index.markdown.tree import tree
+
+        return {"nodes": tree(str(params.get("text"))).nodes}
 
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """A document, or a part of it, as `get` gives it and as a tree of what its markdown says."""

@@ -1,7 +1,7 @@
 /** What ever left this machine, as the privacy ledger has it: by day, by server, and as a table. */
 
-import { html, useMemo, useRef } from "../vendor/preact.js";
-import { call } from "../api.js";
+import { html, useRef } from "../vendor/preact.js";
+import { ask, call } from "../api.js";
 import { Bars } from "../charts.js";
 import { documentLink } from "../router.js";
 import { ErrorNote, Icon, Loading, count, day, sentence, useAnswer } from "../ui.js";
@@ -9,29 +9,30 @@ import { ErrorNote, Icon, Loading, count, day, sentence, useAnswer } from "../ui
 const DAYS = 60;
 const ROWS = 100;
 const SLOW = 500;
-const QUERIES = "(queries)";
 
 const dollars = (price) => `$${price < 0.01 ? price.toFixed(4) : price.toFixed(2)}`;
 const number = (value) => value.toLocaleString("en");
 const server = (endpoint) => endpoint.replace(/^https?:\/\//, "");
 
 export function Ledger({ spent, provider }) {
-  // A long ledger takes seconds to look through, which is not done for each text that is sent.
+  const now = JSON.stringify(spent);
+  const [ledger, error] = useAnswer((signal) => ask("sent", {}, { signal }), [now]);
+  // What became private among many documents takes seconds to find, which is not done for each text that is sent.
   const known = useRef({ took: 0, spent: "" }).current;
-  if (known.took < SLOW) known.spent = JSON.stringify(spent);
-  const ask = async (signal) => {
+  if (known.took < SLOW) known.spent = now;
+  const judge = async (signal) => {
     const began = performance.now();
     const found = await call("status", { privacy: true }, { signal });
     known.took = performance.now() - began;
     return found;
   };
-  const [ledger, error] = useAnswer(ask, [known.spent]);
+  const [judged, failed] = useAnswer(judge, [known.spent]);
   return html`<section class="card ledger" aria-labelledby="ledger"><h2 id="ledger">What left this machine</h2>
     ${!ledger && !error && html`<${Loading} what="Reading the ledger" />`}
-    ${error && html`<${ErrorNote} error=${error} />`}
-    ${ledger && (ledger.results.length ? html`<${Sent} ledger=${ledger}
+    ${(error || failed) && html`<${ErrorNote} error=${error || failed} />`}
+    ${ledger && (ledger.results.length ? html`<${Sent} rows=${ledger.results}
       spent=${spent} />` : html`<${Nothing} provider=${provider} />`)}
-    ${ledger?.private?.length > 0 && html`<${Private} ledger=${ledger} />`}
+    ${judged?.private?.length > 0 && html`<${Private} ledger=${judged} />`}
   </section>`;
 }
 
@@ -41,8 +42,8 @@ const Nothing = ({ provider }) => html`<p class="calm"><${Icon} name="check" /><
     ? " No server is asked for anything."
     : " What is sent is written down here before."}</span></p>`;
 
-function Sent({ ledger, spent }) {
-  const rows = useMemo(() => byDay(ledger.results), [ledger]);
+/** A row for each day, server and model, newest first. */
+function Sent({ rows, spent }) {
   const prices = new Map(spent.map((one) => [one.day, one.price]));
   const sums = new Map();
   for (const row of rows) {
@@ -77,7 +78,8 @@ function Sent({ ledger, spent }) {
           class="number">Documents</th>
           <th scope="col" class="number">Texts</th><th scope="col" class="number">Tokens</th><th scope="col"
             class="number">Cost that day</th></tr></thead>
-        <tbody>${rows.slice(0, ROWS).map((row) => html`<tr key=${row.key}><td>${day(row.day)}</td>
+        <tbody>${rows.slice(0, ROWS).map((row) => html`<tr key=${[row.day, row.endpoint, row.model].join()}>
+          <td>${day(row.day)}</td>
           <td>${server(row.endpoint)}</td><td>${row.model}</td>
           <td class="number">${number(row.documents)}${row.queries ? html`<small
             class="dim"> and queries</small>` : ""}</td>
@@ -87,20 +89,6 @@ function Sent({ ledger, spent }) {
       ${rows.length > ROWS && html`<p class="small dim">
         ${`The last ${ROWS} of ${number(rows.length)}; all documents: vault-index status --privacy`}</p>`}
     </details>`;
-}
-
-/** One row for each day, server and model, newest first, as the ledger is. */
-function byDay(records) {
-  const rows = new Map();
-  for (const { day: on, endpoint, model, path, texts, tokens } of records) {
-    const key = [on, endpoint, model].join("\n");
-    const row = rows.get(key) || { key, day: on, endpoint, model, documents: 0, queries: 0, texts: 0, tokens: 0 };
-    row[path === QUERIES ? "queries" : "documents"] += 1;
-    row.texts += texts;
-    row.tokens += tokens;
-    rows.set(key, row);
-  }
-  return [...rows.values()];
 }
 
 /** All days from the first one to today, or the last of them. */

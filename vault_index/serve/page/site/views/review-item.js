@@ -41,16 +41,23 @@ const filesOf = (memories) => memories.map(({ source, path }) => ({ source, path
 
 /** The whole texts of an item, and what they were when they were read; kept for a while. */
 function readOf(item) {
-  if (!item || item.reason === "deleted") return Promise.resolve(null);
+  if (!item) return Promise.resolve(null);
   const key = keyOf(item);
   if (!known.has(key)) {
     const entry = {};
-    entry.promise = ask("memories", { files: filesOf(item.memories) }).then((answer) => (entry.value = answer));
+    const asked = item.reason === "deleted" ? treeOf(item.memories[0])
+      : ask("memories", { files: filesOf(item.memories) });
+    entry.promise = asked.then((answer) => (entry.value = answer));
     entry.promise.catch(() => known.delete(key));
     known.set(key, entry);
     if (known.size > MOST_READ) known.delete(known.keys().next().value);
   }
   return known.get(key).promise;
+}
+
+/** A session that waits is no file of a vault: there is what the list has of it. */
+async function treeOf({ text, cut }) {
+  return { results: [await ask("tree", { text: text + (cut ? "…" : "") })] };
 }
 
 export function Item({ item, gone, next, moves, steps, done, again, onward, filters }) {
