@@ -163,6 +163,18 @@ def test_who_opens_a_link_sees_what_was_seen(reader: Reader, desk: Desk, did: Ca
     assert page.evaluate("location.hash") == place
 
 
+def test_a_link_that_is_opened_before_signing_in_is_not_lost(reader: Reader, desk: Desk) -> None:
+    page = reader.open("#/tokens")
+    page.get_by_role("button", name="Sign out this page").click()
+    page.locator("dialog").get_by_role("button", name="Sign out").click()
+    expect(page.locator("main")).to_contain_text("vault-index open")
+    link = reader.begun(page, f"#/doc/vault/{PORT}")
+    expect(link.locator("main")).to_contain_text("vault-index open")
+    page.goto(reader.code())
+    expect(link.locator("h1")).to_have_text("Port")
+    assert "token" not in link.url
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_a_phone_that_begins_there(reader: Reader, desk: Desk, scheme: str) -> None:
     page = reader.open(size=PHONE, scheme=scheme)
