@@ -211,6 +211,8 @@ def test_without_any_session_it_says_what_to_do(reader: Reader, desk: Desk) -> N
     # Nothing is offered that would choose among none.
     expect(page.get_by_role("grid")).to_have_count(0)
     expect(page.get_by_role("combobox")).to_have_count(0)
+    said, copied = (float(one.evaluate("one => one.clientWidth")) for one in empty.locator("svg").all())
+    assert said > copied  # the mark of a button is as small as elsewhere
     empty.get_by_role("button", name="Copy").press("Enter")
     assert page.evaluate("navigator.clipboard.readText()").startswith("vault-index ")
 
