@@ -74,6 +74,13 @@ class Reader:
             page.goto(f"{self.origin}/{place}")
         return page
 
+    def begun(self, page: Page, place: str) -> Page:
+        """Another page of the same browser, which begins at a place."""
+        other = page.context.new_page()
+        self._watch(other)
+        other.goto(f"{self.origin}/{place}")
+        return other
+
     def _watch(self, page: Page) -> None:
         def asked(request: Any) -> None:
             if not request.url.startswith((self.origin, "blob:", "data:")):

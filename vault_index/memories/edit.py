@@ -169,7 +169,7 @@ def archive_memories(runtime: Runtime, refs: Sequence[str], *, restore: bool, so
             return archived(memories, memories.find(runtime.inside(ref), sources), restore=restore)
 
         done, failed = each_of(refs, archive)
-    return MemoryOutcomes(tuple(done), tuple(failed))
+    return MemoryOutcomes(tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun)
 
 
 def archived(memories: MemoryStore, document: StoredDocument, *, restore: bool = False) -> MemoryOutcome:

@@ -88,7 +88,7 @@ class MemoryOutcomes:
     finished: bool = field(default=True, metadata={WHEN_ASKED: True})
     """False where it was cancelled."""
     change: int = field(default=0, metadata={WHEN_ASKED: True})
-    """What `undo` calls a decision of a review."""
+    """What `undo` calls a decision of a review, or an `archive`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,9 @@ export function onSignedOut(told) {
   signedOut = told;
 }
 
+// Another page of this browser was signed in: what the address here names can be shown.
+addEventListener("storage", ({ key, newValue }) => key === KEY && newValue && !token && location.reload());
+
 export function signOut() {
   keep("");
   signedOut();

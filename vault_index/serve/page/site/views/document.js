@@ -84,15 +84,25 @@ export default function Document({ parts: [source, ...folders], params }) {
     return () => { clearTimeout(timer); removeEventListener("vault-index:changed", changed); };
   }, []);
 
-  if (error && !first) return html`<${NotThere} error=${error} wanted=${params.ref || path} />`;
+  if (error && !first) return html`<${NotThere} ...${{ error, source, path, wanted: params.ref || path }} />`;
   if (!first) return html`<div class="page"><${Loading} what="Reading" /></div>`;
   return html`<${Shown} ...${{ reads, lines, raw, setRaw, gone, error, load, goal, conversation }} />`;
 }
 
-function NotThere({ error, wanted }) {
+function NotThere({ error, source, path, wanted }) {
   const words = wanted.replace(/^\[\[|\]\]$/g, "").split("#")[0].split("/").pop().replace(/\.md$/, "");
-  useKeys("Document", { u: ["go back", () => history.back()] });
+  const [was] = useAnswer(async (signal) => path && call("history", { ref: path, source, limit: 1 }, { signal }), []);
+  const versions = link("history", [source, ...path.split("/")]);
+  useKeys("Document", {
+    ...(was && { h: ["history", () => go(versions)] }),
+    u: ["go back", () => history.back()],
+  });
   if (error.status !== 404) return html`<div class="page narrow"><h1 class="unseen">Document</h1><${ErrorNote} error=${error} /></div>`;
+  if (was) return html`<div class="page narrow"><h1 class="unseen">Deleted</h1>
+    <${Empty} icon="trash" title=${`“${was.title}” was deleted`}>
+      <p>It comes back from any of its versions.</p>
+      <p class="row doc-centre"><a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a></p>
+    <//></div>`;
   return html`<div class="page narrow"><h1 class="unseen">Not found</h1>
     <${Empty} icon="document" title=${`There is no document “${words}” yet`}>
       <p>Nothing in the index has this name.</p>

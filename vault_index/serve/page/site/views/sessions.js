@@ -3,6 +3,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../api.js";
 import { Calendar } from "../calendar.js";
+import { Command } from "../commands.js";
 import { arrows, focusItem, useKeys } from "../keys.js";
 import { go, link } from "../router.js";
 import { Button, Empty, ErrorNote, Icon, Loading, count, duration, useAnswer, useChanges } from "../ui.js";
@@ -47,6 +48,7 @@ export default function Sessions({ params }) {
     a: ["show all again", () => go(link("sessions"))],
   });
 
+  if (!chosen && all?.total === 0) return html`<${None} />`;
   return html`<div class="page">
     <div class="page-head"><h1>Sessions</h1>
       ${all?.total > 0 && html`<p class="dim sessions-all">
@@ -77,11 +79,8 @@ export default function Sessions({ params }) {
       choose=${(name) => show({ project: name })} />`}
     ${found.error && html`<${ErrorNote} error=${found.error} retry=${found.again} />`}
     ${!found.results && !found.error && html`<${Loading} what="Looking through the sessions" />`}
-    ${found.results && !found.results.length && (chosen
-      ? html`<${Empty} icon="sessions" title="There is no such session">
-          <${Button} onClick=${() => go(link("sessions"))}>Show all<//><//>`
-      : html`<${Empty} icon="sessions" title="There are no sessions yet">
-          Those of Claude Code, OpenCode, Codex and Gemini CLI are found by <code>vault-index init</code>.<//>`)}
+    ${found.results && !found.results.length && html`<${Empty} icon="sessions" title="There is no such session">
+      <${Button} onClick=${() => go(link("sessions"))}>Show all<//><//>`}
     <div class="sessions-list" ref=${list} onKeyDown=${(event) => arrows(event, calendar.current)}>
       ${grouped(found.results || [], day).map(({ name, when, sessions }) => html`
         <section key=${name} aria-label=${name}>
@@ -93,6 +92,13 @@ export default function Sessions({ params }) {
     </div>
   </div>`;
 }
+
+const None = () => html`<div class="page narrow">
+  <div class="page-head"><h1>Sessions</h1></div>
+  <${Empty} icon="sessions" title="There are no sessions yet">
+    <p>Those of Claude Code, OpenCode, Codex and Gemini CLI come by themselves, as soon as there are some.</p>
+    <p>Was one left out? <${Command} text="vault-index config set sessions.claude-code.enabled true" /></p><//>
+</div>`;
 
 function Row({ session, project }) {
   const { edits, reads } = session;
