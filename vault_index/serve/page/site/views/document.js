@@ -20,6 +20,7 @@ export default function Document({ parts: [source, ...folders], params }) {
   const [raw, setRaw] = useState(false);
   const [gone, setGone] = useState(false);
   const [arrived, setArrived] = useState(0);
+  const [turn, setTurn] = useState(0);
   const lines = /^\d+-\d+$/.test(params.lines || "") ? params.lines.split("-").map(Number) : null;
   const goal = lines ? lines[0] : Number(params.at) || 0;
 
@@ -53,7 +54,11 @@ export default function Document({ parts: [source, ...folders], params }) {
       const place = lines ? `:${lines[0]}-${lines[1]}` : goal ? `:${goal}` : "";
       load({ ref: path + place, source }, (read) => [read]).then((read) => read && setArrived((one) => one + 1));
     }
-  }, [params.lines, params.at, params.ref]);
+  }, [params.lines, params.at, params.ref, turn]);
+
+  useEffect(() => {
+    document.title = `${first?.document.title || title} · vault-index`;
+  }, [first?.document.title]);
 
   useLayoutEffect(() => {
     if (!arrived || !goal) return;
@@ -84,15 +89,16 @@ export default function Document({ parts: [source, ...folders], params }) {
     return () => { clearTimeout(timer); removeEventListener("vault-index:changed", changed); };
   }, []);
 
-  if (error && !first) return html`<${NotThere} error=${error} wanted=${params.ref || path} />`;
+  if (error && !first) return html`<${NotThere} error=${error} wanted=${params.ref || path} retry=${() => setTurn(turn + 1)} />`;
   if (!first) return html`<div class="page"><${Loading} what="Reading" /></div>`;
   return html`<${Shown} ...${{ reads, lines, raw, setRaw, gone, error, load, goal, conversation }} />`;
 }
 
-function NotThere({ error, wanted }) {
+function NotThere({ error, wanted, retry }) {
   const words = wanted.replace(/^\[\[|\]\]$/g, "").split("#")[0].split("/").pop().replace(/\.md$/, "");
   useKeys("Document", { u: ["go back", () => history.back()] });
-  if (error.status !== 404) return html`<div class="page narrow"><h1 class="unseen">Document</h1><${ErrorNote} error=${error} /></div>`;
+  if (error.status !== 404) return html`<div class="page narrow"><h1 class="unseen">Document</h1>
+    <${ErrorNote} error=${error} retry=${retry} /></div>`;
   return html`<div class="page narrow"><h1 class="unseen">Not found</h1>
     <${Empty} icon="document" title=${`There is no document “${words}” yet`}>
       <p>Nothing in the index has this name.</p>
@@ -206,6 +212,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     <article class="doc-text">
       ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
       ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
+        : !nodes.length && !last.next ? html`<p class="dim">There is no text in it.</p>`
         : !isSession ? reads.map((one, at) => html`
           <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline} />`)
         : conversation && html`
