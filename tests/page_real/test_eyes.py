@@ -1,5 +1,6 @@
 """What somebody who sees the page for the first time stumbles over."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ print("hello")
 This paragraph is English.
 """
 CODE = '# Code\n\n```python\ngreeting = "so long that on a phone its end is below the button"\n```\n'
+LONG = f"# Long\n\n{'Before it. ' * 200}\n\nBegins {'and goes on ' * 120}.\n\n{'After. ' * 300}\n"
 TABS = 8
 IN_FRONT = """
 window.away = false;
@@ -38,6 +40,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         made.write("trees/arabic.md", ARABIC)
         made.write("code.md", CODE)
         made.write("empty.md", "")
+        made.write("long.md", LONG)
+        made.write("tagged.md", f"---\ntags: [{'-'.join(['keep'] * 14)}, b, c]\n---\nOf many tags.\n")
         made.write("wal.md", "# WAL\n\nReaders never wait for a tamarisk.\n")
         made.daemon()
         yield made
@@ -96,6 +100,23 @@ def test_the_end_of_a_line_of_code_can_be_moved_out_from_below_the_button(reader
     page.wait_for_selector(".prose pre")
     page.locator(".prose pre").evaluate("one => { one.scrollLeft = one.scrollWidth; }")
     assert text_box(page, ".prose pre", -4, -1)["right"] <= box(page, ".code-foot")["left"]
+
+
+def test_a_hit_that_fills_the_screen_is_read_from_its_beginning(reader: Reader) -> None:
+    page = reader.open("#/doc/vault/long.md?lines=5-5", size=PHONE)
+    expect(page.locator(".prose .hit")).to_be_in_viewport()
+    expect(page.locator(".prose .hit")).to_have_text(re.compile("^Begins"))
+    until(lambda: page.evaluate("scrollY") > 0)
+    assert 0 <= text_box(page, ".prose .hit", 0, 6)["top"] < PHONE["height"] / 2
+
+
+def test_a_long_tag_pushes_no_filter_out_of_the_screen(reader: Reader) -> None:
+    page = reader.open(size=PHONE)
+    page.click("#filters")
+    chips = page.locator(".filter-more .chip")
+    expect(chips.filter(has_text="#keep")).to_be_visible()
+    rights = chips.evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
+    assert max(rights) <= PHONE["width"]
 
 
 def test_a_tab_has_the_name_of_its_document(reader: Reader) -> None:

@@ -63,7 +63,9 @@ export default function Document({ parts: [source, ...folders], params }) {
   useLayoutEffect(() => {
     if (!arrived || !goal) return;
     const marked = lines && document.querySelector(".doc-text .hit");
-    (marked || lineElement(goal))?.scrollIntoView({ block: marked ? "center" : "start" });
+    // Of one that fills the screen the middle would be no place to begin.
+    const short = marked?.clientHeight < innerHeight / 2;
+    (marked || lineElement(goal))?.scrollIntoView({ block: short ? "center" : "start" });
   }, [arrived, conversation]);
 
   // What is there by now, with what is looked at kept where it is.
