@@ -21,9 +21,9 @@ addEventListener("vault-index:changed", ({ detail }) => {
  * @param {{ text: string, typed: boolean, caret?: number }} asked what is in the field, and whether somebody types it.
  * @param {boolean} explain whether the hits are to say why they were found.
  * @returns {{ text: string, found: object|null, refined: boolean, error: Error|null, isPart: boolean,
- * more: (() => void)|null, again: () => void, soon: () => void }} the hits of all pages so far, and for which text, which
- * may be one before the last key; `isPart` where there may be more of them. `again` is for after an error, and `soon`
- * waits for no further key.
+ * more: (() => void)|null, again: () => void, soon: () => void }} the hits of all pages so far, and for which text,
+ * which may be one before the last key; `isPart` where there may be more of them. `again` is for after an error, and
+ * `soon` waits for no further key.
  */
 export function useSearch({ text, typed, caret }, explain) {
   const [state, setState] = useState(last.text === text ? last : NOTHING);
