@@ -14,6 +14,9 @@ export class ApiError extends Error {
   }
 }
 
+export const unreachable = () =>
+  new ApiError(0, { code: "unreachable", message: "the server does not answer", hint: "start it: vault-index open" });
+
 function stored() {
   try {
     return localStorage.getItem(KEY) || "";
@@ -62,9 +65,7 @@ async function send(path, options) {
   try {
     return await fetch(path, { credentials: "omit", redirect: "error", cache: "no-store", ...options, headers });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    const hint = "start it: vault-index open";
-    throw new ApiError(0, { code: "unreachable", message: "the server does not answer", hint });
+    throw error.name === "AbortError" ? error : unreachable();
   }
 }
 
@@ -108,28 +109,46 @@ export async function imageUrl(source, path) {
 
 /**
  * What changes, for as long as the page is open: `told({ event, data })`. The server's stream needs a header, which
- * EventSource cannot send. Returns what ends it.
+ * EventSource cannot send. A browser has six connections for all tabs: one that nobody sees gives its own back, and
+ * hears later what it missed. Returns what ends it.
  */
 export function listen(told) {
   const ended = new AbortController();
+  let stream = ended;
+  const look = () => document.hidden && stream.abort();
+  document.addEventListener("visibilitychange", look, { signal: ended.signal });
   (async () => {
     let last = "";
+    let lost = false;
     while (!ended.signal.aborted) {
+      await seen();
+      stream = new AbortController();
+      const signal = AbortSignal.any([stream.signal, ended.signal]);
       try {
-        const headers = last ? { "Last-Event-ID": last } : {};
-        const response = await send("/events", { headers, signal: ended.signal });
+        const response = await send("/events", { headers: last ? { "Last-Event-ID": last } : {}, signal });
         if (!response.ok) throw await refused(response);
+        // Whatever was asked meanwhile had no answer.
+        if (lost) told({ event: "changes", data: { reset: true } });
+        lost = false;
         for await (const event of eventsOf(response.body)) {
           last = event.id || last;
           if (event.data) told({ event: event.event, data: JSON.parse(event.data) });
         }
       } catch {
         if (!token) return;
+        lost ||= !signal.aborted;
       }
-      await new Promise((resolve) => setTimeout(resolve, 3000));
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 3000));
     }
   })();
   return () => ended.abort();
+}
+
+/** As soon as somebody sees the page. */
+async function seen() {
+  while (document.hidden) {
+    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  }
 }
 
 async function* eventsOf(body) {

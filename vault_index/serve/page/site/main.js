@@ -1,10 +1,10 @@
 /** The page: who it is for signs in, and what the address names is shown. */
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
-import { ask, call, isSignedIn, listen, onSignedOut, signIn } from "./api.js";
+import { ask, call, isSignedIn, listen, onSignedOut, signIn, unreachable } from "./api.js";
 import { go, here, link } from "./router.js";
 import { allKeys, useKeys } from "./keys.js";
-import { About, Dialog, ErrorNote, Icon, Keys, Toasts, loadStyle, sentence, toast } from "./ui.js";
+import { About, Dialog, ErrorNote, Icon, Keys, Loading, Toasts, loadStyle, sentence, toast, useChanges } from "./ui.js";
 import * as search from "./views/search.js";
 
 const PLACES = [
@@ -26,6 +26,7 @@ function App({ about }) {
   const [place, setPlace] = useState(here());
   const [view, setView] = useState(loaded[place.name] || null);
   const [fault, setFault] = useState(null);
+  const [turn, setTurn] = useState(0);
   const [help, setHelp] = useState(false);
   const [waiting, setWaiting] = useState(0);
   const main = useRef(null);
@@ -46,7 +47,9 @@ function App({ about }) {
     };
     viewOf(place.name).then(shown, (error) => current && setFault(error));
     return () => { current = false; };
-  }, [place.name]);
+  }, [place.name, turn]);
+  const again = () => setTurn((one) => one + 1);
+  useChanges(() => fault && again());
 
   // A new place is read from its beginning, also by who hears it; typing in the search field is no new place.
   useEffect(() => {
@@ -82,8 +85,9 @@ function App({ about }) {
       <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); main.current.focus(); }}>Skip to content</a>
       <${Navigation} at=${place.name} waiting=${waiting} help=${() => setHelp(true)} about=${about} />
       <main id="main" class=${`view-${MODULES[place.name] || "search"}`} tabindex="-1" ref=${main}>
-        ${fault ? html`<${ErrorNote} error=${fault} />` : null}
-        ${View && html`<${View} key=${place.name + place.parts.join("/")} parts=${place.parts} params=${place.params} />`}
+        ${fault && html`<${ErrorNote} error=${fault} retry=${again} />`}
+        ${View ? html`<${View} key=${place.name + place.parts.join("/")} parts=${place.parts} params=${place.params} />`
+          : !fault && html`<${Loading} />`}
       </main>
       <${Toasts} />
       ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}><${Keys} groups=${allKeys()} /><//>`}
@@ -92,8 +96,8 @@ function App({ about }) {
 
 async function viewOf(name) {
   const file = MODULES[name];
-  if (!loaded[name] && !file) throw Object.assign(new Error("there is no such page"), { hint: "press g s to search" });
-  loaded[name] ??= await import(`./views/${file}.js`);
+  if (!loaded[name] && !file) throw Object.assign(new Error("there is no such page"), { hint: "press g s to search", status: 404 });
+  loaded[name] ??= await import(`./views/${file}.js`).catch(() => { throw unreachable(); });
   await loadStyle(loaded[name].style);
   return loaded[name];
 }

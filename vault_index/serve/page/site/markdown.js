@@ -13,8 +13,8 @@ const HEADING = /^h[1-6]$/;
 
 /** Kinds of callouts that look alike: `[colour, icon, kinds]`. */
 const CALLOUTS = [
-  ["note", "edit", "note"],
-  ["note", "info", "info todo abstract summary tldr example"],
+  ["", "edit", "note"],
+  ["", "info", "info todo abstract summary tldr example"],
   ["good", "recall", "tip hint important"],
   ["good", "check", "success check done"],
   ["warn", "question", "question help faq"],

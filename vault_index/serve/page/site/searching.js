@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { call } from "./api.js";
 import { unfinished } from "./query.js";
+import { useChanges } from "./ui.js";
 
 const PAGE = 20;
 /** More are not seen before the next key. */
@@ -20,11 +21,13 @@ addEventListener("vault-index:changed", ({ detail }) => {
  * @param {{ text: string, typed: boolean, caret?: number }} asked what is in the field, and whether somebody types it.
  * @param {boolean} explain whether the hits are to say why they were found.
  * @returns {{ text: string, found: object|null, refined: boolean, error: Error|null, isPart: boolean,
- * more: (() => void)|null, soon: () => void }} the hits of all pages so far, and for which text, which may be one before
- * the last key; `isPart` where there may be more of them. `soon` waits for no further key.
+ * more: (() => void)|null, again: () => void, soon: () => void }} the hits of all pages so far, and for which text,
+ * which may be one before the last key; `isPart` where there may be more of them. `again` is for after an error, and
+ * `soon` waits for no further key.
  */
 export function useSearch({ text, typed, caret }, explain) {
   const [state, setState] = useState(last.text === text ? last : NOTHING);
+  const [turn, setTurn] = useState(0);
   const running = useRef({ signal: null, refine: () => {}, paging: false });
   const latest = useRef({ asked: 0, shown: 0 });
 
@@ -67,7 +70,12 @@ export function useSearch({ text, typed, caret }, explain) {
       clearTimeout(timer);
       wanted.abort();
     };
-  }, [text, explain]);
+  }, [text, explain, turn]);
+  const again = () => {
+    setState({ ...state, error: null });
+    setTurn(turn + 1);
+  };
+  useChanges(() => state.error && again());
 
   useLayoutEffect(() => {
     if (state.refined) last = state;
@@ -95,7 +103,8 @@ export function useSearch({ text, typed, caret }, explain) {
   };
   const isPart = !state.ended && state.found?.results.length >= (state.refined ? PAGE : FIRST);
   const hasMore = isPart && state.refined && state.text === text;
-  return { ...state, isPart, more: hasMore && !state.error ? more : null, soon: () => running.current.refine() };
+  const soon = () => running.current.refine();
+  return { ...state, isPart, more: hasMore && !state.error ? more : null, again, soon };
 }
 
 let turn = Promise.resolve();

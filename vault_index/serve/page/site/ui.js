@@ -56,10 +56,12 @@ export function Icon({ name }) {
 
 /** What went wrong, and what to do next. */
 export function ErrorNote({ error, retry }) {
+  // The same question would be refused again.
+  const refused = error.status >= 400 && error.status < 500;
   return html`<div class="note fault" role="alert">
     <${Icon} name="warning" />
     <div><strong>${sentence(error.message)}</strong>${error.hint && html`<p>${sentence(error.hint)}</p>`}</div>
-    ${retry && html`<button onClick=${retry}>Try again</button>`}
+    ${retry && !refused && html`<button onClick=${retry}>Try again</button>`}
   </div>`;
 }
 
@@ -195,8 +197,9 @@ export function Marked({ text, spans = [] }) {
   return [...parts, cut(at, text.length)];
 }
 
-/** A sentence of a message of ours, which has no capital and no full stop. */
-export const sentence = (text = "") => text && text[0].toUpperCase() + text.slice(1) + (/[.!?:]$/.test(text) ? "" : ".");
+/** A sentence of a message of ours, which has no capital and no full stop; a path that it begins with stays one. */
+export const sentence = (text = "") => text
+  && (/^\S*[/.]\w/.test(text) ? text[0] : text[0].toUpperCase()) + text.slice(1) + (/[.!?:]$/.test(text) ? "" : ".");
 
 const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });

@@ -20,6 +20,7 @@ export default function Document({ parts: [source, ...folders], params }) {
   const [raw, setRaw] = useState(false);
   const [gone, setGone] = useState(false);
   const [arrived, setArrived] = useState(0);
+  const [turn, setTurn] = useState(0);
   const lines = /^\d+-\d+$/.test(params.lines || "") ? params.lines.split("-").map(Number) : null;
   const goal = lines ? lines[0] : Number(params.at) || 0;
 
@@ -53,12 +54,18 @@ export default function Document({ parts: [source, ...folders], params }) {
       const place = lines ? `:${lines[0]}-${lines[1]}` : goal ? `:${goal}` : "";
       load({ ref: path + place, source }, (read) => [read]).then((read) => read && setArrived((one) => one + 1));
     }
-  }, [params.lines, params.at, params.ref]);
+  }, [params.lines, params.at, params.ref, turn]);
+
+  useEffect(() => {
+    document.title = `${first?.document.title || title} · vault-index`;
+  }, [first?.document.title]);
 
   useLayoutEffect(() => {
     if (!arrived || !goal) return;
     const marked = lines && document.querySelector(".doc-text .hit");
-    (marked || lineElement(goal))?.scrollIntoView({ block: marked ? "center" : "start" });
+    // Of one that fills the screen the middle would be no place to begin.
+    const short = marked?.clientHeight < innerHeight / 2;
+    (marked || lineElement(goal))?.scrollIntoView({ block: short ? "center" : "start" });
   }, [arrived, conversation]);
 
   // What is there by now, with what is looked at kept where it is.
@@ -84,12 +91,13 @@ export default function Document({ parts: [source, ...folders], params }) {
     return () => { clearTimeout(timer); removeEventListener("vault-index:changed", changed); };
   }, []);
 
-  if (error && !first) return html`<${NotThere} ...${{ error, source, path, wanted: params.ref || path }} />`;
+  const retry = () => setTurn(turn + 1);
+  if (error && !first) return html`<${NotThere} ...${{ error, source, path, wanted: params.ref || path, retry }} />`;
   if (!first) return html`<div class="page"><${Loading} what="Reading" /></div>`;
   return html`<${Shown} ...${{ reads, lines, raw, setRaw, gone, error, load, goal, conversation }} />`;
 }
 
-function NotThere({ error, source, path, wanted }) {
+function NotThere({ error, source, path, wanted, retry }) {
   const words = wanted.replace(/^\[\[|\]\]$/g, "").split("#")[0].split("/").pop().replace(/\.md$/, "");
   const [was] = useAnswer(async (signal) => path && call("history", { ref: path, source, limit: 1 }, { signal }), []);
   const versions = link("history", [source, ...path.split("/")]);
@@ -97,7 +105,8 @@ function NotThere({ error, source, path, wanted }) {
     ...(was && { h: ["history", () => go(versions)] }),
     u: ["go back", () => history.back()],
   });
-  if (error.status !== 404) return html`<div class="page narrow"><h1 class="unseen">Document</h1><${ErrorNote} error=${error} /></div>`;
+  if (error.status !== 404) return html`<div class="page narrow"><h1 class="unseen">Document</h1>
+    <${ErrorNote} error=${error} retry=${retry} /></div>`;
   if (was) return html`<div class="page narrow"><h1 class="unseen">Deleted</h1>
     <${Empty} icon="trash" title=${`“${was.title}” was deleted`}>
       <p>It comes back from any of its versions.</p>
@@ -216,6 +225,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     <article class="doc-text">
       ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
       ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
+        : !nodes.length && !last.next ? html`<p class="dim">There is no text in it.</p>`
         : !isSession ? reads.map((one, at) => html`
           <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline} />`)
         : conversation && html`

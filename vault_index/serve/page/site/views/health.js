@@ -147,15 +147,15 @@ function useCheck() {
 function Numbers({ stats, status }) {
   const sum = (key) => (stats ? number(stats[key]) : "–");
   const shown = [
-    ["notes", sum("notes"), link("search", [], { q: "kind:note" })],
-    ["memories", sum("memories"), link("search", [], { q: "kind:memory" })],
-    ["sessions", sum("sessions"), link("sessions")],
-    ["passages", number(status.index.chunks)],
-    ["tags", sum("tags")],
-    ["writers", sum("agents")],
+    ["note", "notes", sum("notes"), link("search", [], { q: "kind:note" })],
+    ["memory", "memories", sum("memories"), link("search", [], { q: "kind:memory" })],
+    ["session", "sessions", sum("sessions"), link("sessions")],
+    ["passage", "passages", number(status.index.chunks)],
+    ["tag", "tags", sum("tags")],
+    ["writer", "writers", sum("agents")],
   ];
-  return html`<dl class="numbers">${shown.map(([label, value, to]) => html`<div key=${label}>
-    <dt>${label}</dt><dd>${to ? html`<a href=${to}>${value}</a>` : value}</dd></div>`)}</dl>`;
+  return html`<dl class="numbers">${shown.map(([one, several, value, to]) => html`<div key=${one}>
+    <dt>${value === "1" ? one : several}</dt><dd>${to ? html`<a href=${to}>${value}</a>` : value}</dd></div>`)}</dl>`;
 }
 
 function Problems({ problems }) {

@@ -55,7 +55,7 @@ function Told({ params, field }) {
           ${one.toLocaleString("en")}</option>`)}</select></label>
       <button class="primary">Ask</button>
     </form>
-    ${error && html`<${ErrorNote} error=${error} />`}
+    ${error && html`<${ErrorNote} error=${error} retry=${again} />`}
     ${!answer && !error && html`<${Loading} />`}
     ${answer && !error && (answer.text ? html`<${Answer} answer=${answer} budget=${budget} />`
       : html`<${Empty} icon="recall" title="An agent would be told nothing">${params.q || params.project

@@ -91,7 +91,7 @@ export default function Search({ params }) {
     <${Field} text=${text} field=${field} typed=${typed} clear=${() => change("")} down=${first} enter=${enter} />
     <${Filters} text=${text} change=${change} />
     ${!text.trim() ? html`<${Start} ask=${change} list=${list} field=${field} />` : html`
-      ${error && html`<${ErrorNote} error=${error} />`}
+      ${error && html`<${ErrorNote} error=${error} retry=${search.again} />`}
       ${found && html`
         <${Told} search=${search} shown=${shown.length} hidden=${hidden} text=${text} change=${change} />
         ${why && shown.length > 0 && html`<${Legend} reading=${found.reading} />`}

@@ -5,7 +5,7 @@ import { call } from "../api.js";
 import { Calendar } from "../calendar.js";
 import { Command } from "../commands.js";
 import { arrows, focusItem, useKeys } from "../keys.js";
-import { go, link } from "../router.js";
+import { go, here, link } from "../router.js";
 import { Button, Empty, ErrorNote, Icon, Loading, count, duration, useAnswer, useChanges } from "../ui.js";
 import { addDays, clientName, clock, dayName, dayOf, mondayOf, today } from "../times.js";
 
@@ -24,7 +24,8 @@ export default function Sessions({ params }) {
   const list = useRef(null);
   const field = useRef(null);
   const place = (changed) => link("sessions", [], { ...params, ...changed });
-  const show = (changed, options) => go(place(changed), options);
+  // A field says its change as late as when it is gone, with whoever went elsewhere.
+  const show = (changed, options) => here().name === "sessions" && go(place(changed), options);
 
   const asked = { project, client, subagents };
   const first = addDays(mondayOf(today()), -7 * (WEEKS - 1));
