@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,6 +47,8 @@ class Reader:
         self.browser, self.here, self.served = browser, here, served
         self.origin = f"http://127.0.0.1:{served.port}"
         self.faults: list[str] = []
+        self.now: datetime | None = None
+        """What their clock says; None for what it is."""
         self._contexts: list[BrowserContext] = []
 
     def code(self) -> str:
@@ -66,6 +69,8 @@ class Reader:
         context = self.browser.new_context(**settings)
         self._contexts.append(context)
         context.set_default_timeout(PATIENCE_MS)
+        if self.now:
+            context.clock.set_fixed_time(self.now)
         page = context.new_page()
         self._watch(page)
         page.goto(self.code())

@@ -11,7 +11,8 @@ from tests.sources.opencode.stores import Client, tool
 
 DIFF = "--- a/src/auth.py\n+++ b/src/auth.py\n@@ -1,2 +1,2 @@\n def check():\n-    return a != b\n+    return a == b\n"
 MANY = 45
-YESTERDAY, BILLS, LONG_AGO = (date.today() - timedelta(days) for days in (1, 40, 100))
+TODAY = date.today()
+YESTERDAY, BILLS, LONG_AGO = (TODAY - timedelta(days) for days in (1, 40, 100))
 """When sessions were held: at noon, so that they end on the same day."""
 
 

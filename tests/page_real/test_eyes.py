@@ -204,12 +204,3 @@ def test_what_a_server_left_unanswered_is_there_once_it_is_back(browser: Any, tm
         for page in (search, other):
             expect(page.get_by_role("alert")).to_have_count(0)
         reader.close()
-
-
-def test_who_leaves_the_sessions_with_a_half_written_filter_stays_where_they_went(reader: Reader) -> None:
-    page = reader.open("#/sessions")
-    page.get_by_label("Touched the file").press_sequentially("src/ap")
-    page.goto(f"{reader.origin}/#/search?q=readers")
-    shown(page, "readers", "refined")
-    expect(page).to_have_title("Search · vault-index")
-    assert "sessions" not in page.url

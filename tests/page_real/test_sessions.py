@@ -1,14 +1,14 @@
 """A year of sessions: by day, project, client and file."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page_real.browser import DESKTOP, PHONE, Reader, axe
-from tests.page_real.held_sessions import BILLS, LONG_AGO, MANY, YESTERDAY, long_name, sessions_place
+from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, shown
+from tests.page_real.held_sessions import BILLS, LONG_AGO, MANY, TODAY, YESTERDAY, long_name, sessions_place
 from tests.serve.servers import Place
 
 
@@ -16,6 +16,14 @@ from tests.serve.servers import Place
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with sessions_place(tmp_path_factory.mktemp("sessions")) as made:
         yield made
+
+
+@pytest.fixture
+def reader(reader: Reader) -> Iterator[Reader]:
+    """To whom it is the day that the sessions were made for, also once midnight has passed."""
+    reader.now = datetime.combine(TODAY, time(12))
+    yield reader
+    reader.now = None
 
 
 def rows(page: Page) -> Any:
@@ -59,7 +67,7 @@ def test_the_calendar_chooses_a_day_by_keys_alone(reader: Reader) -> None:
     page = reader.open("#/sessions")
     expect(day_of(page, YESTERDAY)).to_have_accessible_name(f"{long_name(YESTERDAY)}: 1 session")
     page.keyboard.press("c")
-    expect(day_of(page, date.today())).to_be_focused()
+    expect(day_of(page, TODAY)).to_be_focused()
     page.keyboard.press("ArrowUp")
     expect(day_of(page, YESTERDAY)).to_be_focused()
     page.keyboard.press("Enter")
@@ -126,5 +134,14 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(reader: Reader, 
     page.wait_for_selector(".work")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # The newest days are what is seen of a calendar that is wider than its place.
-    expect(day_of(page, date.today())).to_be_in_viewport()
+    expect(day_of(page, TODAY)).to_be_in_viewport()
     assert axe(page) == []
+
+
+def test_who_leaves_with_a_half_written_filter_stays_where_they_went(reader: Reader) -> None:
+    page = reader.open("#/sessions")
+    page.get_by_label("Touched the file").press_sequentially("src/ap")
+    page.goto(f"{reader.origin}/#/search?q=login")
+    shown(page, "login", "refined")
+    expect(page).to_have_title("Search · vault-index")
+    assert "sessions" not in page.url
