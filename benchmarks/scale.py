@@ -268,9 +268,11 @@ class Live:
         self._renamed.append(places)
         return self.until(lambda: sum(path.startswith(f"{new}/") for path in self._found()) == count, _PAUSE)
 
-    def _found(self) -> list[str]:
+    def _found(self) -> set[str]:
         wanted = {"query": self._word, "mode": "text", "limit": 1000, "per_document": 1, "fuzzy": False}
-        return [hit["path"] for hit in self._answer("search", wanted)["results"]]
+        hits = self._answer("search", wanted)["results"]
+        # A line that is a passage of its own says the same in each note: they are one hit, which names the others.
+        return {path for hit in hits for path in (hit["path"], *hit.get("also", ()))}
 
     @contextmanager
     def asked(self, queries: Sequence[str]) -> Iterator[list[float]]:

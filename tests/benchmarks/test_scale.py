@@ -101,6 +101,8 @@ def test_an_edit_is_awaited_and_taken_back(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(scale, "_BURST", 12)
     scaled = Scaled(tmp_path, "10k", TOPICS, queries=3)
     scaled.build()
+    for path in sorted(scaled.vault.rglob("*.md"))[:3]:
+        path.write_text("These notes say the same, before the edit and after it: they are found as one hit.\n")
     before = {path: path.read_bytes() for path in scaled.vault.rglob("*.md")}
     names = [figure.name for figure in scaled.burst()]
     assert names[:2] == ["500 files edited at once", "folder of 500 renamed"]
