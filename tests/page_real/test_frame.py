@@ -1,10 +1,11 @@
 """What is around all views: signing in, the keys, the theme, and that nothing of it runs what it should not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, shown
 from tests.serve.servers import Place, place
@@ -47,6 +48,55 @@ def test_it_is_searched_and_gone_around_by_keys_alone(reader: Reader) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/#/doc/vault/wal.md*")
+
+
+def before_its_modules(page: Page, address: str) -> Callable[[], None]:
+    """Go there, where no module comes before they are let through by what is returned."""
+    held: list[Any] = []
+    page.route("**/page/main.js", lambda route: held.append(route))
+    with page.expect_request("**/page/main.js"):
+        page.goto(address, wait_until="commit")
+    page.wait_for_selector("noscript", state="attached")  # the last that is written there
+    return lambda: held[0].continue_()
+
+
+def test_what_is_typed_before_any_module_is_there_is_searched(reader: Reader) -> None:
+    page = reader.open().context.new_page()
+    go_on = before_its_modules(page, f"{reader.origin}/#/")
+    page.wait_for_selector("#search:focus")
+    page.keyboard.type("amarisk")
+    page.keyboard.press("Home")
+    page.evaluate("document.querySelector('#search').wasThere = true")
+    assert axe(page) == []
+    go_on()
+    page.wait_for_selector(".side nav")
+    page.keyboard.type("t")
+    shown(page, "tamarisk", "refined")
+    assert page.evaluate("document.querySelector('#search').wasThere")
+    page.wait_for_url("**/#/search?q=tamarisk")
+
+
+@pytest.mark.parametrize(
+    ("place", "says"), [("#/doc/vault/wal.md", "Readers never wait"), ("#/searching", "There is no such page")]
+)
+def test_elsewhere_there_is_no_search_field_first(reader: Reader, place: str, says: str) -> None:
+    page = reader.open().context.new_page()
+    go_on = before_its_modules(page, f"{reader.origin}/{place}")
+    assert not page.is_visible("#search")
+    go_on()
+    page.get_by_text(says).wait_for()
+    assert page.locator("#search").count() == 0
+
+
+def test_who_is_not_signed_in_is_shown_no_search_field(reader: Reader) -> None:
+    context = reader.browser.new_context()
+    page = context.new_page()
+    go_on = before_its_modules(page, f"{reader.origin}/#/")
+    assert not page.is_visible("#search")
+    go_on()
+    page.get_by_text("This page is yours alone").wait_for()
+    assert page.locator("#search").count() == 0
+    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

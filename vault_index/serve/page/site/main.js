@@ -170,6 +170,8 @@ function SignIn({ error }) {
 
 async function start() {
   const root = document.querySelector("#app");
+  if (root.hidden) root.replaceChildren();
+  root.hidden = false;
   const code = new URLSearchParams(location.hash.slice(1)).get("token");
   let error = null;
   if (code) {

@@ -15,11 +15,18 @@ export const title = "Search";
 const ADDRESS_REST = 300;
 const CAN_HOVER = matchMedia("(hover: hover)");
 
+/** The field that was there before any module, until it is taken over. */
+let early = document.querySelector("#search");
+
 /** Where somebody was in the hits when they went to a document: `{ text, key }`. */
 let left = null;
 
 export default function Search({ params }) {
-  const [asked, setAsked] = useState({ text: params.q || "", typed: false });
+  const [asked, setAsked] = useState(() => {
+    const text = early?.value;
+    early = null;
+    return text ? { text, typed: true } : { text: params.q || "", typed: false };
+  });
   const { text } = asked;
   const why = Boolean(params.why);
   const field = useRef(null);
