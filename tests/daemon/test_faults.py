@@ -1,12 +1,15 @@
 """What goes wrong around a running daemon is named by `status`, and mended without a restart."""
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import apsw
+import pytest
 
 from tests.daemon.fake_index import until
-from tests.daemon.test_run import Place, place as place
+from tests.daemon.test_run import Place, end, place as place
 from vault_index import VaultIndex
+from vault_index.errors import BusyError
 
 
 def codes(place: Place) -> list[str]:
@@ -38,6 +41,34 @@ def test_what_a_killed_daemon_left_is_named_and_taken_over(place: Place) -> None
         place.started()
         assert codes(place) == []
         assert place.ask("doctor")["healthy"]
+
+
+ENDLESS_JOB = """
+import sys, threading
+from vault_index import VaultIndex
+def endless(self):
+    print("begun", file=sys.stderr, flush=True)
+    threading.Event().wait()
+VaultIndex.repair = endless
+"""
+
+
+@pytest.mark.parametrize(("number", "told"), [(signal.SIGTERM, []), (signal.SIGKILL, ["daemon_died"])])
+def test_who_stops_it_in_the_middle_of_a_job_is_not_told_that_it_died(
+    place: Place, number: int, told: list[str]
+) -> None:
+    place.home.config_file.chmod(0o600)
+    place.first = ENDLESS_JOB
+    daemon, client = place.started(), place.connected()
+    assert client is not None
+    with client, ThreadPoolExecutor() as pool:
+        asked = pool.submit(client.call, "repair")
+        until(lambda: asked.done() or "begun" in place.log())
+        assert end(daemon, number) in (0, -number)
+        with pytest.raises(BusyError, match="stopp"):
+            asked.result(20)
+    with VaultIndex.open(place.home) as index:
+        assert [problem.code for problem in index.doctor().problems] == told
 
 
 def test_the_daemon_mends_its_own_index(place: Place) -> None:

@@ -113,6 +113,25 @@ def test_errors_have_their_status(
     assert answer.headers.items() >= SECURITY.items()
 
 
+def test_who_gives_an_unknown_parameter_is_told_those_of_the_document(served: Served, token: str) -> None:
+    paths = served.ask("GET", "/openapi.json", headers=bearer(token)).json["paths"]
+    assert {"/api/search", "/api/sessions", "/api/recall", "/api/update", "/api/undo"} <= paths.keys()
+    for path, operations in paths.items():
+        answer = served.call(path.removeprefix("/api/"), token, nothing=1)
+        schema = operations["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert (answer.status, answer.json["error"]["code"]) == (400, "usage")
+        assert "'nothing'" in answer.json["error"]["message"]
+        names = answer.json["error"]["hint"].removeprefix("it has ").split(", ")
+        assert sorted(names) == (sorted(schema["properties"]) or ["none"]), path
+
+
+def test_a_parameter_of_this_machine_is_an_unknown_one(served: Served, token: str) -> None:
+    answer = served.call("search", token, query="wal", directory="/")
+    assert "'directory'" in answer.json["error"]["message"]
+    assert "directory" not in answer.json["error"]["hint"]
+    assert "query" in answer.json["error"]["hint"]
+
+
 @pytest.mark.parametrize(
     ("headers", "body", "status"),
     [

@@ -139,6 +139,46 @@ def test_what_is_no_request_is_refused(
     assert answer.status == status
 
 
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", -32700),
+        (b"{", -32700),
+        (b"hello", -32700),
+        (b'{"jsonrpc": "2.0", "id": 1, "id": 2, "method": "ping"}', -32700),
+        (b'"\xff"', -32700),
+        (b"[" * 100_000, -32700),
+        (b"{}", -32600),
+        (b"[]", -32600),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600),
+        (b'"x"', -32600),
+        (b"1", -32600),
+        (b"null", -32600),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": "x"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1}', -32600),
+    ],
+    ids=lambda value: repr(value)[:60],
+)
+def test_a_body_that_is_no_message_is_told_what_to_send(
+    served: Served, odd: dict[str, str], body: bytes, code: int, version: str
+) -> None:
+    answer = served.ask("POST", "/mcp", body, {**odd, "Mcp-Protocol-Version": version})
+    assert (answer.status, answer.headers["content-type"]) == (400, "application/json")
+    told = answer.json
+    assert (told["jsonrpc"], told["id"], told["error"]["code"]) == ("2.0", None, code)
+    assert "; send one " in told["error"]["message"]
+    for internal in ("pydantic", "alidation", "JSONRPC", "input_type", "Error", "line 1"):
+        assert internal not in str(told)
+
+
+@pytest.fixture(scope="module")
+def odd(here: Place) -> dict[str, str]:
+    return {**bearer(here.token("nothing-said")), **ACCEPT}
+
+
 def mcp(served: Served, token: str, message: dict[str, Any], **headers: str) -> Any:
     return served.ask("POST", "/mcp", json.dumps(message).encode(), {**bearer(token), **ACCEPT, **headers})
 

@@ -49,7 +49,7 @@ def call(
     Raises UsageError for what does not exist.
     """
     name, given = bind(method, params)
-    if progress and "progress" in _parameters(name):
+    if progress and "progress" in parameters(name):
         given |= {"progress": progress, "cancel": cancel}
     return getattr(index, name)(**given)
 
@@ -65,7 +65,7 @@ def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         if value is not None:
             _check(option, value, "bool", names_files=False)
     name = next((call for option, call in entry.instead if options[option]), entry.call or method)
-    known = _parameters(name)
+    known = parameters(name)
     for parameter, value in rest.items():
         if parameter not in known or parameter in ("progress", "cancel"):
             names = ", ".join(sorted(known.keys() - {"progress", "cancel"})) or "none"
@@ -98,7 +98,7 @@ def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None
 
 
 @cache
-def _parameters(name: str) -> Mapping[str, inspect.Parameter]:
+def parameters(name: str) -> Mapping[str, inspect.Parameter]:
     """Without `self`; annotations are texts."""
     return dict(list(inspect.signature(getattr(VaultIndex, name)).parameters.items())[1:])
 

@@ -33,9 +33,9 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         raise ForbiddenError(f"this token may not write, and {name} does", "ask for one that was made with --write")
     if not _is_for(method, caller):
         raise ForbiddenError(f"{name} is only for tokens that may see everything", "ask for one without a scope")
-    if not caller.owner and (strange := next((one for one in method.local if one in params), None)):
-        raise UsageError(f"{name} has no parameter {strange!r} here", "leave it out")
     for parameter, value in params.items():
+        if parameter not in (names := _parameters(method)) and not (caller.owner and parameter in method.local):
+            raise UsageError(f"{name} has no parameter {parameter[:40]!r} here", f"it has {', '.join(names) or 'none'}")
         several = value if isinstance(value, list) else [value]
         if len(several) > _MOST_VALUES:
             raise UsageError(f"{parameter[:40]!r} has more than {_MOST_VALUES} values", "ask for fewer at a time")
@@ -68,6 +68,13 @@ def without_place(told: str, runtime: Runtime, asked: str) -> str:
         if folder not in asked:
             told = told.replace(f"{folder}/", "").replace(folder, name)
     return told
+
+
+def _parameters(method: Method) -> list[str]:
+    """Their names as in the OpenAPI document: also what asks for another answer, and none that is `local`."""
+    from vault_index.api.json_api import parameters  # late: `serve` asks without any, and opens no index
+
+    return sorted({*parameters(method.call or method.name), *dict(method.instead)} - {*method.local})
 
 
 def _is_for(method: Method, caller: Caller) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -260,7 +259,8 @@ class Daemon:
         if not finished or self._writer.busy_apart or watches.is_alive():
             # In a network call, or on a share that hangs. Every transaction is whole or not there: nothing is lost.
             log_event(log, logging.WARNING, "stopped in the middle of a job")
-            sys.stderr.flush()
+            with suppress(OSError):  # the lock holds to the end; a pid in its file would say that the daemon died
+                os.truncate(self._runtime.home.daemon_lock, 0)
             os._exit(code)
         log_event(log, logging.INFO, "stopped")
 

@@ -61,6 +61,15 @@ class Asker(NamedTuple):
     they write is signed by who carries it out, whatever the client calls itself."""
 
 
+def check_message(message: Any) -> types.JSONRPCMessage:
+    """A message that the SDK answers, or needs not: a request, a notification or a response. Raises ValueError for what
+    is none, whose words are those of a program."""
+    found = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
+    if "id" in message and isinstance(found, types.JSONRPCNotification):
+        raise ValueError("its id is none")
+    return found
+
+
 def build_server(asker_of: Callable[[Context], Asker], prepare: Callable[[], None] = lambda: None) -> Server:
     """The server for one client on stdio, or for all on HTTP.
 

@@ -6,14 +6,14 @@ import os
 import signal
 import threading
 import time
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import anyio
 from mcp import types
 from mcp.server.stdio import stdio_server
 
 from vault_index.mcp_server.backend import Backend
-from vault_index.mcp_server.server import Asker, build_server
+from vault_index.mcp_server.server import Asker, build_server, check_message
 from vault_index.surrogates import mended
 
 _PARENT_SECONDS = 1.0
@@ -50,15 +50,21 @@ class _Lines(io.TextIOWrapper):
     def readline(self, size: int = -1) -> str:  # type: ignore[override]
         while line := super().readline(size):
             try:
-                message = mended(json.loads(line, parse_constant=_no_number))
+                message = mended(json.loads(line, parse_constant=int))  # NaN is no JSON, and no int
             except (ValueError, RecursionError):
                 self._refuse(None, types.PARSE_ERROR, "this is no JSON")
                 continue
-            ident = message.get("id") if isinstance(message, dict) else None
-            if _is_answered(message):
-                return json.dumps(message) + "\n" if "\\ud" in line.lower() else line
-            known = ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
-            self._refuse(known, types.INVALID_REQUEST, "this is no request of JSON-RPC 2.0")
+            try:
+                check_message(message)
+            except ValueError:
+                ident = message.get("id") if isinstance(message, dict) else None
+                self._refuse(
+                    ident if type(ident) in (str, int) else None,
+                    types.INVALID_REQUEST,
+                    "this is no request of JSON-RPC 2.0",
+                )
+                continue
+            return json.dumps(message) + "\n" if "\\ud" in line.lower() else line
         return ""
 
     def _refuse(self, ident: str | int | None, code: int, message: str) -> None:
@@ -66,21 +72,6 @@ class _Lines(io.TextIOWrapper):
         error = {"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": message}}
         self._answers.write(json.dumps(error).encode() + b"\n")
         self._answers.flush()
-
-
-def _is_answered(message: Any) -> bool:
-    """Whether the SDK answers a message, or needs not: a request, a notification or a response."""
-    if not isinstance(message, dict):
-        return False
-    try:
-        found = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
-    except ValueError:
-        return False
-    return "id" not in message or not isinstance(found, types.JSONRPCNotification)
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:

@@ -7,14 +7,15 @@ from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from vault_index.callers import Caller
 from vault_index.daemon.log import error_location, log_event
 from vault_index.mcp_server.backend import Backend
-from vault_index.mcp_server.server import Asker, Context, build_server
-from vault_index.serve.answers import Receive, Scope, Send
+from vault_index.mcp_server.server import Asker, Context, build_server, check_message
+from vault_index.serve.answers import Receive, Refusal, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
 
 log = logging.getLogger(__name__)
@@ -39,9 +40,19 @@ class Mcp:
         if scope["method"] not in ("GET", "POST", "DELETE"):
             raise not_allowed("GET", "POST", "DELETE")
         body = await scope["body"]() if scope["method"] == "POST" else b""
-        said = parse_json(body) if scope["method"] == "POST" else None
+        try:
+            said = check_message(parse_json(body)) if scope["method"] == "POST" else None
+        except (Refusal, ValueError) as error:
+            code, kind = (
+                (types.PARSE_ERROR, "JSON in UTF-8")
+                if isinstance(error, Refusal)
+                else (types.INVALID_REQUEST, "message of JSON-RPC 2.0")
+            )
+            told = f'the body is no {kind}; send one request, as {{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}}'
+            await send_json(send, 400, {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": told}})
+            return
         sessions = await self._sessions(scope["caller"])
-        if isinstance(said, dict) and said.get("method") == "initialize":
+        if isinstance(said, types.JSONRPCRequest) and said.method == "initialize":
             await sessions.make_room(scope)
         await sessions.answer(scope, body, receive, send)
 
