@@ -58,7 +58,7 @@ def test_the_page_and_all_that_it_names_come_without_a_token(served: Served) -> 
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     text = gzip.decompress(answer.body).decode()
-    named = re.findall(r'(?:src|href)="([^"]+)"', text)
+    named = re.findall(r'(?:src|href)="(/[^"]+)"', text)
     assert len(named) > 5
     for path in named:
         file = served.ask("GET", path)
