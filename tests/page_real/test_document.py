@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, shown
 from tests.page_real.desk import memory
@@ -141,6 +141,20 @@ def test_it_leads_to_what_is_around_it(reader: Reader, page: Page) -> None:
     expect(page.locator(".empty-title")).to_contain_text("“nowhere”")
     page.get_by_role("link", name="Search for").click()
     page.wait_for_url("**/#/search?q=nowhere")
+
+
+def test_who_goes_back_before_a_link_is_answered_stays_there(reader: Reader, page: Page) -> None:
+    held: list[Route] = []
+    read(reader, page, "vault/birds/herons.md")
+    page.route("**/page/read", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request("**/page/read"):
+        page.locator(".doc-text a", has_text="cranes").click()
+    page.go_back()
+    is_at(page, "Herons", "birds/herons.md")
+    held[0].fulfill(response=held[0].fetch())
+    # What is asked after it is answered after it.
+    page.evaluate("fetch('/page/main.js').then(() => new Promise(requestAnimationFrame))")
+    is_at(page, "Herons", "birds/herons.md")
 
 
 def test_a_hit_far_down_is_shown_with_what_stands_around_it(reader: Reader, page: Page) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Error as PlaywrightError, Page
 
-from tests.page_real.browser import Reader, shown, visit
+from tests.page_real.browser import Reader, shown
 from tests.page_real.hostile import SESSION_WORDS, Hostile, memories, notes, session, written
 from tests.serve.servers import Place, place
 
@@ -217,7 +217,7 @@ def click_at(page: Page, one: Hostile) -> None:
     links = '.prose a[href^="#"], .prose a:not([href])'
     for number in range(min(3, page.locator(links).count())):
         if number:
-            visit(page, at)
+            go(page, at)
             read(page, one.ends)
         page.locator(links).nth(number).click()
         page.wait_for_selector("main h1", state="attached")

@@ -4,7 +4,7 @@ import { html, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState
 import { ask, call } from "../api.js";
 import { useKeys } from "../keys.js";
 import { Markdown } from "../markdown.js";
-import { documentLink, go, hits, link } from "../router.js";
+import { documentLink, go, here, hits, link } from "../router.js";
 import { About, Button, Empty, ErrorNote, Icon, Loading, When, copy, sentence, toast, useAnswer } from "../ui.js";
 
 export const title = "Document";
@@ -27,22 +27,25 @@ export default function Document({ parts: [source, ...folders], params }) {
   const [first] = reads;
   const conversation = useConversation(first?.document.kind === "session");
 
-  const load = async (asked, put) => {
+  const load = async (asked, put, signal) => {
     try {
-      const read = await ask("read", asked);
+      const read = await ask("read", asked, { signal });
       setError(null);
       setReads((before) => put(read, before));
       return read;
     } catch (refused) {
-      setError(refused);
+      if (!signal?.aborted) setError(refused);
       return null;
     }
   };
 
   useEffect(() => {
+    const wanted = new AbortController();
+    const { signal } = wanted;
     if (!source) {
-      load({ ref: params.ref, from: params.from, source: params.source }, () => []).then((read) => {
-        if (!read) return;
+      load({ ref: params.ref, from: params.from, source: params.source }, () => [], signal).then((read) => {
+        // Whoever went elsewhere meanwhile stays there; the address says so before anything is drawn.
+        if (!read || here().params.ref !== params.ref) return;
         const [first, last] = read.named || [];
         const at = params.from ? { at: first } : { lines: first ? `${first}-${last}` : params.lines };
         if (read.missing) toast(`There is no heading “${read.missing}” in it.`);
@@ -52,8 +55,9 @@ export default function Document({ parts: [source, ...folders], params }) {
       setArrived((one) => one + 1);
     } else {
       const place = lines ? `:${lines[0]}-${lines[1]}` : goal ? `:${goal}` : "";
-      load({ ref: path + place, source }, (read) => [read]).then((read) => read && setArrived((one) => one + 1));
+      load({ ref: path + place, source }, (read) => [read], signal).then((read) => read && setArrived((one) => one + 1));
     }
+    return () => wanted.abort();
   }, [params.lines, params.at, params.ref, turn]);
 
   useEffect(() => {
