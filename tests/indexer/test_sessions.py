@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,8 @@ def test_a_hit_is_a_turn_with_its_speaker_and_its_time(real: VaultIndex) -> None
     hit = real.search("naïve café Ελληνικά").results[0]
     assert (hit.kind, hit.source, hit.path, hit.project) == ("session", "opencode", FIX, "project")
     assert hit.headings[0].startswith("Assistant · 2026-11-21 ")
-    assert hit.created == "2026-11-21T07:32:42+00:00"
-    assert hit.updated == "2026-11-21T07:32:57+00:00"
+    assert datetime.fromisoformat(hit.created) == datetime(2026, 11, 21, 7, 32, 42, tzinfo=UTC)
+    assert datetime.fromisoformat(hit.updated) == datetime(2026, 11, 21, 7, 32, 57, tzinfo=UTC)
     assert not hit.changed_since_index
     focused = real.get(f"{hit.path}:{hit.focus[0]}").results[0].content
     assert focused.startswith("Der Vergleich war umgekehrt")
