@@ -33,8 +33,9 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         raise ForbiddenError(f"this token may not write, and {name} does", "ask for one that was made with --write")
     if not _is_for(method, caller):
         raise ForbiddenError(f"{name} is only for tokens that may see everything", "ask for one without a scope")
+    names = _parameters(method)
     for parameter, value in params.items():
-        if parameter not in (names := _parameters(method)) and not (caller.owner and parameter in method.local):
+        if parameter not in names and not (caller.owner and parameter in method.local):
             raise UsageError(f"{name} has no parameter {parameter[:40]!r} here", f"it has {', '.join(names) or 'none'}")
         several = value if isinstance(value, list) else [value]
         if len(several) > _MOST_VALUES:

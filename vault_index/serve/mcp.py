@@ -48,8 +48,11 @@ class Mcp:
                 if isinstance(error, Refusal)
                 else (types.INVALID_REQUEST, "message of JSON-RPC 2.0")
             )
-            told = f'the body is no {kind}; send one request, as {{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}}'
-            await send_json(send, 400, {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": told}})
+            await send_json(send, 400, {"jsonrpc": "2.0", "id": None, "error": {
+                "code": code,
+                "message": f"the body is no {kind}; send one request, as "
+                '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}',
+            }})  # fmt: skip
             return
         sessions = await self._sessions(scope["caller"])
         if isinstance(said, types.JSONRPCRequest) and said.method == "initialize":
