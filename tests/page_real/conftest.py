@@ -15,7 +15,7 @@ except ImportError:  # test_browser.py says so
     collect_ignore_glob = ["test_[!b]*.py"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # Playwright has an event loop run in this thread, where other tests begin one
 def browser() -> Iterator[Any]:
     if not chromium():
         pytest.skip("the page is not tried: there is no Chromium (CHROMIUM_BIN names one)")
