@@ -59,7 +59,8 @@ _WATCH = """(() => {
   new MutationObserver((changes) => {
     for (const { attributeName } of changes) {
       const [which, root] = [attributeName?.slice(5), document.documentElement];
-      if (seen[which]) painted((at) => seen[which].push([root.dataset[which].trim(), at]));
+      const text = seen[which] && root.dataset[which]?.trim();
+      if (text) painted((at) => seen[which].push([text, at]));
     }
     for (const [what, selector] of [["usable", "#app:not([hidden]) #search"], ["whole", "nav a"]]) {
       if (seen[what] || !document.querySelector(selector)) continue;

@@ -79,11 +79,16 @@ export function useSearch({ text, typed, caret }, explain) {
 
   useLayoutEffect(() => {
     if (state.refined) last = state;
-    if (!state.found || state.error) return;
+    if (!state.found || state.error) return undefined;
     const { dataset } = document.documentElement;
     dataset.shown = state.text;
     performance.mark("shown");
     if (state.refined) dataset.refined = state.text;
+    // They name what is on the page, and nothing that was.
+    return () => {
+      delete dataset.shown;
+      delete dataset.refined;
+    };
   }, [state]);
 
   const more = async () => {

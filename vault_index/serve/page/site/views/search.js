@@ -129,9 +129,11 @@ function useAddress(params, { text, typed }, follow) {
     told.current = params.q || "";
     follow(told.current);
   }, [params.q]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text === told.current) return undefined;
-    const rest = setTimeout(() => text !== told.current && latest.current({}), typed ? ADDRESS_REST : 0);
+    // What was pressed is in the address at once: a reload would lose it.
+    if (!typed) return put({});
+    const rest = setTimeout(() => text !== told.current && latest.current({}), ADDRESS_REST);
     return () => clearTimeout(rest);
   }, [text]);
   return put;
