@@ -167,6 +167,21 @@ def test_a_text_that_was_written_is_kept_where_the_file_changed(page: Page, desk
     assert desk.files()[path].decode().endswith("frozen.\nMine.")
 
 
+def test_a_text_that_was_written_is_kept_where_the_memory_was_decided_elsewhere(page: Page, desk: Desk) -> None:
+    [path] = desk.put(1, EXPIRED)
+    start(page)
+    page.keyboard.press("e")
+    field = page.get_by_label("The whole file")
+    page.keyboard.press("Control+End")
+    page.keyboard.type("Mine.")
+    desk.ask("decide", action="delete", ref=[path])
+    page.get_by_text("This was decided meanwhile").wait_for(state="attached")
+    page.keyboard.press("Control+Enter")
+    page.locator("dialog [role=alert]").wait_for()
+    assert field.input_value().endswith("Mine.")
+    assert desk.files() == {}
+
+
 def test_what_is_decided_elsewhere_stays_on_the_screen_and_is_decided_no_more(page: Page, desk: Desk) -> None:
     before = desk.put(2, INBOX)
     start(page)

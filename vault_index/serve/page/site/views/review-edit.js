@@ -8,7 +8,7 @@ import { Button, Dialog, ErrorNote, Kbd, Loading } from "../ui.js";
 /** Texts that were not saved, by their files: closing the dialog loses none. */
 const drafts = new Map();
 
-/** `save({ text, seen, force })` raises what the server refuses. */
+/** `save({ text, seen, force })` says whether it was done, and raises what the server refuses. */
 export function Edit({ memory, close, save, again }) {
   const file = `${memory.source}:${memory.path}`;
   const [base, setBase] = useState(memory.nodes ? memory : null);
@@ -43,7 +43,10 @@ export function Edit({ memory, close, save, again }) {
     setWorking(true);
     setError(null);
     try {
-      await save({ text, seen: [base.seen], ...(force ? { force } : {}) });
+      if (!await save({ text, seen: [base.seen], ...(force ? { force } : {}) })) {
+        setWorking(false);
+        return;
+      }
       drafts.delete(file);
       close();
     } catch (refused) {

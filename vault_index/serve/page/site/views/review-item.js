@@ -100,7 +100,8 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
 
   /** Whether it was done. What was seen goes along, so that nothing is done to what changed meanwhile. */
   const decide = async (action, more = {}) => {
-    if (busy.current || gone) return false;
+    // A text that was written may still be wanted: the server says whether it can be.
+    if (busy.current || (gone && action !== "edit")) return false;
     busy.current = true;
     setWorking(true);
     setRefused(null);
