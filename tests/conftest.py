@@ -1,7 +1,4 @@
-"""What tests of several packages share.
-
-Hypothesis has no deadlines, which measure the machine, and in CI the same examples every time.
-"""
+"""Settings and fixtures of all tests, and the marker of each: `core`, `attack` or `browser` by its folder and file."""
 
 import os
 from collections.abc import Iterator
@@ -10,26 +7,53 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.seeds import TIMES
 from tests.sources.opencode.stores import Client
 
-# `make test-opencode`, `test-clients`, `test-mcp` and `test-openapi` name what to test with.
+# Each suite with real clients runs only when its make target names the programs to use.
 _NAMED_BY = {
     "opencode_real": "OPENCODE_BIN", "clients_real": "CLIENTS_DIR", "mcp_real": "MCP_TOOLS",
     "openapi_real": "SCHEMATHESIS",
 }  # fmt: skip
 collect_ignore = [folder for folder, name in _NAMED_BY.items() if name not in os.environ]
 
+# The agents of the person who runs the tests are not read.
 for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
-    os.environ[variable] = "/nonexistent"  # whoever runs the tests may use agents
+    os.environ[variable] = "/nonexistent"
+# A busy machine must not make a command answer without the daemon.
+os.environ.setdefault("VAULT_INDEX_GREETING_SECONDS", "300")
 
+# No deadlines, because they measure the machine. In CI the examples are the same every time.
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "people")
+settings.register_profile("nightly", deadline=None, print_blob=True, max_examples=100 * TIMES)
+settings.load_profile("nightly" if TIMES > 1 else "ci" if os.environ.get("CI") else "people")
+
+_TESTS = Path(__file__).parent
+_CORE = {"api", "config", "embeddings", "markdown", "output", "query", "secrets", "store"}
+"""Folders of tests that start no process. They also run on the oldest and the newest Python."""
+_ATTACKS = (
+    "benchmarks/*", "*_attacks.py", "*_killed.py", "test_attacks.py", "test_concurrent*.py", "test_growth.py",
+    "test_hostile.py", "test_leaks*.py", "test_mutated*.py", "test_patterns.py", "test_races.py",
+    "test_reliability.py", "test_smuggling.py",
+)  # fmt: skip
+"""Files of random, hostile or killed runs. A landing runs those of the packages that it changes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        path = item.path.relative_to(_TESTS)
+        if any(path.match(pattern) for pattern in _ATTACKS):
+            item.add_marker("attack")
+        elif path.parts[0] in _CORE:
+            item.add_marker("core")
+        if path.parts[0] == "page_real":
+            item.add_marker("browser")
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    """OpenCode, as far as its database goes: `tmp_path/opencode/opencode.db`, with no session yet."""
+    """OpenCode's database at `tmp_path/opencode/opencode.db`, without a session."""
     (tmp_path / "opencode").mkdir()
     client = Client(tmp_path / "opencode/opencode.db")
     yield client

@@ -71,16 +71,6 @@ def test_progress_of_the_daemon_is_passed_on(home: Path) -> None:
     assert seen == [("read", 1, 2), ("text", 2, 2)]
 
 
-def test_a_daemon_that_does_not_know_where_it_is_asked_is_not_asked(
-    home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    error = {"code": "usage", "message": "search has no parameter 'directory'", "hint": "it has query", "exit_code": 2}
-    with fake_daemon(home, lambda request: [{"error": error}]):
-        assert main(["search", "wal", "--toon"]) == 0
-    assert here == ["search"]
-    assert "answering without the daemon: the daemon is of an earlier version" in capsys.readouterr().err
-
-
 def test_a_timeline_around_a_document_names_no_folder(home: Path) -> None:
     with fake_daemon(home, lambda request: [{"text": "x"}]) as daemon:
         assert main(["timeline", "wal.md", "--toon"]) == 0

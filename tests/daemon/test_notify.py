@@ -33,7 +33,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     ("limit", "pid", "interval"),
     [
         ("10000000", None, 5.0),
-        ("10000000", os.getpid(), 5.0),
+        pytest.param("10000000", os.getpid(), 5.0, id="own"),
         ("10000000", 1, None),
         ("", None, None),
         ("x", None, None),

@@ -63,15 +63,6 @@ def test_a_daemon_that_was_started_anew_is_asked_again(here: Place) -> None:
     assert served.call("search", token, query="tamarisk").status == 200
 
 
-def test_a_daemon_of_an_earlier_version_is_told_of(here: Place, tmp_path: Path) -> None:
-    from tests.cli.fake_daemon import fake_daemon
-
-    error = {"code": "usage", "message": "there is no method 'served'", "hint": "", "exit_code": 2}
-    with fake_daemon(here.home.data_dir, lambda request: [{"error": error}]):
-        answer = here.serve().call("tags", here.token("anna"))
-    assert (answer.status, answer.json["error"]["message"]) == (503, "the daemon is of an earlier version")
-
-
 def test_logs_hold_no_token_no_question_and_no_note(here: Place) -> None:
     here.daemon()
     served, token = here.serve(), here.token("anna", writes=True)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, int, int], object]
 
-GREETING_SECONDS = 1.5
+GREETING_SECONDS = float(os.environ.get("VAULT_INDEX_GREETING_SECONDS") or 1.5)
+"""Seconds to wait for the daemon's first answer; after them a command works without the daemon."""
 SILENCE_SECONDS = 30.0
 LOOK_SECONDS = 1.0
 """After so long a silence a reading client asks by another connection whether the daemon is alive."""
@@ -36,8 +37,7 @@ class Untrusted(Unreachable):
 
 
 class OtherProtocol(UsageError):
-    """The daemon speaks another version of the protocol, or does not know yet that a question has a folder it is asked
-    from, and would send it to a server all the same: it refused the request."""
+    """The daemon speaks another version of the protocol and refused the request."""
 
 
 class Client:
@@ -98,10 +98,6 @@ class Client:
                 self.greet(line)
             self._connection.settimeout(min(self._silence, LOOK_SECONDS) if reading else self._silence)
             return self._answer(on_progress, looking=reading)
-        except UsageError as error:
-            if error.message.endswith(("has no parameter 'directory'", "has no parameter 'exclude_session'")):
-                raise OtherProtocol("the daemon is of an earlier version", _RESTART) from error
-            raise
         except TimeoutError as fault:
             raise BusyError("the daemon does not answer any more", _RESTART) from fault
         except OSError as fault:

@@ -88,10 +88,8 @@ class Backend:
         client = self._connection()
         try:
             answer = client.call("served", asked, reading=reading)
-        except BaseException as error:
+        except BaseException:
             client.close()
-            if isinstance(error, UsageError) and error.message == "there is no method 'served'":
-                raise BusyError("the daemon is of an earlier version", "restart it") from error
             raise
         self._kept.append(client)
         assert isinstance(answer, dict)  # no format was asked for
