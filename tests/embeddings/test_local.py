@@ -11,6 +11,7 @@ from unittest.mock import Mock
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.waiting import PATIENCE
 from vault_index.config import EmbeddingConfig
 from vault_index.embeddings import local
 from vault_index.embeddings.inference import spans
@@ -139,7 +140,7 @@ def test_closing_gives_the_model_back_and_the_next_text_loads_it(embedder: Local
 
 
 def test_two_texts_are_embedded_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     class Meeting:
         def embed(self, text: str) -> Vector:

@@ -10,6 +10,7 @@ import pytest
 from tests.mcp_server.sessions import session as mcp_session
 from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client
+from tests.waiting import PATIENCE
 from vault_index import VaultIndex
 
 EVERY = {"ses_main", "ses_part", "ses_deeper", "ses_sister", "ses_fork", "ses_ninth"}
@@ -76,7 +77,7 @@ def test_a_session_that_nobody_names_is_one_of_the_folder_that_was_written_to_of
     home, client = make_home(tmp_path)
     (tmp_path / "shop/src").mkdir(parents=True)
     (tmp_path / "shop/.git").mkdir()
-    shop, now = str(tmp_path / "shop"), int(time.time() * 1000)
+    shop, now = str(tmp_path / "shop"), int((time.time() + PATIENCE) * 1000)
     for session, folder, at in (
         ("ses_here", shop, now),
         ("ses_below", f"{shop}/src", now),

@@ -1,5 +1,6 @@
 """Names with accents, which systems spell in two ways: whoever asks need not know in which, and no file is mixed up."""
 
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -37,10 +38,9 @@ def test_a_link_means_it_in_either_form(tmp_path: Path, there: str, asked: str) 
         assert [hit.path for hit in index.related("other.md").results] == [there]
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="file systems of macOS take both names for one")
 def test_two_files_stay_two_documents(tmp_path: Path) -> None:
     with indexed(tmp_path, {COMPOSED: "The first.\n", DECOMPOSED: "The second.\n"}) as index:
-        if index.stats().documents != 2:
-            pytest.skip("this file system takes both names for one")
         assert path_of(index, COMPOSED) == COMPOSED
         assert path_of(index, DECOMPOSED) == DECOMPOSED
         (tmp_path / "vault" / DECOMPOSED).unlink()

@@ -1,7 +1,6 @@
 """`related` and `timeline` of a real index."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from vault_index.api import dispatch
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.results.documents import DocumentRecord, RelatedList
 
-SOON = (datetime.now() + timedelta(days=30)).date().isoformat()
 BREAD = "Knead flour, water and salt, let the dough rise, and bake the loaf in a hot oven."
 LOG = "The database writes every change to a log before the table, so readers never wait for a writer."
 NOTES = {
@@ -26,7 +24,7 @@ NOTES = {
     "80-memory/old.md": f"---\ncreated: 2026-01-02\nexpires: 2026-01-10\n---\n# Old bread\n\n{BREAD} [[bread]]\n",
     "80-memory/replaced.md": "---\ncreated: 2026-01-02\nsuperseded_by: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\n---\n"
     f"# Replaced bread\n\n{BREAD} [[bread]]\n",
-    "80-memory/kept.md": f"---\ncreated: 2026-01-06\nexpires: {SOON}\ntype: learning\nproject: kitchen\n---\n"
+    "80-memory/kept.md": "---\ncreated: 2026-01-06\nexpires: 2999-01-01\ntype: learning\nproject: kitchen\n---\n"
     "# Rye\n\nA dough of rye rises more slowly than one of wheat flour.\n",
 }
 
