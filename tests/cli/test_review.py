@@ -9,8 +9,8 @@ import pytest
 
 from tests.api.vaults import opened
 from tests.cli.process import vx
-from tests.cli.terminal import Terminal
 from tests.memories.test_review import memory, put, put_one_of_each, uid
+from tests.terminal import Terminal
 
 KEYS = "a accept  e edit  r archive  d delete  n next  ? help  q quit"
 

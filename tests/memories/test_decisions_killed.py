@@ -11,9 +11,8 @@ import pytest
 
 from tests.api.vaults import fresh_rows, rows
 from tests.kills import OF_FILES, killed, moments
-from tests.memories.test_review_terminal import is_draft
 from tests.memories.versions import said_in
-from tests.memories.waiting import COUNTS, Author, all_files, files_of, here, is_whole, make_waiting, marks
+from tests.memories.waiting import COUNTS, Author, all_files, files_of, here, is_draft, is_whole, make_waiting, marks
 from vault_index.errors import NotFoundError
 
 FIRST, *OTHERS = REFS = ["80-memory/inbox/alike-0.md", "80-memory/note/alike-2.md", "80-memory/note/alike-4.md"]

@@ -18,8 +18,8 @@ from vault_index.errors import ConflictError, NotFoundError
 Ask = Callable[..., dict[str, Any]]
 """A method and its parameters: of an open index, or of a daemon."""
 
-COUNTS = {"remembered": 100, "stated": 40, "alike": 12, "contrary": 8, "expired": 10, "outdated": 5, "unopened": 5}
-"""How many there are; of those that are alike or contrary, how many pairs."""
+COUNTS = {"remembered": 60, "stated": 20, "alike": 12, "contrary": 8, "expired": 10, "outdated": 5, "unopened": 5}
+"""Number of memories of each kind; of those that are alike or contrary, number of pairs."""
 _SYLLABLES = (
     "ba be bi bo da de do fa fe ga go ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va vo"
 )
@@ -38,6 +38,14 @@ def here(folder: Path) -> Ask:
             return dispatch(index, method, params)
 
     return ask
+
+
+def new_home(folder: Path) -> Path:
+    """Make an empty vault and a home that can be copied elsewhere together; return the vault."""
+    (folder / "vault").mkdir(parents=True)
+    (folder / "home").mkdir(mode=0o700)
+    (folder / "home/config.toml").write_text('[sources.vault]\npath = "../vault"\n[embedding]\nprovider = "none"\n')
+    return folder / "vault"
 
 
 class Author:
@@ -110,6 +118,11 @@ def all_files(vault: Path) -> Iterator[tuple[str, bytes]]:
     for path in sorted(vault.rglob("*")):
         if path.is_file():
             yield path.relative_to(vault).as_posix(), path.read_bytes()
+
+
+def is_draft(path: str) -> bool:
+    """Whether it is a temporary file of a write."""
+    return Path(path).name.startswith(".vault-index-")
 
 
 def undo_all(ask: Ask, vault: Path, until: Mapping[str, bytes]) -> int:

@@ -12,13 +12,13 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.api.vaults import fresh_rows, rows
-from tests.memories.test_review_terminal import is_draft
 from tests.memories.versions import said_in
 from tests.memories.waiting import (
     Author,
     all_files,
     files_of,
     here as asked_in,
+    is_draft,
     is_whole,
     make_waiting,
     marks,
