@@ -2,9 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from tests.embeddings.replies import Failure, Reply, Request, as_json, embeddings, error
 
@@ -73,21 +71,10 @@ def truncated(request: Request, reply: Reply) -> Reply:
     return replace(reply, body=reply.body[:half], missing=len(reply.body) - half)
 
 
-def not_json(request: Request, reply: Reply) -> Reply:
-    return Reply(200, b"<html>Welcome to the hotel's wireless network</html>", {"Content-Type": "text/html"})
-
-
-def one_missing(request: Request, reply: Reply) -> Reply:
-    return _changed(reply, lambda data: data[:-1])
-
-
 def backwards(request: Request, reply: Reply) -> Reply:
     """Every vector with its right number, the last one first: that is allowed."""
-    return _changed(reply, lambda data: data[::-1])
-
-
-def numbered_twice(request: Request, reply: Reply) -> Reply:
-    return _changed(reply, lambda data: [{**item, "index": 0} for item in data])
+    body = json.loads(reply.body)
+    return as_json(200, {**body, "data": body["data"][::-1]})
 
 
 def wrong_dimensions(request: Request, reply: Reply) -> Reply:
@@ -96,29 +83,6 @@ def wrong_dimensions(request: Request, reply: Reply) -> Reply:
 
 def not_a_number(request: Request, reply: Reply) -> Reply:
     return _filled(request, _dimensions(request, reply), math.nan)
-
-
-def infinite(request: Request, reply: Reply) -> Reply:
-    return _filled(request, _dimensions(request, reply), math.inf)
-
-
-def zero(request: Request, reply: Reply) -> Reply:
-    return _filled(request, _dimensions(request, reply), 0.0)
-
-
-FAILURES: dict[str, Failure] = {
-    failure.__name__: failure
-    for failure in (
-        unauthorized, forbidden, quota, server_error, overloaded, too_large, context_length, repeats_input,
-        refuses_base64, redirect, malformed, truncated, not_json, one_missing, backwards, numbered_twice,
-        wrong_dimensions, not_a_number, infinite, zero,
-    )
-} | {"rate_limited": rate_limited(retry_after="2")}  # fmt: skip
-
-
-def _changed(reply: Reply, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Reply:
-    body = json.loads(reply.body)
-    return as_json(200, {**body, "data": change(body["data"])})
 
 
 def _filled(request: Request, dimensions: int, value: float) -> Reply:

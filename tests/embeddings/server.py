@@ -5,11 +5,9 @@
         ...  # two failures, then right answers
         assert server.requests[0].texts == ["..."]
 
-By hand: `python -m tests.embeddings.server [--port 8080] [--fail unauthorized]`. Texts that share words have vectors
-that are near each other, so a search over them makes sense.
+Texts that share words have vectors that are near each other, so a search over them makes sense.
 """
 
-import argparse
 import json
 import threading
 from collections import deque
@@ -17,14 +15,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
 
-from tests.embeddings.failures import FAILURES, too_large, unauthorized
+from tests.embeddings.failures import too_large, unauthorized
 from tests.embeddings.replies import Failure, Reply, Request, embeddings, error, vector
 
 
 class EmbeddingServer:
     """Answers in threads of its own from `with` to its end. Set the attributes at any time."""
 
-    def __init__(self, *, dimensions: int = 1536, port: int = 0) -> None:
+    def __init__(self, *, dimensions: int = 1536) -> None:
         self.dimensions = dimensions
         """Of the model; a client may ask for others, unless `only_own_dimensions`."""
         self.only_own_dimensions = False
@@ -42,7 +40,7 @@ class EmbeddingServer:
         self._always: Failure | None = None
         self._closing = threading.Event()
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
 
     @property
@@ -78,10 +76,6 @@ class EmbeddingServer:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
-
-    def wait(self) -> None:
-        """Until somebody interrupts."""
-        self._closing.wait()
 
     def answer(self, request: Request) -> Reply:
         with self._lock:
@@ -139,22 +133,3 @@ def _handler(server: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
             """Nothing: the requests are recorded."""
 
     return Handler
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="An embeddings server for trying things out.")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--dimensions", type=int, default=1536)
-    parser.add_argument("--fail", choices=sorted(FAILURES), help="how every request fails")
-    arguments = parser.parse_args()
-    with EmbeddingServer(dimensions=arguments.dimensions, port=arguments.port) as server:
-        server.fail_always(FAILURES[arguments.fail] if arguments.fail else None)
-        print(server.base_url, flush=True)
-        try:
-            server.wait()
-        except KeyboardInterrupt:
-            print(f"{len(server.requests)} requests")
-
-
-if __name__ == "__main__":
-    main()
