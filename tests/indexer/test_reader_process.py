@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, rows, write
-from tests.daemon.fake_index import until
 from tests.sources.trees import build, vault_at
+from tests.waiting import until
 from vault_index.indexer.reader_process import read_ahead, reading
 from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.models import DocumentRef, as_indexed
@@ -22,7 +22,7 @@ from vault_index.sources.vault import VaultSource
 SETTINGS = RowSettings(200, 0, "memories")
 MANY = 440
 READ_AND_WAIT = """
-import sys, time
+import sys
 from pathlib import Path
 from tests.indexer.test_reader_process import SETTINGS, work_of
 from tests.sources.trees import vault_at
@@ -31,7 +31,7 @@ source = vault_at(Path(sys.argv[1]))
 with reading(source, work_of(source), SETTINGS) as found:
     next(found)
     print("begun", flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
@@ -133,6 +133,7 @@ def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     vault_of(tmp_path / "vault", MANY, length=50)  # more than a pipe holds
     parent = subprocess.Popen(
         [sys.executable, "-c", READ_AND_WAIT, str(tmp_path / "vault")],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import rows
 from tests.indexer.test_sessions import open_index
-from tests.indexer.test_sync import documents_in
 from tests.sources.opencode.stores import Client, copied
 from vault_index import VaultIndex
 from vault_index.mirroring.note import as_note
@@ -71,41 +68,6 @@ def test_a_truncated_file_of_a_tree_is_named_and_the_rest_is_found(tmp_path: Pat
         told = " ".join(problem.message for problem in index.status().problems)
         assert f"part {part.stem} of message {part.parent.name} cannot be read" in told
         assert found(index, "Warum") == []
-
-
-@pytest.mark.parametrize("mirror", ["", "sessions"])
-def test_a_sync_that_was_killed_is_finished_by_the_next_one(client: Client, tmp_path: Path, mirror: str) -> None:
-    for number in range(60):
-        client.session(f"ses_{number:02}", f"Session {number}")
-        for turn in range(3):
-            client.user(f"Question {turn} of {number}: " + "Why does it rain? " * 60, session=f"ses_{number:02}")
-    with open_index(tmp_path, mirror=mirror) as index:
-        database = index.home.index_db
-    environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}
-    kills = 0
-    for files, documents in ((20, 10), (60, 40)):
-        command = [sys.executable, "-m", "vault_index", "sync", "--json", "--no-embed"]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        while process.poll() is None and not (
-            documents_in(database) >= documents or (mirror and documents == 10 and written(tmp_path) >= files)
-        ):
-            pass
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-        process.wait()
-    assert kills == 2
-    with open_index(tmp_path, mirror=mirror) as index:
-        index.sync()
-        assert index.list(kind="session").total == 60
-        assert written(tmp_path) == (60 if mirror else 0)
-        with open_index(tmp_path, home="fresh", mirror=mirror) as fresh:
-            fresh.sync()
-            assert rows(fresh.home.index_db) == rows(index.home.index_db)
-
-
-def written(folder: Path) -> int:
-    return len(list((folder / "vault").glob("sessions/*.md")))
 
 
 @pytest.mark.parametrize("mirror", ["", "sessions"])

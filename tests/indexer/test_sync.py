@@ -1,7 +1,5 @@
 import os
 import shutil
-import signal
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
-from tests.store.test_upgrade import downgrade
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, UsageError
 from vault_index.indexer.describe import describe
@@ -257,60 +254,6 @@ def test_any_sequence_of_events_ends_like_a_fresh_build(
         index.sync()
         assert rows(index.home.index_db) == fresh_rows(folder)
     shutil.rmtree(folder)
-
-
-def test_a_sync_that_was_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    with opened(tmp_path):
-        write(vault, {f"{n:03}.md": f"# Note {n}\n\n" + f"Words of note {n}. " * 200 for n in range(150)})
-    environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}
-    database = tmp_path / "home" / "index.db"
-    kills = 0
-    for documents in (20, 70, 120):
-        process = subprocess.Popen([sys.executable, "-m", "vault_index", "sync", "--json"], env=environment)
-        while process.poll() is None and documents_in(database) < documents:
-            pass
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-        process.wait()
-    assert kills == 3
-    with opened(tmp_path) as index:
-        report = index.sync()
-        assert report.unchanged >= 120
-        assert rows(database) == fresh_rows(tmp_path)
-
-
-def documents_in(database: Path) -> int:
-    import apsw
-
-    try:
-        connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])  # type: ignore[index]
-        finally:
-            connection.close()
-    except apsw.Error:
-        return 0
-
-
-def test_an_index_without_vocabulary_gets_one_and_keeps_its_chunks(tmp_path: Path) -> None:
-    import apsw
-
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-    index_db = tmp_path / "home" / "index.db"
-    connection = apsw.Connection(str(index_db))
-    chunks = connection.execute("SELECT id, embed_key FROM chunk ORDER BY id").fetchall()
-    connection.close()
-    downgrade(index_db, 1)
-    with opened(tmp_path) as index:
-        assert index.sync().changed == 3
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-    connection = apsw.Connection(str(index_db))
-    assert connection.execute("SELECT id, embed_key FROM chunk ORDER BY id").fetchall() == chunks
-    connection.close()
 
 
 def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
+from tests.waiting import PATIENCE
 from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
 from vault_index.store.connection import connect
 from vault_index.store.counts import read_meta, write_meta
@@ -103,7 +104,7 @@ def test_a_disk_that_is_full_at_the_very_first_start_is_named_and_the_next_run_w
         write(tmp_path / "vault", {"a.md": "Apples.\n"})
         run = subprocess.run(
             [sys.executable, "-c", _FIRST_START, str(tmp_path / "home"), str(limit)],
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=PATIENCE,
         )  # fmt: skip
         assert (run.stderr, "cannot open or write" in run.stdout) == ("", True)
         assert index.sync().added == 1

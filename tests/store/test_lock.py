@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
 from vault_index.errors import BusyError
 from vault_index.store.lock import WriteLock
 
@@ -31,7 +32,7 @@ def test_a_second_process_is_told_who_holds_the_lock(tmp_path: Path) -> None:
             pass
         holder.kill()
     # The kernel drops the lock of a process that was killed.
-    with WriteLock(path).held("embed", 5):
+    with WriteLock(path).held("embed", PATIENCE):
         assert path.read_text() == f"{os.getpid()} embed\n"
 
 
@@ -40,7 +41,7 @@ def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
     inside = []
 
     def work() -> None:
-        with lock.held("sync", 30):
+        with lock.held("sync", PATIENCE):
             inside.append(1)
             assert len(inside) == 1
             inside.pop()
