@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 NOBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 needs_exchange = pytest.mark.skipif(sys.platform != "linux", reason="names are exchanged at once by Linux alone")
@@ -63,7 +65,7 @@ def as_nobody(code: str, *arguments: object) -> "Iterator[subprocess.Popen[str]]
 def did_as_nobody(code: str, *arguments: object) -> None:
     """The same, to its end."""
     with as_nobody(f"{code}\nprint('ready', flush=True)", *arguments) as process:
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """VAULT_INDEX_HOME, in a path short enough for a socket."""
     for name in list(os.environ):
-        if name.startswith("VAULT_INDEX_"):
+        if name.startswith("VAULT_INDEX_") and name != "VAULT_INDEX_GREETING_SECONDS":
             monkeypatch.delenv(name)
     with tempfile.TemporaryDirectory(prefix="vx-") as folder:
         monkeypatch.setenv("VAULT_INDEX_HOME", folder)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE
 from vault_index.config.home import find_home, private_folder
 
 Reply = dict[str, Any]
@@ -55,5 +56,5 @@ def fake_daemon(home: Path, answer: Answer) -> Iterator[FakeDaemon]:
             yield daemon
         finally:
             listener.shutdown(socket.SHUT_RDWR)
-            thread.join(5)
+            thread.join(PATIENCE)
             places.socket_path.unlink(missing_ok=True)

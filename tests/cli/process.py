@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 
 def vx(
     *arguments: str, environ: Mapping[str, str] | None = None, code: str = "", cwd: Path | None = None
@@ -16,7 +18,7 @@ def vx(
         [sys.executable, *start, *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONUTF8": "1", **(environ or {})},
         check=False,
         cwd=cwd,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.opencode_real.client import wait_for
+from tests.waiting import PATIENCE, until
 from vault_index.agents.clients import CONNECTED, WIRED
 from vault_index.cli import main
 from vault_index.config import find_home
@@ -217,14 +217,14 @@ def shop(home: Path, vault: Path, tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def hook(told: object, client: str = "claude-code", code: str = CODE.format(60)) -> str:
+def hook(told: object, client: str = "claude-code", code: str = CODE.format(PATIENCE)) -> str:
     """What a hook says; it never fails, and says nothing else."""
     ended = subprocess.run(
         [sys.executable, "-c", code, "agent", "hook", client],
         input=told if isinstance(told, str) else json.dumps(told),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -242,7 +242,8 @@ def test_a_prompt_is_answered_with_what_is_known(shop: Path, capsys: pytest.Capt
     assert "fault" not in answer(capsys, "agent", "status")
 
 
-def test_a_daemon_that_hangs_holds_nobody_up(home: Path, shop: Path) -> None:
+def test_a_daemon_that_hangs_holds_nobody_up(home: Path, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAULT_INDEX_GREETING_SECONDS", "1.5")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(find_home(home).socket_path))
         listening.listen()
@@ -258,7 +259,7 @@ def test_a_hook_ends_though_what_it_waits_for_does_not_come(shop: Path, capsys: 
     ) as process:
         assert process.stdout is not None
         assert process.stdout.read() == b""
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     assert answer(capsys, "agent", "status")["fault"] == "codex: no answer in time"
 
 
@@ -278,7 +279,7 @@ def test_what_is_said_is_kept_for_review_but_for_what_is_private_or_secret(shop:
     text = "*Remember*: the code is 4711.</private>\n\n*Remember*: the key is " + secret
     hook(prompt(shop, f"<private>{text}\n\n*Remember*: the gate closes at five."))
     inbox = vault / "80-memory/inbox"
-    wait_for(lambda: any(inbox.glob("*.md")), "what was captured")
+    until(lambda: any(inbox.glob("*.md")))
     (file,) = inbox.rglob("*.md")
     kept = file.read_text()
     assert all(

@@ -13,9 +13,9 @@ import pytest
 
 import vault_index
 from tests.cli.process import vx
-from tests.daemon.fake_index import until
 from tests.embeddings.server import EmbeddingServer
 from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, request, started
+from tests.waiting import PATIENCE, until
 from vault_index.config import find_home
 from vault_index.daemon.client import ping
 
@@ -138,11 +138,11 @@ def main_flows(home: Path, vault: Path) -> None:
     ask_and_tell(home, vault, "alone")
     daemon = subprocess.Popen([sys.executable, "-m", "vault_index", "watch"], stderr=subprocess.PIPE)
     try:
-        until(lambda: ping(find_home(home).socket_path), 60)
+        until(lambda: ping(find_home(home).socket_path))
         ask_and_tell(home, vault, "together")
     finally:
         daemon.terminate()
-        daemon.communicate(timeout=60)
+        daemon.communicate(timeout=PATIENCE)
     run("status", "--privacy")
 
 

@@ -3,14 +3,13 @@
 import json
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.process import vx
+from tests.waiting import until
 from vault_index.cli import main
 from vault_index.config import find_home
 from vault_index.daemon.client import ping
@@ -109,15 +108,15 @@ def test_wake_starts_a_daemon_once(home: Path, vault: Path, capsys: pytest.Captu
     capsys.readouterr()
     started = json.loads(vx("opencode", "wake", "--json").stdout)
     try:
-        wait_for(lambda: answers(home))
+        until(lambda: answers(home))
         assert answer(capsys, "opencode", "wake") == {"daemon": "running"}
         assert answer(capsys, "status")["daemon"]["pid"] == started["pid"]
         log = home / "daemon.log"
-        wait_for(log.exists)  # it answers before it has anything to say
+        until(log.exists)  # it answers before it has anything to say
         assert log.stat().st_mode & 0o777 == 0o600
     finally:
         os.kill(started["pid"], signal.SIGTERM)
-        wait_for(lambda: has_ended(home))
+        until(lambda: has_ended(home))
 
 
 def answers(home: Path) -> bool:
@@ -130,13 +129,6 @@ def has_ended(home: Path) -> bool:
     except BusyError:
         return False
     return True
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_wake_without_an_index_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:

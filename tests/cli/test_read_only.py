@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.test_namespaces import refusal
+from tests.waiting import PATIENCE
 from vault_index.cli import main
 
 pytestmark = pytest.mark.skipif(bool(refusal()), reason=f"no namespace of mounts: {refusal()}")
@@ -18,7 +19,7 @@ def asked(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _READ_ONLY, str(home),
          sys.executable, "-m", "vault_index", *words],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tests.clients_real.model import Model
 from tests.clients_real.terminal import Terminal
+from tests.waiting import PATIENCE
 
-SECONDS = 90
 APP = """stored = "correct horse"
 
 
@@ -41,7 +41,7 @@ class Client:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, (
             f"{words}: exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

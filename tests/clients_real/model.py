@@ -15,6 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 Step = Mapping[str, Any]
 """What is said: `think`, `text`, `tools` (a list of `{"name", "args"}`), `usage` (`{"input", "output"}`). After `hold`
 pieces of `text` nothing more is said until the model is told to go on."""
@@ -167,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
             for event in events:
                 if event.get("type") == "_hold":
                     self.server.held.set()
-                    self.server.go_on.wait(60)
+                    self.server.go_on.wait(PATIENCE)
                     continue
                 named = f"event: {event['type']}\n" if "type" in event else ""
                 self.wfile.write(f"{named}data: {json.dumps(event)}\n\n".encode())

@@ -22,7 +22,7 @@ from tests.clients_real.scenes import (
     asked,
 )
 from tests.clients_real.terminal import ENTER, ESCAPE, UP
-from tests.opencode_real.client import wait_for
+from tests.waiting import until
 
 _CLAUDE = ("-p", "--allowedTools", "Bash,Edit,Read,Agent", "--permission-mode", "acceptEdits")
 _EMPTIED = "\x15"
@@ -128,7 +128,7 @@ def codex_on_a_terminal(client: Client, model: Model) -> list[Path]:
         terminal.say("/compact", "Context compacted")
         terminal.say(asked(SECOND, "second"), TALK["second"])
         terminal.say(asked(LONG, "long"))
-        wait_for(model.held.is_set, "the model to hold back")
+        until(model.held.is_set)
         terminal.press(ESCAPE)
         terminal.wait("Conversation interrupted")
         model.go_on.set()

@@ -17,9 +17,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.opencode_real.client import wait_for
+from tests.waiting import until
 
 ESCAPE, ENTER, UP = "\x1b", "\r", "\x1b[A"
+_GRACE = 10
+"""Seconds that a client gets to end by itself. No test depends on it."""
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()*+][ -~]|[0-~])|\s+")
 
 
@@ -55,7 +57,11 @@ class Terminal:
     def wait(self, text: str) -> None:
         """Until this is shown since a key was pressed."""
         wanted = re.sub(r"\s+", "", text)
-        wait_for(lambda: wanted in self.shown, f"{text!r} to be shown; there is {self.shown[-600:]!r}", 40)
+        try:
+            until(lambda: wanted in self.shown)
+        except AssertionError as error:
+            error.add_note(f"waited for {text!r}; the terminal shows {self.shown[-600:]!r}")
+            raise
 
     def settle(self) -> None:
         """Until nothing has changed for a moment: clients throw away what is typed while they draw."""
@@ -73,11 +79,11 @@ class Terminal:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)
             try:
-                self._process.wait(10)
+                self._process.wait(_GRACE)
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
-        self._reader.join(5)
+        self._reader.join(_GRACE)
         os.close(self._master)
 
     def _read(self) -> None:

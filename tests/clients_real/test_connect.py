@@ -13,7 +13,7 @@ from tests.clients_real import clients
 from tests.clients_real.clients import Client
 from tests.clients_real.model import Model, Step
 from tests.clients_real.terminal import ENTER
-from tests.opencode_real.client import wait_for
+from tests.waiting import PATIENCE, until
 
 MAKE = {
     "claude-code": (clients.claude_code, "claude"),
@@ -62,7 +62,7 @@ class Place:
     def vx(self, *words: str) -> str:
         command = [sys.executable, "-m", "vault_index", *words]
         ended = subprocess.run(
-            command, env=self.env, cwd=self.client.project, capture_output=True, text=True, timeout=90
+            command, env=self.env, cwd=self.client.project, capture_output=True, text=True, timeout=PATIENCE
         )
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
@@ -100,7 +100,7 @@ def test_a_client_remembers_and_is_left_as_it_was(tmp_path_factory: pytest.TempP
     assert f"> {KNOWN}" in recalled.replace("&gt;", ">")
     answered = json.dumps(place.model.of("connected")[-1].body)
     assert "80-memory/decision/" in answered.partition("memory_search")[2] or '0.67,\\\\"8\\\\"' in answered
-    wait_for(lambda: "gate closes" in place.inbox() and "fork lift" in place.inbox(), "what was captured")
+    until(lambda: "gate closes" in place.inbox() and "fork lift" in place.inbox())
     assert place.inbox().count("session: ") == 2
     assert f"entered_by: {name}" in place.inbox()
 
@@ -129,6 +129,6 @@ def test_codex_asks_once_whether_the_hooks_may_run(tmp_path_factory: pytest.Temp
         terminal.wait("Hooks need review")
         terminal.settle()
         terminal.press("2", ENTER)
-        wait_for(lambda: place.state()["trusted"] is True, "what Codex notes")
+        until(lambda: place.state()["trusted"] is True)
     place.client.run("exec", f"{PROMPT}\n\n[[scene:connected]]")
     assert f"> {KNOWN}" in place.told()

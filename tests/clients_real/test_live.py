@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.clients_real.test_connect import MAKE, WORDS, Place
-from tests.opencode_real.client import wait_for
+from tests.waiting import until
 
 PROMPT = "When does the airship land?\n\n[[scene:live]]"
 ANSWER = "It comes down on the meadow behind the mill, as soon as the fog has lifted."
@@ -25,15 +25,15 @@ def test_a_turn_is_found_while_the_client_runs(tmp_path_factory: pytest.TempPath
 
     with subprocess.Popen(watching, env=place.env) as daemon, ThreadPoolExecutor(1) as beside:
         try:
-            wait_for(lambda: json.loads(place.vx("status", "--json"))["daemon"]["running"], "the daemon")
+            until(lambda: json.loads(place.vx("status", "--json"))["daemon"]["running"])
             client = beside.submit(place.client.run, *WORDS[name], PROMPT)
-            wait_for(place.model.held.is_set, "the model's answer to begin")
-            wait_for(lambda: found("airship"), "the prompt")
+            until(place.model.held.is_set)
+            until(lambda: found("airship"))
             assert not client.done()
             assert not found("meadow")
             place.model.go_on.set()
             client.result()
-            wait_for(lambda: found("meadow"), "the answer")
+            until(lambda: found("meadow"))
         finally:
             place.model.go_on.set()
             daemon.terminate()

@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
-_SECONDS = 30.0
+from tests.waiting import PATIENCE
+
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -36,7 +37,7 @@ class _Process:
         self.tell(request | {"id": number})
         message: dict[str, Any] = {}
         while "result" not in message and "error" not in message:
-            message = answers.get(timeout=_SECONDS)
+            message = answers.get(timeout=PATIENCE)
             yield message if "method" in message else message | {"id": request["id"]}
         del self._waiting[number]
 
@@ -48,7 +49,7 @@ class _Process:
     def end(self) -> None:
         assert self._server.stdin is not None
         self._server.stdin.close()
-        self._server.wait(_SECONDS)
+        self._server.wait(PATIENCE)
         self._reader.join()
 
     def _read(self) -> None:

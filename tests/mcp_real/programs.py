@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 TOOLS = Path(os.environ["MCP_TOOLS"])
 SERVER = [sys.executable, "-m", "vault_index", "mcp", "--home"]
-_SECONDS = 120
 
 
 def run(name: str, *words: str | Path, home: Path, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
@@ -21,7 +22,7 @@ def run(name: str, *words: str | Path, home: Path, cwd: Path | None = None) -> "
     path = f"{TOOLS / 'node_modules/.bin'}:{os.environ['PATH']}"
     env = {**os.environ, "HOME": str(home), "PATH": path, "NO_COLOR": "1"}
     command = [str(program), *map(str, words)]
-    return subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    return subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def inspect(target: Sequence[str], method: str, *words: str, home: Path, code: int = 0) -> dict[str, Any]:

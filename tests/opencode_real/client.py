@@ -6,20 +6,20 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.opencode_real.model import Model, Step
+from tests.waiting import PATIENCE, until
 from vault_index.config import find_home
 from vault_index.daemon.client import ping
 
-SECONDS = 90.0
-"""What anything here may take on a busy machine, before it counts as hanging."""
+_GRACE = 20
+"""Seconds that OpenCode gets to end by itself. No test depends on it."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Place:
             [sys.executable, "-m", "vault_index", "watch", "--quiet"], env=self.env, stderr=subprocess.DEVNULL
         )
         try:
-            wait_for(lambda: _answers(self.home), "the daemon to answer")
+            until(lambda: _answers(self.home))
             yield process.pid
         finally:
             process.kill()
@@ -101,7 +101,7 @@ class Server:
 
     def wait_until_ready(self) -> None:
         self._reader.start()
-        wait_for(lambda: bool(self._url), "OpenCode to listen")
+        until(lambda: self._url)
 
     @property
     def log_lines(self) -> list[str]:
@@ -124,7 +124,7 @@ class Server:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
-                self._process.wait(20)
+                self._process.wait(_GRACE)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -134,7 +134,7 @@ class Server:
         request = urllib.request.Request(
             self._url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.loads(answer.read() or b"null")
 
     def _read(self) -> None:
@@ -181,20 +181,12 @@ def placed(folder: Path, scenes: Mapping[str, Sequence[Step]], notes: Mapping[st
         model.server_close()
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = SECONDS) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {seconds:.0f} s for {what}")
-        time.sleep(0.05)
-
-
 def _answers(home: Path) -> bool:
     return ping(find_home(home).socket_path) is not None
 
 
 def _run(words: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str = "") -> str:
-    done = subprocess.run(words, env=env, cwd=folder, input=stdin, capture_output=True, text=True, timeout=SECONDS)
+    done = subprocess.run(words, env=env, cwd=folder, input=stdin, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, f"{words}: exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     return done.stdout
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.opencode_real.client import Place, Server, wait_for
+from tests.opencode_real.client import Place, Server
 from tests.opencode_real.test_session import BLOCK, answers
+from tests.waiting import until
 
 QUESTION = "Which port does the turnstile use?"
 
@@ -17,7 +18,7 @@ def sessions(shared_place: Place, server: Server) -> Server:
     shared_place.command("config", "set", "opencode.enabled", "true")
     server.turn(server.session(), f"{QUESTION}\n\n[[scene:port]]")
     server.turn(server.session(), f"{QUESTION}\n\n[[scene:plain]]")
-    wait_for(lambda: len(found(shared_place)) >= 2, "both sessions to be found")
+    until(lambda: len(found(shared_place)) >= 2)
     return server
 
 
@@ -29,7 +30,7 @@ def found(place: Place) -> list[dict[str, Any]]:
 def test_a_session_is_told_what_was_answered_and_nothing_of_itself(shared_place: Place, sessions: Server) -> None:
     session = sessions.session()
     sessions.turn(session, f"{QUESTION}\n\n[[scene:plain]]")
-    wait_for(lambda: session in [one["path"][-33:-3] for one in found(shared_place)], "the session to be indexed")
+    until(lambda: session in [one["path"][-33:-3] for one in found(shared_place)])
     sessions.turn(session, f"{QUESTION} Look it up. [[scene:again]]")
     searched, run, recalled, around = answers(shared_place.model.of("again"))
     for answer in (searched, run, recalled):
@@ -61,7 +62,7 @@ def test_what_our_tools_answered_is_not_indexed(shared_place: Place, sessions: S
             (shared_place.command("get", one["id"]) for one in found(shared_place) if session in one["path"]), ""
         )
 
-    wait_for(lambda: "Looked." in text(), "the session to be indexed")
+    until(lambda: "Looked." in text())
     assert "- memory_search: (ok)\n" in text()
     assert "-m vault_index search` (exit 0)" in text()
     assert "5433" not in text()

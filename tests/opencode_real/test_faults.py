@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.opencode_real.client import Place, wait_for
+from tests.opencode_real.client import Place
 from tests.opencode_real.test_session import BLOCK, INSTRUCTION, blocks
+from tests.waiting import until
 from vault_index.config import find_home
 
 
@@ -27,7 +28,7 @@ def test_a_daemon_that_is_killed_in_a_session_leaves_a_line_in_the_log(place: Pl
         requests = place.model.of("plain")
         assert len({tuple(blocks(request)) for request in requests}) == 1
         assert len({tuple(INSTRUCTION.findall(request.whole)) for request in requests}) == 1
-        wait_for(lambda: bool(server.log_lines), "a line in the log")
+        until(lambda: server.log_lines)
         (line,) = server.log_lines
         assert "no daemon answers" in line
 
@@ -38,7 +39,7 @@ def test_without_a_daemon_the_command_is_asked(place: Place) -> None:
         server.turn(session, "Note how invoices are numbered. [[scene:store]]")
         server.turn(session, "Use them. [[scene:tools]]")
         server.turn(session, "Count the stock. [[scene:remember]]")
-        wait_for(lambda: any("warehouse" in path.name for path in place.memories), "the capture")
+        until(lambda: any("warehouse" in path.name for path in place.memories))
     answers = [message["content"] for message in place.model.of("tools")[-1].messages if message["role"] == "tool"]
     assert [answer for answer in answers if "Error" in str(answer)] == []
     assert [path.name for path in place.memories if "invoices" in path.name] != []
@@ -54,7 +55,7 @@ def test_without_a_command_nothing_changes(place: Place) -> None:
         session = server.session()
         assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
         assert server.turn(session, "Note it. [[scene:store]]") == "Stored."
-        wait_for(lambda: bool(server.log_lines), "a line in the log")
+        until(lambda: server.log_lines)
     (answer,) = [message["content"] for message in place.model.of("store")[-1].messages if message["role"] == "tool"]
     assert "vault-index opencode install" in str(answer)
     assert not any(BLOCK.search(request.whole) for request in place.model.requests)
@@ -67,7 +68,7 @@ def test_a_daemon_that_answers_nonsense_changes_nothing(place: Place, kind: str)
         session = server.session()
         assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
         server.compact(session)
-        wait_for(lambda: bool(server.log_lines), "a line in the log")
+        until(lambda: server.log_lines)
     if kind != "silence":  # then the command may have been in time
         assert not any(BLOCK.search(request.whole) for request in place.model.of("plain"))
 
@@ -79,7 +80,7 @@ def test_two_copies_of_the_plugin_do_each_thing_once(place: Place) -> None:
         server.turn(session, "We decided to sell maps. [[scene:remember]]")
         server.turn(session, "How do we store prices? [[scene:plain]]")
         server.compact(session)
-        wait_for(lambda: len([path for path in place.memories if "inbox" in path.parts]) == 2, "both captures")
+        until(lambda: len([path for path in place.memories if "inbox" in path.parts]) == 2)
     for request in (*place.model.of("plain"), *place.model.of("compaction"), *place.model.of("remember")):
         assert len(blocks(request)) == 1
         assert len(INSTRUCTION.findall(request.whole)) == (request.scene != "compaction")

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from tests.opencode_real.client import Place, Server, wait_for
+from tests.opencode_real.client import Place, Server
 from tests.opencode_real.model import Request, text_of
+from tests.waiting import until
 from vault_index import tokens
 from vault_index.mcp_server.tools import TOOLS
 
@@ -56,7 +57,7 @@ def test_a_resumed_session_is_told_the_same(shared_place: Place, server: Server)
 
 def test_titles_are_asked_for_without_memories(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "How do we store prices? [[scene:plain]]")
-    wait_for(lambda: bool(shared_place.model.of("title")), "a title to be asked for")
+    until(lambda: bool(shared_place.model.of("title")))
     for request in shared_place.model.of("title"):
         assert "vault-index" not in request.whole
 
@@ -168,7 +169,7 @@ def test_what_is_marked_leaves_one_memory(shared_place: Place, server: Server) -
 
 def test_decisions_of_the_user_are_captured(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "We decided to sell maps, too. Is that in the menu? [[scene:plain]]")
-    wait_for(lambda: any("sell-maps" in path.name for path in shared_place.memories), "the decision")
+    until(lambda: any("sell-maps" in path.name for path in shared_place.memories))
     (memory,) = [path for path in shared_place.memories if "sell-maps" in path.name]
     assert memory.parent.name == "waiting"
     assert "\nentered_by: user\n" in memory.read_text(encoding="utf-8")

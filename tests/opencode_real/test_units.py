@@ -6,7 +6,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.opencode_real.client import Place, wait_for
+from tests.opencode_real.client import Place
+from tests.waiting import PATIENCE, until
 
 HERE = Path(__file__).parent
 
@@ -18,7 +19,7 @@ def bun(*words: str, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
         cwd=HERE,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -62,7 +63,7 @@ console.log(JSON.stringify({ stored, found }))
     )
     with place.daemon() as pid:
         # One that is stopped while it writes keeps others from writing.
-        wait_for(lambda: json.loads(place.command("status", "--json"))["watch"]["last_reconcile"], "the first look")
+        until(lambda: json.loads(place.command("status", "--json"))["watch"]["last_reconcile"])
         os.kill(pid, signal.SIGSTOP)
         done = bun("run", str(file), env=place.env)
         os.kill(pid, signal.SIGCONT)
