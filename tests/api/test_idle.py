@@ -10,20 +10,27 @@ NOTES = {"tree.md": "# Oak\n\nAn oak grows slowly.\n", "car.md": "# Engine\n\nTh
 
 
 def models_in_memory() -> int:
+    gc.collect()
     return sum(type(one) is EnglishModel for one in gc.get_objects())
 
 
-def test_questions_and_notes_share_one_model_until_it_is_released(tmp_path: Path) -> None:
+def test_index_keeps_one_model_until_it_is_released(tmp_path: Path) -> None:
+    others = models_in_memory()
     with indexed(tmp_path, NOTES, provider="local") as index:
-        before = paths_found(index, "automobile", mode="vector")
-        assert models_in_memory() == 1
+        before, stats = paths_found(index, "automobile", mode="vector"), index.stats()
+        assert before[0] == "car.md"
+        assert models_in_memory() == others + 1
         assert not index._runtime.release(60)
-        assert models_in_memory() == 1
+        assert models_in_memory() == others + 1
         assert index._runtime.release(0)
-        assert models_in_memory() == 0
+        assert models_in_memory() == others
         assert not index._runtime.release(0)
         assert paths_found(index, "automobile", mode="vector") == before
-        assert before[0] == "car.md"
+        index._runtime.release(0)
+        (tmp_path / "vault" / "tree.md").write_text("# Oak\n\nAn oak grows very slowly.\n", encoding="utf-8")
+        report = index.sync()
+        assert (report.changed, report.embedded, report.pending) == (1, 1, 0)
+        assert index.stats().chunks == stats.chunks
 
 
 def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
@@ -34,13 +41,3 @@ def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
         index._runtime.shrink()
         assert [log.stat().st_size for log in logs] == [0, 0]
         assert paths_found(index, "oak", mode="text") == ["tree.md"]
-
-
-def test_after_a_release_a_change_is_indexed_as_before(tmp_path: Path) -> None:
-    with indexed(tmp_path, NOTES, provider="local") as index:
-        before = index.stats()
-        index._runtime.release(0)
-        (tmp_path / "vault" / "tree.md").write_text("# Oak\n\nAn oak grows very slowly.\n", encoding="utf-8")
-        report = index.sync()
-        assert (report.changed, report.embedded, report.pending) == (1, 1, 0)
-        assert index.stats().chunks == before.chunks

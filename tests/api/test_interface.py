@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,20 +13,16 @@ from vault_index.api.methods import METHODS
 from vault_index.fields import FIELDS, FILTERS
 
 
-@pytest.mark.parametrize("name", vault_index.__all__)
-def test_everything_exported_is_there(name: str) -> None:
-    assert getattr(vault_index, name) is not None
+def test_package_exports_all_it_names_and_nothing_else() -> None:
+    assert [name for name in vault_index.__all__ if getattr(vault_index, name, None) is None] == []
+    with pytest.raises(AttributeError, match="'Nothing'"):
+        vault_index.Nothing  # noqa: B018
 
 
 def test_type_checkers_know_what_is_exported() -> None:
     [block] = [node for node in ast.parse(Path(vault_index.__file__).read_text()).body if isinstance(node, ast.If)]
     known = [alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     assert sorted(map(str, known)) == sorted(vault_index.__all__)
-
-
-def test_nothing_else_is_exported() -> None:
-    with pytest.raises(AttributeError, match="'Nothing'"):
-        vault_index.Nothing  # noqa: B018
 
 
 def public_methods() -> set[str]:
@@ -38,17 +35,20 @@ def test_every_public_method_is_registered() -> None:
     assert public_methods() - {"close", "export_json"} == called
 
 
-@pytest.mark.parametrize("name", sorted(public_methods()))
-def test_arguments_are_explicit_keywords(name: str) -> None:
-    for parameter in inspect.signature(getattr(VaultIndex, name)).parameters.values():
-        assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+def test_methods_take_explicit_keywords() -> None:
+    wrong = [
+        (name, str(parameter))
+        for name in public_methods()
+        for parameter in inspect.signature(getattr(VaultIndex, name)).parameters.values()
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("name", ["search", "why", "list", "related"])
-def test_what_takes_filters_takes_all(name: str) -> None:
-    assert {*FILTERS, "by"} <= inspect.signature(getattr(VaultIndex, name)).parameters.keys()
-
-
-@pytest.mark.parametrize("name", ["add", "update"])
-def test_what_writes_a_memory_takes_all_its_fields(name: str) -> None:
-    assert {*FIELDS, "by", "bead"} <= inspect.signature(getattr(VaultIndex, name)).parameters.keys()
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [(("search", "why", "list", "related"), {*FILTERS, "by"}), (("add", "update"), {*FIELDS, "by", "bead"})],
+)
+def test_methods_take_all_filters_or_all_fields(names: Sequence[str], taken: set[str]) -> None:
+    for name in names:
+        assert taken <= inspect.signature(getattr(VaultIndex, name)).parameters.keys()
