@@ -1,37 +1,30 @@
-"""`undo`: whatever a command did to files is taken back, all of it or nothing, wherever it was killed."""
+"""`undo` takes back all that a command did to files, or nothing."""
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import fresh_rows, opened, rows, write
+from tests.api.vaults import fresh_rows, rows, write
+from tests.memories.waiting import all_files
 from vault_index import VaultIndex
-from vault_index.errors import ConflictError, NotFoundError
-from vault_index.memories.store import MemoryStore, writing
+from vault_index.errors import ConflictError, NotFoundError, VaultIndexError
+from vault_index.memories.store import writing
 
 HAND = "---\r\nid: 22222222-2222-4222-8222-222222222222\r\ntags: [a, b]   # mine\r\n---\r\nThe coot dives.\r\n"
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[VaultIndex]:
-    with opened(tmp_path) as opened_index:
-        (tmp_path / "vault" / "80-memory").mkdir()
-        (tmp_path / "vault" / "80-memory" / "coot.md").write_bytes(HAND.encode())
-        write(tmp_path / "vault", {"note.md": "A note of mine.\n"})
-        opened_index.sync()
-        yield opened_index
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Path:
-    return tmp_path / "vault"
+@pytest.fixture(autouse=True)
+def _files(index: VaultIndex, vault: Path) -> None:
+    """A memory and a note, both written by hand."""
+    (vault / "80-memory").mkdir()
+    (vault / "80-memory" / "coot.md").write_bytes(HAND.encode())
+    write(vault, {"note.md": "A note of mine.\n"})
+    index.sync()
 
 
 def said(vault: Path) -> dict[str, bytes]:
-    found = {file.relative_to(vault).as_posix(): file.read_bytes() for file in vault.rglob("*") if file.is_file()}
-    return {path: data for path, data in found.items() if not path.startswith(".trash/")}
+    return {path: data for path, data in all_files(vault) if not path.startswith(".trash/")}
 
 
 def capture(index: VaultIndex) -> object:
@@ -58,7 +51,7 @@ COMMANDS: dict[str, Callable[[VaultIndex], object]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_files_are_as_they_were(index: VaultIndex, vault: Path, command: str, tmp_path: Path) -> None:
+def test_undo_restores_the_files_of_each_command(index: VaultIndex, vault: Path, command: str, tmp_path: Path) -> None:
     before = said(vault)
     COMMANDS[command](index)
     assert said(vault) != before
@@ -70,7 +63,7 @@ def test_the_files_are_as_they_were(index: VaultIndex, vault: Path, command: str
         index.undo()
 
 
-def test_each_undo_takes_the_command_before(index: VaultIndex, vault: Path) -> None:
+def test_each_undo_takes_back_the_command_before(index: VaultIndex, vault: Path) -> None:
     states = [said(vault)]
     for command in ("add", "update", "delete", "capture"):
         COMMANDS[command](index)
@@ -81,7 +74,7 @@ def test_each_undo_takes_the_command_before(index: VaultIndex, vault: Path) -> N
             index.undo()
 
 
-def test_nothing_is_undone_where_one_file_changed_since(index: VaultIndex, vault: Path) -> None:
+def test_undo_changes_nothing_after_one_file_was_edited(index: VaultIndex, vault: Path) -> None:
     stored = index.add("The coot swims.", supersedes="coot")
     coot = vault / "80-memory" / "coot.md"
     coot.write_bytes(coot.read_bytes() + b"More.\n")
@@ -92,7 +85,7 @@ def test_nothing_is_undone_where_one_file_changed_since(index: VaultIndex, vault
     assert stored.path in before
 
 
-def test_a_new_file_that_was_renamed_is_not_left_behind_unsaid(index: VaultIndex, vault: Path) -> None:
+def test_undo_names_a_new_file_that_was_renamed(index: VaultIndex, vault: Path) -> None:
     stored = index.add("The coot swims.")
     (vault / stored.path).rename(vault / "80-memory" / "mine.md")
     with pytest.raises(ConflictError, match=stored.path):
@@ -102,7 +95,7 @@ def test_a_new_file_that_was_renamed_is_not_left_behind_unsaid(index: VaultIndex
     assert not (vault / stored.path).exists()
 
 
-def test_a_trashed_file_comes_back_though_the_trash_was_emptied(index: VaultIndex, vault: Path) -> None:
+def test_undo_restores_a_deleted_file_after_the_trash_was_emptied(index: VaultIndex, vault: Path) -> None:
     index.delete("coot")
     (trashed,) = (vault / ".trash").rglob("*.md")
     trashed.unlink()
@@ -110,7 +103,25 @@ def test_a_trashed_file_comes_back_though_the_trash_was_emptied(index: VaultInde
     assert (vault / "80-memory" / "coot.md").read_bytes() == HAND.encode()
 
 
-def test_a_file_that_moved_comes_back_and_is_not_put_over_another(index: VaultIndex, vault: Path) -> None:
+@pytest.mark.parametrize("taken", ["a file", "a folder", "a link out of the vault"])
+def test_undo_restores_no_file_over_another(index: VaultIndex, vault: Path, tmp_path: Path, taken: str) -> None:
+    coot, outside = vault / "80-memory/coot.md", tmp_path / "outside.md"
+    index.delete("coot")
+    outside.write_text("Outside of the vault.\n", "utf-8")
+    if taken == "a file":
+        coot.write_text("Written meanwhile.\n", "utf-8")
+    elif taken == "a folder":
+        coot.mkdir()
+    else:
+        coot.symlink_to(outside)
+    before = said(vault)
+    with pytest.raises(VaultIndexError):
+        index.undo()
+    assert said(vault) == before
+    assert outside.read_text("utf-8") == "Outside of the vault.\n"
+
+
+def test_undo_moves_a_file_back_but_not_over_another(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/pond/coot.md": "Another one.\n"})
     with writing(index._runtime, "archive", ()) as memories:
         assert memories.move(memories.find("80-memory/coot.md"), "pond/coot") == "80-memory/pond/coot-2.md"
@@ -125,7 +136,7 @@ def test_a_file_that_moved_comes_back_and_is_not_put_over_another(index: VaultIn
     assert said(vault)["80-memory/coot.md"] == HAND.encode()
 
 
-def test_what_failed_is_not_undone(index: VaultIndex, vault: Path) -> None:
+def test_undo_skips_a_command_that_failed(index: VaultIndex, vault: Path) -> None:
     index.update("coot", content="It does not.")
     before = said(vault)
     with pytest.raises(Exception, match="is there already"):
@@ -134,7 +145,7 @@ def test_what_failed_is_not_undone(index: VaultIndex, vault: Path) -> None:
     assert [one.details["work"] for one in index.undo().results] == ["update"]
 
 
-def test_a_damaged_state_stops_no_command(index: VaultIndex, vault: Path) -> None:
+def test_commands_work_with_a_damaged_state(index: VaultIndex, vault: Path) -> None:
     for file in index.home.data_dir.glob("state.db*"):
         file.unlink()
     index.home.state_db.write_bytes(b"no database" * 1000)
@@ -145,37 +156,7 @@ def test_a_damaged_state_stops_no_command(index: VaultIndex, vault: Path) -> Non
     assert not (vault / "80-memory" / "coot.md").exists()
 
 
-class _Killed(BaseException):
-    """Nothing catches it, as nothing catches the end of a process."""
-
-
-@pytest.mark.parametrize("after", range(3))
-@pytest.mark.parametrize("command", COMMANDS)
-def test_an_undo_that_was_killed_is_finished_by_the_next(
-    index: VaultIndex, vault: Path, command: str, after: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    index.add("A memory of before, which stays.")
-    before = said(vault)
-    COMMANDS[command](index)
-    left = [None] * after
-
-    def dies(memories: MemoryStore, source: str, *paths: str) -> None:
-        if not left:
-            raise _Killed
-        left.pop()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(MemoryStore, "note", dies)
-        with suppress(_Killed):
-            index.undo()
-    index.sync()
-    if after == 0 or said(vault) != before:
-        index.undo()
-    assert said(vault) == before
-    assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-def test_what_is_left_in_the_trash_of_a_memory_that_is_deleted_for_good_is_named(index: VaultIndex) -> None:
+def test_a_permanent_delete_names_what_is_left_in_the_trash(index: VaultIndex) -> None:
     index.delete("coot")
     index.revert("80-memory/coot.md")
     index.undo()  # to the trash

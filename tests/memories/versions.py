@@ -1,12 +1,16 @@
-"""What `state.db` keeps of memories, read beside the program that wrote it."""
+"""Versions of memories, read from `state.db` without the program that wrote it, and commits."""
 
+import os
 import re
+import subprocess
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
+
+from tests.api.vaults import write
 
 _APART = 1500
 """Bytes between the runs that are looked for: a page of a database holds two of them."""
@@ -56,3 +60,24 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
             for at in range(header.start(), min(len(data), header.start() + 16384), 64):
                 text += unpacking.decompress(data[at : at + 64])
         yield text
+
+
+class Repository:
+    """A git repository of Ann."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.commits: list[str] = []
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str) -> str:
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.fsmonitor=false")
+        command = ["git", "-C", str(self.folder), *identity, *arguments]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+    def commit(self, subject: str, files: Mapping[str, str]) -> None:
+        write(self.folder, files)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", subject)
+        self.commits.append(self.git("rev-parse", "HEAD").strip())
