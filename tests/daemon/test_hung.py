@@ -9,12 +9,12 @@ from contextlib import suppress
 from typing import Any
 
 from tests.cli.process import vx
-from tests.daemon.test_run import Place, place as place
+from tests.world import World
 from vault_index.mcp_server.backend import Backend
 
 
-def ask(place: Place, *words: str) -> dict[str, Any]:
-    told = vx(*words, "--json", environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
+def ask(world: World, *words: str) -> dict[str, Any]:
+    told = vx(*words, "--json", environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
     assert told.returncode == 0, told.stderr
     answer: dict[str, Any] = json.loads(told.stdout)
     return answer
@@ -25,18 +25,18 @@ def gist(answer: dict[str, Any]) -> tuple[set[str], list[str]]:
     return set(answer), [one["path"] for one in answer.get("results", answer.get("sources", ()))]
 
 
-def test_a_daemon_that_is_stopped_changes_no_answer(place: Place) -> None:
-    place.write("b.md", "# Beta\n\nanother aardvark\n")
-    daemon = place.started()
+def test_a_daemon_that_is_stopped_changes_no_answer(world: World) -> None:
+    world.write("b.md", "# Beta\n\nanother aardvark\n")
+    daemon = world.daemon()
     questions = [("search", "aardvark"), ("list",), ("get", "a.md"), ("recall", "aardvark")]
-    before = [ask(place, *words) for words in questions]
+    before = [ask(world, *words) for words in questions]
     os.kill(daemon.pid, signal.SIGSTOP)
     try:
-        after = [ask(place, *words) for words in questions]
-        status = ask(place, "status")
-        by_mcp = Backend(place.home).call("search", {"query": "aardvark"})
-        silent = vx("doctor", "--json", environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
-        added = ask(place, "add", "Aardvarks dig at night.")
+        after = [ask(world, *words) for words in questions]
+        status = ask(world, "status")
+        by_mcp = Backend(world.home).call("search", {"query": "aardvark"})
+        silent = vx("doctor", "--json", environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
+        added = ask(world, "add", "Aardvarks dig at night.")
     finally:
         os.kill(daemon.pid, signal.SIGCONT)
     assert [gist(answer) for answer in after] == [gist(answer) for answer in before]
@@ -46,9 +46,9 @@ def test_a_daemon_that_is_stopped_changes_no_answer(place: Place) -> None:
     assert added["created"] is True
 
 
-def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(place: Place) -> None:
-    ask(place, "sync")
-    path = place.home.socket_path
+def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(world: World) -> None:
+    ask(world, "sync")
+    path = world.home.socket_path
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with socket.socket(socket.AF_UNIX) as hanging:
         hanging.bind(str(path))
@@ -57,8 +57,8 @@ def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(place: Pla
 
         def asked() -> int:
             """How many of one question and one look at the status came here."""
-            ask(place, "list")
-            ask(place, "status")
+            ask(world, "list")
+            ask(world, "status")
             came = 0
             with suppress(BlockingIOError):
                 while True:
@@ -74,21 +74,21 @@ def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(place: Pla
         assert asked() == first
 
 
-def test_a_setting_is_in_force_when_the_command_returns(place: Place) -> None:
-    place.write("b.md", "# Beta\n\nanother aardvark\n")
-    place.started()
+def test_a_setting_is_in_force_when_the_command_returns(world: World) -> None:
+    world.write("b.md", "# Beta\n\nanother aardvark\n")
+    world.daemon()
     for limit in (1, 2, 1):
-        ask(place, "config", "set", "search.limit", str(limit))
-        assert len(place.ask("search", query="aardvark")["results"]) == limit
-    ask(place, "config", "delete", "search.limit")
-    assert len(place.ask("search", query="aardvark")["results"]) == 2
+        ask(world, "config", "set", "search.limit", str(limit))
+        assert len(world.ask("search", query="aardvark")["results"]) == limit
+    ask(world, "config", "delete", "search.limit")
+    assert len(world.ask("search", query="aardvark")["results"]) == 2
 
 
-def test_a_daemon_that_is_stopped_reads_no_setting_and_that_is_said(place: Place) -> None:
-    daemon = place.started()
+def test_a_daemon_that_is_stopped_reads_no_setting_and_that_is_said(world: World) -> None:
+    daemon = world.daemon()
     os.kill(daemon.pid, signal.SIGSTOP)
     try:
-        told = vx("config", "set", "search.limit", "3", environ={"VAULT_INDEX_HOME": str(place.home.data_dir)})
+        told = vx("config", "set", "search.limit", "3", environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
     finally:
         os.kill(daemon.pid, signal.SIGCONT)
     assert (told.returncode, told.stdout) == (0, "search.limit = 3\n")

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import opened, write
-from tests.daemon.fake_index import FakeIndex, until
-from tests.daemon.test_run import Place, place as place
+from tests.daemon.fake_index import FakeIndex
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
 from tests.sources.opencode.stores import Client
+from tests.waiting import PATIENCE, until
+from tests.world import World
 from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
@@ -26,96 +27,96 @@ from vault_index.models import Progress
 from vault_index.results.changes import SyncReport
 
 
-def test_a_memory_is_found_when_the_daemon_has_answered(place: Place) -> None:
-    place.started()
-    stored = place.ask("add", text="The buffalo likes mud.", tags=["animals"])
-    assert place.found("buffalo") == {stored["path"]}
-    place.ask("update", ref=stored["id"][:8], content="And grass.", append=True)
-    assert place.found("grass") == {stored["path"]}
-    assert place.ask("add", text="The buffalo likes mud.\n\nAnd grass.", title="The buffalo likes mud")["duplicate_of"]
+def test_a_memory_is_found_when_the_daemon_has_answered(world: World) -> None:
+    world.daemon()
+    stored = world.ask("add", text="The buffalo likes mud.", tags=["animals"])
+    assert world.found("buffalo") == {stored["path"]}
+    world.ask("update", ref=stored["id"][:8], content="And grass.", append=True)
+    assert world.found("grass") == {stored["path"]}
+    assert world.ask("add", text="The buffalo likes mud.\n\nAnd grass.", title="The buffalo likes mud")["duplicate_of"]
     with pytest.raises(UsageError, match="is no memory"):
-        place.ask("delete", ref="a.md")
-    place.ask("delete", ref=[stored["id"]])
-    assert place.found("buffalo") == set()
+        world.ask("delete", ref="a.md")
+    world.ask("delete", ref=[stored["id"]])
+    assert world.found("buffalo") == set()
     # What it wrote itself it also hears of, and finds nothing new in it.
-    assert place.ask("sync", embed=False)["changed"] == 0
-    assert place.ask("status")["watch"]["missed"] == 0
+    assert world.ask("sync", embed=False)["changed"] == 0
+    assert world.ask("status")["watch"]["missed"] == 0
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_what_quotes_a_deleted_memory_is_not_found_when_the_daemon_has_heard(
-    place: Place, tmp_path: Path, by_hand: bool
+    world: World, tmp_path: Path, by_hand: bool
 ) -> None:
     (tmp_path / "opencode").mkdir()
     with closing(Client(tmp_path / "opencode/opencode.db")) as client:
         client.session(title="Work")
         client.user("What does it like?")
         client.assistant("As is remembered, the buffalo likes mud in the morning.")
-    with place.home.config_file.open("a", encoding="utf-8") as settings:
+    with world.home.config_file.open("a", encoding="utf-8") as settings:
         settings.write(f'\n[opencode]\nenabled = true\ndata = "{tmp_path}/opencode"\n')
-    place.started()
-    stored = place.ask("add", text="The buffalo likes mud in the morning.")
-    assert len(place.found("mud")) == 2
+    world.daemon()
+    stored = world.ask("add", text="The buffalo likes mud in the morning.")
+    assert len(world.found("mud")) == 2
     if by_hand:
-        (place.vault / stored["path"]).unlink()
+        (world.vault / stored["path"]).unlink()
     else:
-        place.ask("delete", ref=[stored["id"]])
-    until(lambda: place.found("mud") == set())
+        world.ask("delete", ref=[stored["id"]])
+    until(lambda: world.found("mud") == set())
 
 
-def test_the_daemon_prunes_where_that_is_asked_for(place: Place) -> None:
-    settings = place.home.config_file.read_text("utf-8")
-    place.home.config_file.write_text(f"{settings}\n[memory]\nauto_prune = true\n", "utf-8")
-    place.write("80-memory/old.md", "---\nexpires: 2020-01-01\n---\nOver.\n")
-    place.write("80-memory/lasting.md", "---\nexpires: 2999-01-01\n---\nNot over.\n")
-    place.started()
-    until(lambda: (place.vault / ".trash/80-memory/old.md").exists())
-    assert (place.vault / "80-memory/lasting.md").exists()
-    until(lambda: place.ask("list", kind="memory")["total"] == 1)
+def test_the_daemon_prunes_where_that_is_asked_for(world: World) -> None:
+    settings = world.home.config_file.read_text("utf-8")
+    world.home.config_file.write_text(f"{settings}\n[memory]\nauto_prune = true\n", "utf-8")
+    world.write("80-memory/old.md", "---\nexpires: 2020-01-01\n---\nOver.\n")
+    world.write("80-memory/lasting.md", "---\nexpires: 2999-01-01\n---\nNot over.\n")
+    world.daemon()
+    until(lambda: (world.vault / ".trash/80-memory/old.md").exists())
+    assert (world.vault / "80-memory/lasting.md").exists()
+    until(lambda: world.ask("list", kind="memory")["total"] == 1)
 
 
-def test_the_daemon_archives_what_nobody_uses_where_that_is_asked_for(place: Place) -> None:
-    with place.home.config_file.open("a", encoding="utf-8") as settings:
+def test_the_daemon_archives_what_nobody_uses_where_that_is_asked_for(world: World) -> None:
+    with world.home.config_file.open("a", encoding="utf-8") as settings:
         settings.write('\n[memory]\narchive_after = "2 years"\n')
-    place.write("80-memory/old.md", "---\ncreated: 2010-01-01\nupdated: 2010-01-01\n---\nLong ago.\n")
-    place.write("80-memory/new.md", "Of today.\n")
-    os.utime(place.vault / "80-memory/old.md", times=(1.3e9, 1.3e9))
-    place.started()
-    until(lambda: place.ask("list", state="archived")["total"] == 1)
-    assert "archived: " in (place.vault / "80-memory/old.md").read_text("utf-8")
-    assert (place.vault / "80-memory/new.md").read_text("utf-8") == "Of today.\n"
+    world.write("80-memory/old.md", "---\ncreated: 2010-01-01\nupdated: 2010-01-01\n---\nLong ago.\n")
+    world.write("80-memory/new.md", "Of today.\n")
+    os.utime(world.vault / "80-memory/old.md", times=(1.3e9, 1.3e9))
+    world.daemon()
+    until(lambda: world.ask("list", state="archived")["total"] == 1)
+    assert "archived: " in (world.vault / "80-memory/old.md").read_text("utf-8")
+    assert (world.vault / "80-memory/new.md").read_text("utf-8") == "Of today.\n"
 
 
-def test_vectors_of_a_server_follow_a_memory_in_the_background(place: Place) -> None:
+def test_vectors_of_a_server_follow_a_memory_in_the_background(world: World) -> None:
     arrived = threading.Event()
 
     def hold(request: Request, reply: Reply) -> Reply:
         if any("likes mud" in text for text in request.texts):
-            arrived.wait(20)
+            arrived.wait(PATIENCE)
         return reply
 
     with EmbeddingServer(dimensions=64) as server:
         chosen = f'"openai"\nbase_url = "{server.base_url}"\nmodel = "toy"\ndimensions = 64'
-        settings = place.home.config_file.read_text("utf-8").replace('"none"', chosen)
-        place.home.config_file.write_text(settings, "utf-8")
-        place.started(NO_PROXY="127.0.0.1", OPENAI_API_KEY="sk-test")
-        until(lambda: server.texts != [] and place.ask("status")["index"]["pending"] == 0)
+        settings = world.home.config_file.read_text("utf-8").replace('"none"', chosen)
+        world.home.config_file.write_text(settings, "utf-8")
+        world.daemon(NO_PROXY="127.0.0.1", OPENAI_API_KEY="sk-test")
+        until(lambda: server.texts != [] and world.ask("status")["index"]["pending"] == 0)
         server.fail_always(hold)
-        stored = place.ask("add", text="The buffalo likes mud.")  # nobody waits for a server
+        stored = world.ask("add", text="The buffalo likes mud.")  # nobody waits for a server
         assert stored["degraded"] == ["vector: pending for 1 of its passages"]
-        assert place.ask("status")["index"]["pending"] == 1
-        found = place.ask("search", query="buffalo")
+        assert world.ask("status")["index"]["pending"] == 1
+        found = world.ask("search", query="buffalo")
         assert (found["results"][0]["path"], found["degraded"]) == (
             stored["path"],
             ["vector: pending for 1 of 2 passages"],
         )
         arrived.set()
-        until(lambda: place.ask("status")["index"]["pending"] == 0)
-        path = place.vault / stored["path"]
+        until(lambda: world.ask("status")["index"]["pending"] == 0)
+        path = world.vault / stored["path"]
         path.write_text(path.read_text("utf-8").replace("type: note", "type: note\ntags: [animals]"), "utf-8")
         until(lambda: any("[animals]" in text for text in server.texts))
-        until(lambda: place.ask("file_status", ref=stored["path"])["pending"] == 0)
-        assert place.ask("search", query="buffalo")["degraded"] == []
+        until(lambda: world.ask("file_status", ref=stored["path"])["pending"] == 0)
+        assert world.ask("search", query="buffalo")["degraded"] == []
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.test_run import Place, place as place
 from tests.frames import mutated, parsed
+from tests.world import World
 from vault_index.errors import UsageError
 
 FILTERS = {"tags": ["a"], "kind": "note", "path": "a*", "after": "2026-01-01", "property": "key:value"}
@@ -44,14 +44,14 @@ DEFECT = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b|defect|the daemon's log")
 class Line:
     """A connection that is made again when the daemon hangs up, as it does after what is no request."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, world: World) -> None:
+        self._world = world
         self._open()
 
     def _open(self) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(60)
-        self._socket.connect(str(self._place.home.socket_path))
+        self._socket.connect(str(self._world.home.socket_path))
         self._replies = self._socket.makefile("rb")
 
     def ask(self, line: bytes) -> dict[str, Any]:
@@ -72,9 +72,9 @@ class Line:
         self._socket.close()
 
 
-def test_three_thousand_mutated_requests(place: Place) -> None:
-    daemon = place.started()
-    line = Line(place)
+def test_three_thousand_mutated_requests(world: World) -> None:
+    daemon = world.daemon()
+    line = Line(world)
     kinds = set()
     for frame in mutated(GOOD, 3000):
         answer, asked = line.ask(frame), parsed(frame, "surrogatepass")
@@ -86,7 +86,7 @@ def test_three_thousand_mutated_requests(place: Place) -> None:
     line.close()
     assert {"answered", "usage", "not_found"} <= kinds
     assert daemon.poll() is None
-    assert place.found("aardvark") == {"a.md"}
+    assert world.found("aardvark") == {"a.md"}
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -110,39 +110,39 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_a_value_of_a_wrong_type_is_named_with_what_was_wanted(place: Place) -> None:
-    place.started()
+def test_a_value_of_a_wrong_type_is_named_with_what_was_wanted(world: World) -> None:
+    world.daemon()
     for method, params, message in WRONG:
         with pytest.raises(UsageError) as caught:
-            place.ask(method, **params)
+            world.ask(method, **params)
         assert caught.value.message == message
         assert type(caught.value) is UsageError
 
 
-def test_null_is_not_given(place: Place) -> None:
-    place.started()
-    assert place.ask("search", query="aardvark", limit=None, fuzzy=None, tags=None)["results"]
+def test_null_is_not_given(world: World) -> None:
+    world.daemon()
+    assert world.ask("search", query="aardvark", limit=None, fuzzy=None, tags=None)["results"]
 
 
 @pytest.mark.parametrize("ident", ["NaN", "1e400", "1.5", "[1]", "{}"])
-def test_an_id_that_no_reply_can_carry_is_answered_without_one(place: Place, ident: str) -> None:
-    place.started()
-    line = Line(place)
+def test_an_id_that_no_reply_can_carry_is_answered_without_one(world: World, ident: str) -> None:
+    world.daemon()
+    line = Line(world)
     answer = line.ask(f'{{"v": 1, "id": {ident}, "method": "ping"}}\n'.encode())
     line.close()
     assert (answer["id"], answer["error"]["code"]) == (None, "usage")
 
 
-def test_a_name_that_is_no_utf8_stops_no_other(place: Place) -> None:
+def test_a_name_that_is_no_utf8_stops_no_other(world: World) -> None:
     """Written together with it, and named by hand."""
-    from tests.daemon.fake_index import until
+    from tests.waiting import until
 
-    place.started()
-    bad = f"{place.vault}/bad\udcff.md"
+    world.daemon()
+    bad = f"{world.vault}/bad\udcff.md"
     with open(bad, "w", encoding="utf-8") as file:
         file.write("# Bad\n")
-    place.write("good.md", "# Good\n\nthe gazelle\n")
-    until(lambda: place.found("gazelle") == {"good.md"})
-    report = place.ask("sync", paths=[bad, f"{place.vault}/good.md"], embed=False)
+    world.write("good.md", "# Good\n\nthe gazelle\n")
+    until(lambda: world.found("gazelle") == {"good.md"})
+    report = world.ask("sync", paths=[bad, f"{world.vault}/good.md"], embed=False)
     assert [item["path"] for item in report["failed"]] == ["bad\\xff.md"]
-    assert (report["unchanged"], place.ask("status")["watch"]["missed"]) == (1, 0)
+    assert (report["unchanged"], world.ask("status")["watch"]["missed"]) == (1, 0)

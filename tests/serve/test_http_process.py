@@ -38,7 +38,7 @@ def test_it_says_where_it_listens_tells_the_service_manager_and_ends(here: Place
         stream.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert stream.recv(1000).startswith(b"HTTP/1.1 200")
         served.process.send_signal(signal.SIGTERM)
-        assert served.process.wait(30) == 0, served.process.said()
+        assert served.process.wait(30) == 0, served.process.stderr_text()
         told = [manager.recv(1000)]
         while told[-1] != b"STOPPING=1":
             told.append(manager.recv(1000))
@@ -74,7 +74,7 @@ def test_logs_hold_no_token_no_question_and_no_note(here: Place) -> None:
     served.call("get", token, ref="tamarisk.md")
     served.process.send_signal(signal.SIGTERM)
     served.process.wait(30)
-    said = served.process.said()
+    said = served.process.stderr_text()
     for log in (said, here.home.serve_log.read_text("utf-8"), here.home.daemon_log.read_text("utf-8")):
         assert "tamarisk" not in log
         assert token not in log

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import opened, write
-from tests.daemon.test_run import Place, place as place
+from tests.world import World
 from vault_index import VaultIndex
 from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
@@ -178,13 +178,13 @@ def test_a_file_that_left_the_scope_is_not_read_before_the_index_follows(index: 
     assert "lilac" not in str(part.review(reason="unopened"))
 
 
-def test_the_daemon_serves_callers_and_logs_who_wrote(place: Place) -> None:
-    place.write("b.md", "---\nproject: acme\n---\nThe buffalo.\n")
-    place.started()
+def test_the_daemon_serves_callers_and_logs_who_wrote(world: World) -> None:
+    world.write("b.md", "---\nproject: acme\n---\nThe buffalo.\n")
+    world.daemon()
 
     def served(method: str, **params: object) -> dict[str, Any]:
         caller = caller_to_json(Caller("laptop", True, ACME))
-        with place.connected() or pytest.fail("no daemon") as client:
+        with world.connected() or pytest.fail("no daemon") as client:
             answer: dict[str, Any] = client.call("served", {"caller": caller, "method": method, "params": params})  # type: ignore[assignment]
         return answer
 
@@ -194,6 +194,6 @@ def test_the_daemon_serves_callers_and_logs_who_wrote(place: Place) -> None:
     with pytest.raises(ForbiddenError):
         served("update", ref=added["id"], project="other")
     served("archive", ref=added["id"])
-    assert [one["by"] for one in place.ask("history", ref=added["id"])["results"]] == ["laptop"] * 2
-    told = [line for line in place.log().splitlines() if "written by token" in line]
+    assert [one["by"] for one in world.ask("history", ref=added["id"])["results"]] == ["laptop"] * 2
+    told = [line for line in world.log().splitlines() if "written by token" in line]
     assert ["laptop" in line for line in told] == [True, True]
