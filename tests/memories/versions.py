@@ -62,22 +62,24 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
         yield text
 
 
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as Ann, without the settings of this machine; return what it prints."""
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.fsmonitor=false")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+
 class Repository:
-    """A git repository of Ann."""
+    """A new git repository, and the hashes of its commits."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.commits: list[str] = []
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *arguments: str) -> str:
-        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.fsmonitor=false")
-        command = ["git", "-C", str(self.folder), *identity, *arguments]
-        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+        git(folder, "init", "-q", "-b", "main")
 
     def commit(self, subject: str, files: Mapping[str, str]) -> None:
         write(self.folder, files)
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", subject)
-        self.commits.append(self.git("rev-parse", "HEAD").strip())
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-q", "-m", subject)
+        self.commits.append(git(self.folder, "rev-parse", "HEAD").strip())

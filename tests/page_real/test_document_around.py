@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.memories.test_history import committed, git
+from tests.memories.versions import Repository, git
 from tests.page_real.browser import PHONE, Reader, looks, visit
 from tests.page_real.desk import Desk, memory
 from tests.serve.servers import Place, place
@@ -28,9 +28,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         made.write("storks.md", f"# Storks\n\n{BIRDS} Storks nest on roofs.\n")
         made.write("egrets.md", "# Egrets\n\nWhite birds that hunt for fish in ponds.\n")
         made.write("taxes.md", "# Taxes\n\nThe invoice of the accountant is deducted in the yearly declaration.\n")
-        git(made.vault, "init", "-q", "-b", "main")
+        repository = Repository(made.vault)
         for text in (OLD, NOW):
-            committed(made.vault, made.vault, text, COOT, "Coot")
+            repository.commit("Coot", {COOT: text})
         made.write("80-memory/note/swift.md", AWAY)
         made.daemon()
         yield made
