@@ -42,11 +42,11 @@ def make_home(
 
 
 @contextmanager
-def sessions(folder: Path, said: Mapping[str, Turns], **options: Any) -> Iterator[VaultIndex]:
-    """The index of these sessions, each with its id as its title."""
+def sessions(folder: Path, said: Mapping[str, Turns], *, title: str = "", **options: Any) -> Iterator[VaultIndex]:
+    """The index of these sessions, each with `title` or its id as its title."""
     home, client = make_home(folder, **options)
     for session, turns in said.items():
-        say(client, session, turns, title=f"Work {session[4:]}")
+        say(client, session, turns, title=title or f"Work {session[4:]}")
     client.close()
     with VaultIndex.open(home) as index:
         index.sync()

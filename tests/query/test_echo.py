@@ -1,148 +1,169 @@
 """What was asked before is no answer: the turn that answers it is, and where none does, it stands behind all else."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.query.month import QUESTIONS, is_echo, month, says_nothing, variants
+from tests.query.month import QUESTIONS, Question, is_echo, month, says_nothing, variants
 from tests.query.sessions import sessions
 from tests.sources.opencode.stores import tool
 from vault_index import VaultIndex
 
-Q = "Which port does the staging proxy use?"
-ALONE = {"notes": {"proxy.md": "# Proxy\n\nThe staging proxy was moved to another rack.\n"}}
+MACHINES = (
+    ("port", "staging", "proxy"), ("fuel", "kitchen", "boiler"), ("yeast", "rye", "dough"),
+    ("font", "concert", "poster"), ("thread", "canvas", "sail"), ("colour", "kestrel", "hood"),
+    ("grease", "tractor", "axle"), ("lens", "harbour", "lamp"), ("gauge", "valley", "railway"),
+)  # fmt: skip
+"""Each case asks about a machine of its own, so that all of them have room in one index."""
+Case = Callable[[str, str, str], Any]
+
+ANSWERED: Sequence[tuple[Case, str]] = (
+    (lambda q, one, what: [q, "5433."], "5433."),
+    (lambda q, one, what: [q, "Yes."], "Yes."),
+    (lambda q, one, what: [f"I am mending the deployment. {q} Thanks!", "5434."], "5434."),
+    (lambda q, one, what: [q.upper(), "5435."], "5435."),
+    (lambda q, one, what: [f"please tell me: which {what} is the {one} using", "5436."], "5436."),
+    # What stands behind the last call of a tool is the answer.
+    (lambda q, one, what: [q, [f"The {one} has a file.", tool("read", {}), "It is 5437."]], "It is 5437."),
+    (lambda q, one, what: [q, ["It is 5438.", tool("todowrite", {})]], "It is 5438."),
+    (lambda q, one, what: [q, f"You ask which {what} the {one} uses.\n\nIt is 5439."], "It is 5439."),
+    # A long turn has several chunks.
+    (lambda q, one, what: [q, f"{'Some words on cables. ' * 300}\n\nSo the {one} has {what} 5440."], "5440."),
+)
+UNANSWERED: Sequence[Case] = (
+    lambda q, one, what: [q],
+    lambda q, one, what: [q, "I don't know."],
+    lambda q, one, what: [q, f"I found nothing in memory about the {what} of the {one}. Which project do you mean?"],
+    lambda q, one, what: [q, ["Let me check the repository.", tool("grep", {"pattern": f"{one} {what}"})]],
+    lambda q, one, what: [q, "Do you mean the one in the cellar?"],
+    lambda q, one, what: [f'Yesterday I asked "{q}", never mind. Rename the helper.', "Renamed it in four files."],
+    lambda q, one, what: [f"{q}\n\nAnd rename the helper."],
+)
+STATED: Sequence[tuple[str, str]] = (
+    # Who says something is quoted, however near it is to what is asked.
+    ("The {one} uses {what} 5433.", "{one} uses {what} 5433"),
+    ("The {one} uses {what} 5434.", "Does the {one} use {what} 5434?"),
+    ("Does the {one} use {what} 5435, as in spring?", "Which {what} does the {one} use?"),
+    ("Which {one} uses the {what}, nginx or envoy or haproxy or squid?", "Which {what} does the {one} use?"),
+    # A phrase is asked for where it stands.
+    ("Which {what} does the {one} use? I forgot.", '"{one} use"'),
+    ("{one} uses {what} 5436", "Which {what} does the {one} use?"),
+)
+
+
+def words(number: int) -> tuple[str, str, str]:
+    """The question about a machine, the machine, and what is asked of it."""
+    what, *machine = MACHINES[number]
+    return f"Which {what} does the {' '.join(machine)} use?", " ".join(machine), what
+
+
+def notes(*, whole: bool) -> dict[str, str]:
+    """What the vault says of each machine, by its `whole` name or by the last word of it."""
+    named = [(what[-1], " ".join(what[1 if whole else 2 :])) for what in MACHINES]
+    return {f"{file}.md": f"The {name} was moved to another rack.\n" for file, name in named}
+
+
+# --- sixty sessions of a month ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", params=["local", "none"])
-def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultIndex, str]]:
     with month(tmp_path_factory.mktemp("month"), provider=request.param) as opened:
-        yield opened
+        yield opened, request.param
 
 
-def asked(with_answer: bool) -> list[Any]:
-    return [
-        pytest.param(question, text, id=f"{QUESTIONS.index(question)}, {kind}")
-        for question in QUESTIONS
-        if bool(question.answer) is with_answer
-        for kind, text in variants(question).items()
-    ]
+@pytest.mark.parametrize("question", QUESTIONS, ids=[str(number) for number in range(len(QUESTIONS))])
+def test_search_puts_answers_first_and_echoes_last(work: tuple[VaultIndex, str], question: Question) -> None:
+    index, provider = work
+    for text in variants(question) if provider == "none" else question.asked[1:]:
+        hits = index.search(text, limit=50).results
+        assert question.answer in hits[0].snippet, text
+        echoes = [says_nothing(question, hit.snippet) for hit in hits]
+        assert echoes == sorted(echoes), text
+        recalled = index.recall(text, project="/home/user/api").text
+        assert question.answer in recalled, text
+        assert not [line for line in recalled.split("\n") if is_echo(question, line)], text
 
 
-@pytest.mark.parametrize(("question", "text"), asked(with_answer=True))
-def test_the_answer_is_first_and_no_echo_is_above_what_says_something(
-    index: VaultIndex, question: Any, text: str
-) -> None:
-    hits = index.search(text, limit=50).results
-    assert question.answer in hits[0].snippet
-    echoes = [says_nothing(question, hit.snippet) for hit in hits]
-    assert echoes == sorted(echoes)
-    recalled = index.recall(text, project="/home/user/api").text
-    assert question.answer in recalled
-    assert not [line for line in recalled.split("\n") if is_echo(question, line)]
+# --- one question in many forms --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("question", "text"), asked(with_answer=False))
-def test_what_nobody_answered_is_not_quoted_as_an_answer(index: VaultIndex, question: Any, text: str) -> None:
-    echoes = [says_nothing(question, hit.snippet) for hit in index.search(text, limit=50).results]
-    assert echoes == sorted(echoes)
-    recalled = index.recall(text, project="/home/user/api").text
-    assert not [line for line in recalled.split("\n") if is_echo(question, line)]
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    said = {f"ses_{number}": turns(*words(number)) for number, (turns, _) in enumerate(ANSWERED)}
+    with sessions(tmp_path_factory.mktemp("answered"), said, notes=notes(whole=False)) as index:
+        yield index
 
 
-def first(folder: Path, turns: Any, query: str = Q, **options: Any) -> list[str]:
-    with sessions(folder, {"ses_a": turns}, **(ALONE | options)) as index:
-        return [hit.snippet for hit in index.search(query).results]
+@pytest.mark.parametrize("number", range(len(ANSWERED)))
+def test_search_shows_the_turn_that_answers(answered: VaultIndex, number: int) -> None:
+    question, _, _ = words(number)
+    hits = [hit.snippet for hit in answered.search(question).results]
+    assert ANSWERED[number][1] in hits[0]
+    assert not [hit for hit in hits if question.casefold().rstrip("?") in hit.casefold()]
 
 
-@pytest.mark.parametrize(
-    ("turns", "answer"),
-    [
-        ([Q, "5433."], "5433."),
-        ([Q, "Yes."], "Yes."),
-        ([f"I am mending the deployment. {Q} Thanks!", "5433."], "5433."),
-        ([Q.upper(), "5433."], "5433."),
-        (["please tell me: which port is the staging proxy using", "5433."], "5433."),
-        # What stands behind the last call of a tool is the answer.
-        ([Q, ["The staging proxy has a file.", tool("read", {"filePath": "proxy.yml"}), "It is 5433."]], "It is 5433."),
-        ([Q, ["It is 5433.", tool("todowrite", {})]], "It is 5433."),
-        ([Q, "You ask which port the staging proxy uses.\n\nIt is 5433."], "It is 5433."),
-        # A long turn has several chunks.
-        ([Q, f"{'Some words on racks and cables. ' * 200}\n\nSo the staging proxy has port 5433."], "has port 5433."),
-    ],
-)
-def test_the_hit_is_the_turn_that_answers(tmp_path: Path, turns: Any, answer: str) -> None:
-    hits = first(tmp_path, turns)
-    assert answer in hits[0]
-    assert not [hit for hit in hits if Q.casefold().rstrip("?") in hit.casefold()]
+@pytest.fixture(scope="module", params=[False, True], ids=["rows", "mirrored"])
+def unanswered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    said = {f"ses_{number}": turns(*words(number)) for number, turns in enumerate(UNANSWERED)}
+    with sessions(tmp_path_factory.mktemp("unanswered"), said, notes=notes(whole=True), mirror=request.param) as index:
+        yield index
 
 
-@pytest.mark.parametrize(
-    "turns",
-    [
-        [Q],
-        [Q, "I don't know."],
-        [Q, "I found nothing in memory about the port of the staging proxy, sorry. Which project do you mean?"],
-        [Q, ["Let me check the repository.", tool("grep", {"pattern": "staging proxy port"})]],
-        [Q, "Do you mean the one in the cellar?"],
-        [f'Yesterday I asked "{Q}", never mind. Rename the helper.', "Renamed it in four files."],
-        [f"{Q}\n\nAnd rename the helper."],
-    ],
-)
-@pytest.mark.parametrize("mirror", [False, True])
-def test_an_echo_stands_behind_what_says_something(tmp_path: Path, turns: Any, mirror: bool) -> None:
-    with sessions(tmp_path, {"ses_a": turns}, mirror=mirror, **ALONE) as index:
-        hits = index.search(Q).results
-        assert "another rack" in hits[0].snippet
-        assert Q not in hits[0].snippet
-        assert [Q in hit.snippet for hit in hits[1:]].count(True) == 1
-        assert Q not in index.recall(Q, project="/home/user/api").text
-        assert index.search("which vendor sold the staging proxy").results  # another question is none of these
+@pytest.mark.parametrize("number", range(len(UNANSWERED)))
+def test_search_puts_an_echo_behind_what_says_something(unanswered: VaultIndex, number: int) -> None:
+    question, machine, _ = words(number)
+    hits = [hit.snippet for hit in unanswered.search(question, limit=50).results]
+    assert hits[0] == f"The {machine} was moved to another rack."
+    assert [question in hit for hit in hits].count(True) == 1
+    assert question not in unanswered.recall(question, project="/home/user/api").text
+    assert unanswered.search(f"which vendor sold the {machine}").results  # another question is none of these
 
 
-def test_what_was_only_asked_is_no_answer_to_be_sure_of(tmp_path: Path) -> None:
-    with sessions(tmp_path, {"ses_a": [Q], "ses_b": [Q, "No idea."]}) as index:
-        answer = index.search(Q)
+@pytest.fixture(scope="module")
+def stated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    said = {f"ses_{number}": [statement(number)[0], "Noted."] for number in range(len(STATED))}
+    with sessions(tmp_path_factory.mktemp("stated"), said, notes=notes(whole=False)) as index:
+        yield index
+
+
+def statement(number: int) -> list[str]:
+    """What was said of a machine, and the query."""
+    _, one, what = words(number)
+    return [text.format(one=one, what=what) for text in STATED[number]]
+
+
+@pytest.mark.parametrize("number", range(len(STATED)))
+def test_search_quotes_a_statement_that_is_near_the_question(stated: VaultIndex, number: int) -> None:
+    said, query = statement(number)
+    assert said in stated.search(query).results[0].snippet
+
+
+def test_search_is_not_sure_of_what_was_only_asked(tmp_path: Path) -> None:
+    question, _, _ = words(0)
+    with sessions(tmp_path, {"ses_a": [question], "ses_b": [question, "No idea."]}) as index:
+        answer = index.search(question)
         assert answer.confidence == "none"
-        assert [Q in hit.snippet for hit in answer.results][-1:] == [True]
-        assert index.recall(Q).text == ""
+        assert question in answer.results[-1].snippet
+        assert index.recall(question).text == ""
 
 
-@pytest.mark.parametrize(
-    ("said", "query"),
-    [
-        # Who says something is quoted, however near it is to what is asked.
-        ("The staging proxy uses port 5433.", "staging proxy uses port 5433"),
-        ("The staging proxy uses port 5433.", "Does the staging proxy use port 5433?"),
-        ("Does the staging proxy use port 5433, as in spring?", Q),
-        ("Which proxy uses the staging port, nginx or envoy or haproxy or squid?", Q),
-        # A phrase is asked for where it stands.
-        (f"{Q} I forgot.", '"staging proxy use"'),
-        ("- staging proxy uses port 5433", Q),
-    ],
-)
-def test_what_says_something_stays_where_it_is(tmp_path: Path, said: str, query: str) -> None:
-    assert said.strip("- ").split()[0] in first(tmp_path, [said, "Noted."], query)[0]
-
-
-def test_the_headings_of_notes_are_no_turns(tmp_path: Path) -> None:
-    faq = f"# FAQ\n\n## {Q}\n\n{Q}\n\nSee the file of the rack.\n"
-    with sessions(tmp_path, {"ses_a": [Q]}, notes={"faq.md": faq}) as index:
-        hits = index.search(Q).results
+def test_search_takes_a_heading_of_a_note_for_no_turn(tmp_path: Path) -> None:
+    question, _, _ = words(0)
+    faq = f"# FAQ\n\n## {question}\n\n{question}\n\nSee the file of the rack.\n"
+    with sessions(tmp_path, {"ses_a": [question]}, notes={"faq.md": faq}) as index:
+        hits = index.search(question).results
         assert [hit.kind for hit in hits] == ["note", "session"]
-        assert hits[0].headings == ("FAQ", Q)
+        assert hits[0].headings == ("FAQ", question)
 
 
-def test_a_session_is_not_called_by_the_question_it_began_with(tmp_path: Path) -> None:
-    from tests.query.sessions import make_home, say
-
-    home, client = make_home(tmp_path, notes=ALONE["notes"])
-    say(client, "ses_a", [Q, "I don't know.", "Then rename the helper.", "Renamed it in four files."], title=Q)
-    client.close()
-    with VaultIndex.open(home) as index:
-        index.sync()
-        answer = index.search(Q)
+def test_search_calls_no_session_by_the_question_it_began_with(tmp_path: Path) -> None:
+    question, _, _ = words(0)
+    turns = [question, "I don't know.", "Then rename the helper.", "Renamed it in four files."]
+    with sessions(tmp_path, {"ses_a": turns}, notes=notes(whole=True), title=question) as index:
+        answer = index.search(question)
         assert "another rack" in answer.results[0].snippet
         assert answer.confidence != "high" or answer.results[0].kind == "note"
-        assert Q not in index.recall(Q, project="/home/user/api").text
+        assert question not in index.recall(question, project="/home/user/api").text

@@ -4,7 +4,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.api.vaults import indexed, opened, write
+from tests.api.vaults import indexed
 from vault_index import VaultIndex
 from vault_index.errors import NotFoundError, UsageError
 
@@ -70,11 +70,9 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[VaultIndex]:
-    with opened(tmp_path) as opened_index:
-        write(tmp_path / "vault", NOTES)
-        opened_index.sync()
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("get"), NOTES) as opened_index:
         yield opened_index
 
 
@@ -159,13 +157,12 @@ def test_lines_that_end_before_they_begin_are_refused(index: VaultIndex) -> None
     assert "3-5" in refused.value.hint
 
 
-def test_an_ambiguous_id_lists_the_candidates(index: VaultIndex, tmp_path: Path) -> None:
-    write(tmp_path / "vault", {"80-memory/copy.md": MEMORY})
-    index.sync()
-    with pytest.raises(UsageError) as caught:
-        index.get("5f0c3f0e")
-    assert "80-memory/copy.md" in caught.value.hint
-    assert "80-memory/decision/wal.md" in caught.value.hint
+def test_an_ambiguous_id_lists_the_candidates(tmp_path: Path) -> None:
+    with indexed(tmp_path, {"80-memory/copy.md": MEMORY, "80-memory/wal.md": MEMORY}) as index:
+        with pytest.raises(UsageError) as caught:
+            index.get("5f0c3f0e")
+        assert "80-memory/copy.md" in caught.value.hint
+        assert "80-memory/wal.md" in caught.value.hint
 
 
 def test_a_budget_cuts_at_a_line_and_says_how_to_go_on(index: VaultIndex) -> None:
@@ -180,24 +177,26 @@ def test_a_budget_cuts_at_a_line_and_says_how_to_go_on(index: VaultIndex) -> Non
     assert "\n".join(parts) == LONG.rstrip("\n")
 
 
-@pytest.mark.parametrize(
-    "note",
-    ["One.\nTwo.\n" + "A very long last line. " * 30, "A very long only line. " * 30 + "\n", "Short.\n", "a\n\n\n\n"],
-    ids=["last line", "only line", "short line", "blank lines"],
-)
 @pytest.mark.parametrize("budget", [1, 20])
-def test_going_on_ends_where_a_line_alone_is_over_the_budget(tmp_path: Path, note: str, budget: int) -> None:
-    with indexed(tmp_path, {"a.md": note}) as index:
-        parts = []
-        reference: str | None = "a.md"
-        line = 1
-        while reference is not None:
-            (text,) = index.get(reference, max_tokens=budget).results
-            assert text.lines[0] == line
-            line = text.lines[1] + 1
-            parts.append(text.content)
-            reference = text.next
-        assert "\n".join(parts).rstrip("\n") == note.rstrip("\n")
+def test_get_goes_on_to_the_end_where_a_line_alone_is_over_the_budget(tmp_path: Path, budget: int) -> None:
+    notes = {
+        "last.md": "One.\nTwo.\n" + "A very long last line. " * 30,
+        "only.md": "A very long only line. " * 30 + "\n",
+        "short.md": "Short.\n",
+        "blank.md": "a\n\n\n\n",
+    }
+    with indexed(tmp_path, notes) as index:
+        for path, note in notes.items():
+            parts: list[str] = []
+            reference: str | None = path
+            line = 1
+            while reference is not None:
+                (text,) = index.get(reference, max_tokens=budget).results
+                assert text.lines[0] == line
+                line = text.lines[1] + 1
+                parts.append(text.content)
+                reference = text.next
+            assert "\n".join(parts).rstrip("\n") == note.rstrip("\n")
 
 
 def test_neighbours_widen_a_place(index: VaultIndex) -> None:
@@ -219,14 +218,7 @@ def test_full_adds_the_metadata(index: VaultIndex) -> None:
     assert text.metadata["links"][0]["target"] == "Long"
 
 
-def test_opening_is_counted(index: VaultIndex) -> None:
-    for _ in range(3):
-        index.get("5f0c")
-    assert index.list(sort="access", limit=1).results[0].path == "80-memory/decision/wal.md"
-    assert index.search("WAL readers").results[0].accesses == 3
-
-
-def test_what_cannot_be_counted_can_be_read(index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_get_answers_where_it_cannot_count(index: VaultIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.store.connection.BUSY_TIMEOUT_MS", 1)
     other = apsw.Connection(str(index.home.state_db))
     other.execute("BEGIN IMMEDIATE")
@@ -235,16 +227,20 @@ def test_what_cannot_be_counted_can_be_read(index: VaultIndex, tmp_path: Path, m
     other.close()
 
 
-def test_a_file_that_is_gone_says_so(index: VaultIndex, tmp_path: Path) -> None:
-    (tmp_path / "vault" / "named.md").unlink()
-    with pytest.raises(NotFoundError, match="gone"):
-        index.get("named.md")
+def test_get_of_a_deleted_file_says_that_it_is_gone(tmp_path: Path) -> None:
+    with indexed(tmp_path, {"named.md": "Gone.\n", "other.md": "Still there.\n"}) as index:
+        (tmp_path / "vault" / "named.md").unlink()
+        with pytest.raises(NotFoundError, match="gone"):
+            index.get("named.md")
 
 
-def test_the_most_opened_comes_first_whenever_that_was(index: VaultIndex) -> None:
-    for ref in ("long.md", "long.md", "named.md"):
-        index.get(ref)
-    assert [one.path for one in index.list(sort="access", limit=2).results] == ["long.md", "named.md"]
-    assert [one.path for one in index.list(sort="access", order="asc").results][-2:] == ["named.md", "long.md"]
-    index.get("named.md")
-    assert [one.path for one in index.list(sort="access", limit=2).results] == ["named.md", "long.md"]
+def test_get_counts_how_often_a_document_is_opened(tmp_path: Path) -> None:
+    with indexed(tmp_path, {"a.md": "A.\n", "b.md": "Boats.\n", "c.md": "C.\n"}) as index:
+        for reference in ("a.md", "a.md", "b.md"):
+            index.get(reference)
+        assert [one.path for one in index.list(sort="access").results][:2] == ["a.md", "b.md"]
+        assert [one.path for one in index.list(sort="access", order="asc").results][-2:] == ["b.md", "a.md"]
+        for _ in range(2):
+            index.get("b.md")
+        assert index.list(sort="access", limit=1).results[0].path == "b.md"
+        assert index.search("boats").results[0].accesses == 3

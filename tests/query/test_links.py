@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, write
+from tests.query.readers import reader_of
 from vault_index.config.edit import add_source
 from vault_index.models import Link
 from vault_index.query.links import linked, linked_from, linking_to
@@ -25,14 +26,10 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def reader(tmp_path: Path) -> Iterator[IndexReader]:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-        reader = IndexReader(index.home.index_db)
-        yield reader
-        reader.close()
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
+    with reader_of(tmp_path_factory.mktemp("links"), NOTES) as opened_reader:
+        yield opened_reader
 
 
 @pytest.mark.parametrize(
@@ -78,17 +75,11 @@ def test_a_reference_is_read_by_the_same_rule(reader: IndexReader, target: str, 
 def test_both_ends_of_a_link_agree(tmp_path: Path) -> None:
     targets = ["note", "a/note", "../note", "b/note", "Nick Name", "board.canvas", "deep thing", "nothing"]
     text = "\n".join(f"[[{target}]]" for target in targets)
-    with opened(tmp_path) as index:
-        write(
-            tmp_path / "vault",
-            {path: body if path.endswith(".canvas") else body + text for path, body in NOTES.items()},
-        )
-        index.sync()
-        reader = IndexReader(index.home.index_db)
+    notes = {path: body if path.endswith(".canvas") else body + text for path, body in NOTES.items()}
+    with reader_of(tmp_path, notes) as reader:
         documents = [documents_by_path(reader, path)[0] for path in NOTES]
         there = {(d.id, to) for d in documents for to in linked_from(reader, d, links_of(reader, d.id))}
         back = {(by, d.id) for d in documents for by in linking_to(reader, d)}
-        reader.close()
     assert there == back
     assert len(there) > 20
 

@@ -183,16 +183,18 @@ def test_pages_of_those_that_touched_a_file_go_on_and_count_when_all_are_known(i
     assert (first.total, last.total) == (None, 3)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["LoginPage.tsx", "файл.py", "文件管理.py", "日.md", "my file.py", "Übersicht.md", "a.b-c_d.test.ts", ".env",
-     "don't.md", "C:\\proj\\win.cs", "src/[id]/page.tsx", "x", "foo+bar.py", "__init__.py"],
-)  # fmt: skip
-def test_a_file_is_found_however_it_is_called(tmp_path: Path, name: str) -> None:
-    text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", f"- edit: `{name}` (ok)")])
-    other = transcript("ses_b", [("2026-11-20 09:00", "Assistant", "- edit: `other.py` (ok)")])
-    with held(tmp_path, {"ses_a": text, "ses_b": other}) as opened:
-        assert [(one.session, one.edits) for one in opened.sessions(file=name).results] == [("ses_a", 1)]
+def test_sessions_find_a_file_however_it_is_called(tmp_path: Path) -> None:
+    names = (
+        "LoginPage.tsx", "файл.py", "文件管理.py", "日.md", "my file.py", "Übersicht.md", "a.b-c_d.test.ts", ".env",
+        "don't.md", "C:\\proj\\win.cs", "src/[id]/page.tsx", "x", "foo+bar.py", "__init__.py",
+    )  # fmt: skip
+    texts = {
+        f"ses_{number}": transcript(f"ses_{number}", [("2026-11-20 09:00", "Assistant", f"- edit: `{name}` (ok)")])
+        for number, name in enumerate(names)
+    }
+    with held(tmp_path, texts) as opened:
+        found = {name: [one.session for one in opened.sessions(file=name).results] for name in names}
+    assert found == {name: [f"ses_{number}"] for number, name in enumerate(names)}
 
 
 def test_a_call_that_two_chunks_repeat_is_counted_once(tmp_path: Path) -> None:
@@ -281,25 +283,22 @@ def test_a_session_held_now_is_listed_with_its_files(tmp_path: Path) -> None:
 # --- going on --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("client", "command"),
-    [
-        ("opencode", ("opencode", "-s", "one-1")),
-        ("claude-code", ("claude", "--resume", "one-1")),
-        ("codex", ("codex", "resume", "one-1")),
-        ("gemini", ("gemini", "--resume", "one-1")),
-    ],
-)
-def test_every_client_has_its_command_in_the_folder_of_the_session(
-    tmp_path: Path, client: str, command: tuple[str, ...]
-) -> None:
+def test_resume_enters_the_folder_and_runs_the_command_of_the_client(tmp_path: Path) -> None:
+    commands = {
+        "opencode": ("opencode", "-s"),
+        "claude-code": ("claude", "--resume"),
+        "codex": ("codex", "resume"),
+        "gemini": ("gemini", "--resume"),
+    }
     folder = tmp_path / "it's here"
     folder.mkdir()
-    text = transcript("one-1", [("2026-11-20 09:00", "User", "Hi.")], client=client, directory=str(folder))
-    with held(tmp_path, {"one-1": text}) as opened:
-        told = opened.resume("one-1")
-        assert (told.command, told.there, told.client) == (command, True, client)
-        assert told.shell == f"""cd '{tmp_path}/it'"'"'s here' && {" ".join(command)}"""
+    said = [("2026-11-20 09:00", "User", "Hi.")]
+    texts = {client: transcript(client, said, client=client, directory=str(folder)) for client in commands}
+    with held(tmp_path, texts) as opened:
+        for client, command in commands.items():
+            told = opened.resume(client)
+            assert (told.command, told.there, told.client) == ((*command, client), True, client)
+            assert told.shell == f"""cd '{tmp_path}/it'"'"'s here' && {" ".join(told.command)}"""
 
 
 @pytest.mark.parametrize("ref", ["ses_login", "ses_lo", "fix login", "LOGIN", "api/ses_login.md"])
@@ -308,21 +307,16 @@ def test_a_session_is_named_by_its_id_its_path_or_its_title(index: VaultIndex, r
     assert index.resume(index.resume(ref).id[:10]).session == "ses_login"
 
 
-def test_a_note_does_not_hide_a_session_of_its_name(tmp_path: Path) -> None:
-    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], title="Empty the cart")
-    with held(tmp_path, {"ses_a": text}) as opened:
-        assert opened.resume("empty").session == "ses_a"
-
-
 def test_without_its_folder_the_command_stands_alone(index: VaultIndex) -> None:
     told = index.resume("ses_login")
     assert (told.shell, told.there, told.directory) == ("opencode -s ses_login", False, "/home/user/api")
 
 
-def test_a_folder_that_is_no_whole_path_is_not_entered(tmp_path: Path) -> None:
-    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], directory=".")
+def test_resume_knows_a_session_by_a_title_and_enters_no_relative_folder(tmp_path: Path) -> None:
+    text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], title="Empty the cart", directory=".")
     with held(tmp_path, {"ses_a": text}) as opened:
-        assert (opened.resume("ses_a").there, opened.resume("ses_a").shell) == (False, "opencode -s ses_a")
+        told = opened.resume("empty")  # as a note is called, too
+        assert (told.session, told.there, told.shell) == ("ses_a", False, "opencode -s ses_a")
 
 
 def test_of_a_subagent_the_session_is_gone_on_with_that_asked_for_it(index: VaultIndex) -> None:
@@ -339,15 +333,11 @@ def test_what_names_no_session_or_several_is_said(index: VaultIndex) -> None:
         index.resume("empty.md")
 
 
-@pytest.mark.parametrize(
-    ("session", "client", "said"),
-    [
-        ("--dangerously-skip", "codex", "how codex goes on with this session is not known"),
-        ("a; rm -rf .", "codex", "how codex goes on"),
-        ("ses_a", "another", "how another goes on"),
-    ],
-)
-def test_what_a_program_could_take_for_an_option_is_no_id(tmp_path: Path, session: str, client: str, said: str) -> None:
-    text = transcript(session, [("2026-11-20 09:00", "User", "Hi.")], client=client)
-    with held(tmp_path, {"ses_a": text}) as opened, pytest.raises(UsageError, match=said):
-        opened.resume("api/ses_a.md")
+def test_resume_refuses_an_id_that_a_program_could_take_for_an_option(tmp_path: Path) -> None:
+    ids = {"--dangerously-skip": "codex", "a; rm -rf .": "codex", "ses_a": "another"}
+    said = [("2026-11-20 09:00", "User", "Hi.")]
+    texts = {str(n): transcript(session, said, client=client) for n, (session, client) in enumerate(ids.items())}
+    with held(tmp_path, texts) as opened:
+        for number, client in enumerate(ids.values()):
+            with pytest.raises(UsageError, match=f"how {client} goes on with this session is not known"):
+                opened.resume(f"api/{number}.md")
