@@ -15,7 +15,7 @@ import h11
 import pytest
 
 from benchmarks.process import usage
-from tests.frames import HOSTILE, mutated
+from tests.mutations import HOSTILE, mutated
 from tests.serve.attackers import Served, served
 from tests.serve.test_attacks import is_found
 
