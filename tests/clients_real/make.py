@@ -1,6 +1,6 @@
 """Makes fixtures/sessions with the real clients.
 
-    CLIENTS_DIR=.venv/clients OLD_CLIENTS_DIR=FOLDER python -m tests.clients_real.make
+    CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER python -m tests.clients_real.make
 
 `make test-clients` has npm put the clients into CLIENTS_DIR; OLD_CLIENTS_DIR holds @openai/codex@0.104.0 and
 @google/gemini-cli@0.30.0, which write older forms.

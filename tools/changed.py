@@ -1,0 +1,63 @@
+"""Runs the suites whose files differ from the ones they last passed with, as CI does: `python tools/changed.py`.
+
+tools/ci_paths.toml names the suites, their files, and the digest of these files when the suite last passed.
+
+    python tools/changed.py --list             # print the suites that would run
+    python tools/changed.py --record [SUITE…]  # after they passed: note the digests of these suites, or of all
+"""
+
+import argparse
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import tomlkit
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "tools/ci_paths.toml"
+
+
+def digest(paths: list[str]) -> str:
+    """Return a digest of the names and contents of the files that Git tracks at these paths."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--", *paths], cwd=ROOT, capture_output=True, check=True).stdout
+    whole = hashlib.sha256()
+    for name in sorted(filter(None, listed.split(b"\0"))):
+        file = ROOT / name.decode()
+        content = file.read_bytes() if file.is_file() else b""
+        whole.update(name + b"\0" + hashlib.sha256(content).digest())
+    return whole.hexdigest()[:16]
+
+
+def commands(names: list[str], table: tomlkit.TOMLDocument) -> list[list[str]]:
+    """Return the make commands that run these suites; attacks run in one pytest."""
+    attacks = [path for name in names for path in table[name].get("attacks", ())]
+    found = [["make", str(table[name]["make"])] for name in names if "make" in table[name]]
+    return found + ([["make", "test-attacks", f"ATTACKS={' '.join(attacks)}"]] if attacks else [])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suites", nargs="*", metavar="SUITE")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    chosen = parser.parse_args()
+    table = tomlkit.parse(TABLE.read_text("utf-8"))
+    now = {name: digest(list(suite["files"])) for name, suite in table.items()}
+    if chosen.record:
+        for name in chosen.suites or now:
+            table[name]["passed"] = now[name]
+        TABLE.write_text(tomlkit.dumps(table), "utf-8")
+        return 0
+    changed = chosen.suites or [name for name in now if table[name]["passed"] != now[name]]
+    print("suites to run:", ", ".join(changed) or "none", flush=True)
+    if chosen.list:
+        return 0
+    # All of them run, so that one log names everything that is red.
+    return max(
+        (subprocess.run(command, cwd=ROOT, check=False).returncode for command in commands(changed, table)), default=0
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
