@@ -38,6 +38,16 @@ class Writer:
         self.file.write_bytes(b"\n".join(self.lines) + end)
         return self
 
+    def read(self, *include: str, offset: int = 0) -> tuple[list[Message], list[str]]:
+        """Write the session; return its messages as the product reads them, and the problems."""
+        self.write()
+        return read(self.home, self.id, *include, offset=offset)
+
+    def told(self) -> list[str]:
+        messages, problems = self.read()
+        assert problems == []
+        return told(messages)
+
     def raw(self, value: object) -> None:
         self.lines.append(json.dumps(value).encode())
 

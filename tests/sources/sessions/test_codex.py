@@ -1,9 +1,6 @@
 """Lines as Codex CLI 0.169 writes them (`paginated`), and as its sources say that versions before did."""
 
 import json
-import os
-import random
-import sys
 from collections.abc import Iterable, Mapping
 from gzip import GzipFile
 from pathlib import Path
@@ -11,12 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
-from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions import codex
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.codex import Codex
+from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.model import Attachment, Message, Reasoning, Session, Text, ToolCall
 
 OLD = "01a205c9-8763-7bd1-97a2-3ffe7498704f"
@@ -85,8 +81,10 @@ def write(
     return file
 
 
-def read(folder: Path, id_: str = OLD, include: Iterable[str] = ()) -> tuple[Session, list[Message], list[str]]:
-    client = Codex(folder)
+def read(
+    folder: Path, id_: str = OLD, include: Iterable[str] = (), kind: type[FileClient] = Codex
+) -> tuple[Session, list[Message], list[str]]:
+    client = kind(folder)
     listed = client.session(id_)
     assert listed is not None
     problems: list[str] = []
@@ -397,15 +395,6 @@ def test_names_given_by_the_user_are_titles(tmp_path: Path) -> None:
     assert unnamed.stamp != named.stamp
 
 
-def test_a_title_keeps_no_secret(tmp_path: Path) -> None:
-    key = "ghp_" + "a1B2" * 9
-    write(tmp_path, [meta(), user(f"<private>hidden</private>\nuse {key} please {'x' * 200}")])
-    session, _, _ = read(tmp_path)
-    assert key not in session.title
-    assert "hidden" not in session.title
-    assert len(session.title) == 100
-
-
 def test_archived_sessions_are_the_same_ones(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     before = read(tmp_path)
@@ -419,21 +408,6 @@ def test_archived_sessions_are_the_same_ones(tmp_path: Path) -> None:
     assert client.present()
     assert not Codex(tmp_path / "sessions").present()
     assert client.resume(OLD) == ["codex", "resume", OLD]
-
-
-def test_reading_goes_on_behind_every_message(tmp_path: Path) -> None:
-    lines = [*CONVERSATION, call("a", "one"), call("b", "two"), ran("b", 1), ran("a", 0), assistant("End.")]
-    write(tmp_path, lines)
-    client = Codex(tmp_path)
-    listed = client.session(OLD)
-    assert listed is not None
-    whole = list(client.read(listed, (), [])[1])
-    for number, message in enumerate(whole, start=1):
-        problems: list[str] = []
-        session, rest = client.read(listed, (), problems, message.end)
-        assert session.title == "Bitte den Login reparieren 🙂"
-        assert [(one.id, one.parts) for one in rest] == [(one.id, one.parts) for one in whole[number:]]
-        assert problems == []
 
 
 def test_a_session_that_does_not_go_on_is_read_anew(tmp_path: Path) -> None:
@@ -516,23 +490,6 @@ def test_packed_sessions_are_told_of_once_where_it_cannot(tmp_path: Path, monkey
     assert "zstd -d" in listing.problems[0]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no permissions")
-def test_a_folder_that_cannot_be_read_takes_no_other_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, CONVERSATION)
-    write(tmp_path, [meta(NEW), user("One")], NEW, day="2026/11/24")
-    real = os.scandir
-
-    def scandir(path: str) -> Any:
-        if path.endswith("24"):
-            raise PermissionError(13, "Permission denied", path)
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    listing = Codex(tmp_path).listing()
-    assert set(listing.sessions) == {OLD}
-    assert [one.code for one in listing.faults] == ["sessions_unreadable"]
-
-
 def test_a_session_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     lines = file.read_bytes().split(b"\n")
@@ -541,56 +498,6 @@ def test_a_session_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path)
     assert (session.id, session.directory) == (OLD, "/home/user/shop")
     assert len(said(messages)) == 3
     assert ["the line at byte 0 cannot be read" in one for one in problems] == [True]
-
-
-def test_a_session_that_goes_while_it_is_read_is_told_of_as_such(tmp_path: Path) -> None:
-    file = write(tmp_path, CONVERSATION)
-    client = Codex(tmp_path)
-    listed = client.session(OLD)
-    assert listed is not None
-    file.unlink()
-    with pytest.raises(VaultIndexError, match=file.name):
-        client.read(listed, (), [])
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-def mangled(value: Any, odd: Any, chance: random.Random) -> Any:
-    """A value, of which some parts have another type."""
-    if chance.random() < 0.08:
-        return odd
-    if isinstance(value, dict):
-        return {key: mangled(one, odd, chance) for key, one in value.items()}
-    if isinstance(value, list):
-        return [mangled(one, odd, chance) for one in value]
-    return value
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1))
-def test_nothing_that_is_written_makes_reading_fail(
-    tmp_path: Path, odd: Any, seed: int, damage: bytes, where: float
-) -> None:
-    chance = random.Random(seed)
-    extra = [tokens(1, 1), event("thread_rolled_back", num_turns=1), line("compacted", {"message": "x"})]
-    lines = [mangled(one, odd, chance) for one in (*CONVERSATION, *extra)]
-    file = write(tmp_path, lines)
-    whole = file.read_bytes()
-    cut = int(where * len(whole))
-    file.write_bytes(whole[:cut] + damage + whole[cut + 3 :])
-    client = Codex(tmp_path)
-    for listed in client.listing().sessions.values():
-        for include in ((), ("reasoning", "output", "diffs")):
-            session, messages = client.read(listed, include, [])
-            for message in messages:
-                assert message.speaker in ("user", "assistant", "summary")
-                str(message).encode("utf-8")
-            str(session).encode("utf-8")
 
 
 def test_every_line_that_is_lost_is_named_and_no_other_is(tmp_path: Path) -> None:

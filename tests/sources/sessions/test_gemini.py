@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-import random
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.sources.sessions.test_codex import JSON, calls, mangled, said
+from tests.sources.sessions import test_codex
+from tests.sources.sessions.test_codex import calls, said
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.gemini import Gemini
@@ -85,23 +84,14 @@ def write(
 
 
 def read(folder: Path, id_: str = ID, include: Iterable[str] = ()) -> tuple[Session, list[Message], list[str]]:
-    client = Gemini(folder)
-    listed = client.session(id_)
-    assert listed is not None
-    problems: list[str] = []
-    session, messages = client.read(listed, set(include), problems)
-    return session, list(messages), problems
+    return test_codex.read(folder, id_, include, Gemini)
 
 
 def test_a_session_is_its_last_state(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     (file.parents[1] / ".project_root").write_text(FOLDER, "utf-8")
     session, messages, problems = read(tmp_path)
-    assert said(messages) == [
-        "user: Bitte den Login reparieren 🙂",
-        "assistant: I look first.",
-        "assistant: Fixed.",
-    ]
+    assert said(messages) == ["user: Bitte den Login reparieren 🙂", "assistant: I look first.", "assistant: Fixed."]
     assert [(one.tool, one.target, one.exit, one.status, one.diff, one.output) for one in calls(messages)] == [
         ("run_shell_command", "ls /nowhere", 2, "completed", "", ""),
         ("replace", "src/app.py", None, "completed", "", ""),
@@ -303,39 +293,3 @@ def test_a_file_that_is_half_written_is_no_session_without_messages(tmp_path: Pa
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(VaultIndexError, match=file.name):
         client.read(listed, (), [])
-
-
-def test_a_session_that_goes_while_it_is_read_is_told_of_as_such(tmp_path: Path) -> None:
-    file = write(tmp_path, CONVERSATION)
-    client = Gemini(tmp_path)
-    listed = client.session(ID)
-    assert listed is not None
-    file.unlink()
-    with pytest.raises(VaultIndexError, match=file.name):
-        client.read(listed, (), [])
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1), old=st.booleans())
-def test_nothing_that_is_written_makes_reading_fail(
-    tmp_path: Path, odd: Any, seed: int, damage: bytes, where: float, old: bool
-) -> None:
-    chance = random.Random(seed)
-    for file in tmp_path.glob("tmp/*/chats/*"):
-        file.unlink()
-    whole = head(messages=[CONTEXT, *(CONVERSATION[number] for number in (2, 5, 6, 7))])
-    lines = [whole] if old else [*CONVERSATION, {"$rewindTo": "d"}, changed(messages=[ANSWER])]
-    name = "session-2026-11-23T00-30-fcdca28e.json" + "l" * (not old)
-    file = write(tmp_path, [mangled(one, odd, chance) for one in lines], name)
-    content = file.read_bytes()
-    cut = int(where * len(content))
-    file.write_bytes(content[:cut] + damage + content[cut + 3 :])
-    (tmp_path / "projects.json").write_text(json.dumps({"projects": odd}))
-    client = Gemini(tmp_path)
-    for listed in client.listing().sessions.values():
-        for include in ((), ("reasoning", "output", "diffs")):
-            session, messages = client.read(listed, include, [])
-            for one in messages:
-                assert one.speaker in ("user", "assistant", "summary")
-                str(one).encode("utf-8")
-            str(session).encode("utf-8")

@@ -1,44 +1,114 @@
-"""Sessions that the real clients wrote (fixtures/sessions, NOTICE says how): Codex CLI 0.169 and 0.104, Gemini CLI
-0.61."""
+"""Sessions that the real clients wrote (fixtures/sessions; NOTICE says how), read as their users would tell them:
+Claude Code 2.1.330, Codex CLI 0.169 and 0.104, Gemini CLI 0.61."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.sources.sessions.claude import read as read_claude, told
 from tests.sources.sessions.test_codex import calls, said
+from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import Message, Session
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
+CLAUDE = RECORDED / "claude-code"
 MEND = "Bitte den Login reparieren — check() lets everybody in 🙂"
 SECOND = "user: Say how many boxes fit on a shelf."
-MENDED = [
-    f"user: {MEND}",
-    "assistant: I look at app.py first.",
-    "assistant: The comparison is inverted.",
-    "assistant: Done: `check` compares with `==` now. Grüße 🙂\n\n*Remember*: the warehouse counts boxes, not books.",
-]
+DONE = "assistant: Done: `check` compares with `==` now. Grüße 🙂\n\n*Remember*: the warehouse counts boxes, not books."
+MENDED = [f"user: {MEND}", "assistant: I look at app.py first.", "assistant: The comparison is inverted.", DONE]
 OTHER = ["user: Say how many books fit in a box.", "assistant: Twenty-four books fit in a box."]
+MENDED_BY_CLAUDE = [
+    *MENDED[:2],
+    "assistant: Read `/home/user/demo/shop/app.py` completed",
+    MENDED[2],
+    "assistant: Edit `/home/user/demo/shop/app.py` completed",
+    "assistant: Bash `python3 app.py && ls /no-such-shelf` exit 2",
+    DONE,
+    "user: Die Zugangsdaten für das Lager: AKIAIOSFODNN7EXAMPLE / wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY."
+    " <private>The supplier is Quagga Ltd.</private> 在庫は棚にあります。",
+    "assistant: Understood; the key goes into the environment, and not into the code.",
+]
+REWOUND = ["user: Sag, was ein Buch kostet.", "assistant: Ein Buch kostet 12,50 €.", *OTHER]
+FORKED = [
+    "user: And what if the warehouse were closed on Mondays?",
+    "assistant: Then Tuesday's orders are packed twice as fast.",
+]
 
 
-def read(client: FileClient) -> dict[str, tuple[Session, list[Message]]]:
-    """By their titles."""
+def read(client: FileClient) -> list[tuple[Session, list[Message]]]:
     listing = client.listing()
     assert (listing.faults, listing.problems) == ((), ())
-    found = {}
+    found = []
     for listed in listing.sessions.values():
         problems: list[str] = []
         session, messages = client.read(listed, (), problems)
-        found[session.title] = session, list(messages)
+        found.append((session, list(messages)))
         assert problems == []
     return found
 
 
+def by_title(client: FileClient) -> dict[str, tuple[Session, list[Message]]]:
+    return {session.title: (session, messages) for session, messages in read(client)}
+
+
+def claude_session(text: str) -> tuple[Session, list[Message]]:
+    """Return the session of Claude Code that says the text: ids are new whenever the fixtures are made."""
+    (found,) = (one for one in read(ClaudeCode(CLAUDE)) if text in " ".join(told(one[1])))
+    return found
+
+
+def test_claude_code_lists_every_recorded_session() -> None:
+    sessions = ClaudeCode(CLAUDE).listing().sessions
+    assert sorted(sessions) == sorted(path.stem for path in CLAUDE.rglob("projects/**/*.jsonl"))
+    assert {(one.session.project, one.session.version) for one in sessions.values()} == {("shop", "2.1.330")}
+    assert len(sessions) == 5
+
+
+def test_claude_code_reads_a_recorded_summary_and_fork() -> None:
+    original, messages = claude_session("after the summary")
+    texts, whole = told(messages), len(MENDED_BY_CLAUDE)
+    assert texts[:whole] == MENDED_BY_CLAUDE
+    assert texts[whole].startswith("summary: 1. check() was inverted and is mended in app.py.\n2. The warehouse")
+    assert texts[whole + 1 :] == [
+        "user: Where were we after the summary?",
+        "assistant: We had mended check() and counted the boxes.",
+    ]
+    assert sum(message.tokens for message in messages) == 6 * 120  # the model of the fixtures says so of each answer
+    fork, copies = claude_session("closed on Mondays")
+    assert fork.forked_from == original.id
+    assert told(copies) == [*MENDED_BY_CLAUDE, *FORKED]
+    assert [replace(one, end=0) for one in copies[:-2]] == [replace(one, end=0) for one in messages[: len(copies) - 2]]
+
+
+def test_claude_code_reads_a_recorded_rewind_and_subagent() -> None:
+    session, messages = claude_session("books fit in a box")
+    assert (session.title, told(messages)) == ("Books and boxes", REWOUND)
+    session, messages = claude_session("I ask a helper")
+    helper, answers = claude_session("One use of check()")
+    assert f"→ {helper.id}" in told(messages)[2]
+    assert told(answers) == [
+        "user: Find every use of check() in the shop.",
+        "assistant: Bash `grep -n check app.py` exit 0",
+        "assistant: One use of check(), in app.py.",
+    ]
+    assert ({message.agent for message in answers}, helper.parent) == ({"", "general-purpose"}, session.id)
+
+
+def test_claude_code_reads_prompts_of_a_session_that_is_gone_from_the_history(tmp_path: Path) -> None:
+    (tmp_path / "history.jsonl").write_bytes((CLAUDE / "history.jsonl").read_bytes())
+    (tmp_path / "projects").mkdir()
+    (id_,) = ClaudeCode(tmp_path).listing().sessions
+    # Nothing tells that the second prompt was taken back.
+    assert told(read_claude(tmp_path, id_)[0]) == [REWOUND[0], SECOND, REWOUND[2], "user: /rename Books and boxes"]
+
+
 @pytest.mark.parametrize(("folder", "version"), [("codex", "0.169.0"), ("codex-0.104", "0.104.0")])
-def test_what_codex_recorded_is_read_once(folder: str, version: str) -> None:
-    session, messages = read(Codex(RECORDED / folder))[MEND]
+def test_codex_reads_what_each_version_recorded(folder: str, version: str) -> None:
+    session, messages = by_title(Codex(RECORDED / folder))[MEND]
     assert session.version == version
     assert said(messages)[:4] == MENDED
     assert [one.partition(":")[0] for one in said(messages)[4:]] == ["user", "assistant"]  # it was resumed
@@ -48,15 +118,14 @@ def test_what_codex_recorded_is_read_once(folder: str, version: str) -> None:
         ("exec_command", "python3 app.py && ls /no-such-shelf", "completed"),
     ]
     assert [calls(messages)[number].exit for number in (0, 2)] == [0, 2]
-    # Every answer of the model took 100 tokens and gave 20.
     assert sum(one.tokens for one in messages) == 5 * 120
 
 
-def test_a_fork_a_compaction_and_what_was_taken_back_in_codex() -> None:
-    found = read(Codex(RECORDED / "codex"))
-    fork, messages = found["And what if the warehouse were closed on Mondays?"]
+def test_codex_reads_a_recorded_fork_compaction_and_rollback() -> None:
+    found = by_title(Codex(RECORDED / "codex"))
+    fork, messages = found[FORKED[0].removeprefix("user: ")]
     assert fork.forked_from == found[MEND][0].id
-    assert said(messages)[0] == "user: And what if the warehouse were closed on Mondays?"
+    assert said(messages)[0] == FORKED[0]
     assert "An old question about the cash desk." in found  # archived
     session, messages = found["Sag, was ein Buch kostet."]
     assert [one.speaker for one in messages[:3]] == ["user", "assistant", "summary"]
@@ -66,37 +135,29 @@ def test_a_fork_a_compaction_and_what_was_taken_back_in_codex() -> None:
     assert session.created <= messages[0].created
 
 
-def test_what_gemini_recorded_is_its_last_state() -> None:
-    found = read(Gemini(RECORDED / "gemini"))
+def test_gemini_reads_the_last_state_that_was_recorded() -> None:
+    found = by_title(Gemini(RECORDED / "gemini"))
     session, messages = found[MEND]
     assert session.project == "shop"
     assert said(messages)[:4] == MENDED
-    assert [(one.tool, Path(one.target).name, one.exit) for one in calls(messages)[:2]] == [
+    assert [(one.tool, Path(one.target).name, one.exit) for one in calls(messages)] == [
         ("read_file", "app.py", None),
         ("replace", "app.py", None),
+        ("run_shell_command", "no-such-shelf", 2),
     ]
-    assert [(one.target, one.exit) for one in calls(messages)[2:]] == [("python3 app.py && ls /no-such-shelf", 2)]
     _, messages = found["Sag, was ein Buch kostet."]
     assert SECOND not in said(messages)  # rewound
     assert said(messages)[-2:] == OTHER
 
 
-@pytest.mark.parametrize("folder", ["codex", "codex-0.104"])
-def test_reading_goes_on_wherever_the_recording_had_come_to(folder: str, tmp_path: Path) -> None:
-    for recorded in (RECORDED / folder).glob("sessions/**/rollout-*.jsonl"):
-        if "_" in recorded.name:
-            continue
-        content = recorded.read_bytes()
-        file = tmp_path / "sessions" / recorded.name
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(content)
-        opened = Codex(tmp_path)
-        (listed,) = opened.listing().sessions.values()
-        whole = [(one.id, one.parts) for one in opened.read(listed, (), [])[1]]
-        for cut in range(content.index(b"\n") + 1, len(content), 997):
-            file.write_bytes(content[:cut])
-            known = [one for one in opened.read(listed, (), [])[1] if one.finished]
-            file.write_bytes(content)
-            rest = opened.read(listed, (), [], known[-1].end if known else 0)[1]
-            assert [(one.id, one.parts) for one in (*known, *rest)] == whole
-        file.unlink()
+@pytest.mark.parametrize(("kind", "folder"), [(ClaudeCode, "claude-code"), (Codex, "codex"), (Codex, "codex-0.104")])
+def test_readers_go_on_from_every_recorded_message(kind: type[FileClient], folder: str) -> None:
+    client = kind(RECORDED / folder)
+    for listed in client.listing().sessions.values():
+        whole = list(client.read(listed, (), [])[1])
+        assert whole[-1].end
+        for number, message in enumerate(whole, 1):
+            if not message.end:  # it stands in another file
+                continue
+            rest = list(client.read(listed, (), [], message.end)[1])
+            assert [(one.id, one.parts) for one in rest] == [(one.id, one.parts) for one in whole[number:]]

@@ -16,7 +16,6 @@ RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
 CLIENTS = {"claude-code": "claude-code", "codex": "codex", "codex-0.104": "codex", "gemini": "gemini"}
 SAID = "Bitte den Login reparieren"
 PRIVATE = "quarkspiel"
-pytestmark = pytest.mark.skipif(not RECORDED.is_dir(), reason="the recorded sessions are not here")
 
 
 @pytest.mark.parametrize(("folder", "client"), CLIENTS.items())

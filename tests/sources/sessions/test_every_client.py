@@ -1,0 +1,156 @@
+"""What the readers of all clients that write files have in common."""
+
+import json
+import os
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from tests.seeds import TIMES
+from tests.sources.sessions import test_codex, test_gemini
+from tests.sources.sessions.claude import Json, Writer
+from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.claude_code import ClaudeCode
+from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.codex import Codex
+from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.gemini import Gemini
+
+ALL_PARTS = ("reasoning", "output", "diffs")
+
+
+def claude_lines(home: Path) -> list[Json]:
+    """Lines of every kind that Claude Code writes."""
+    writer = Writer(home)
+    writer.prompt([{"type": "text", "text": "First"}, {"type": "image", "title": "x", "source": {"media_type": "y"}}])
+    writer.answer({"type": "thinking", "thinking": "hm"})
+    writer.call("a", "Edit", new=False, file_path="app.py", plan="x")
+    patch = [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a"]}]
+    writer.result("a", [{"type": "text", "text": "x"}], toolUseResult={"structuredPatch": patch, "agentId": "b"})
+    writer.attachment("queued_command", prompt="waited", commandMode="prompt")
+    writer.call("b", "AskUserQuestion")
+    writer.result("b", "x", toolUseResult={"answers": {"a": "b"}})
+    writer.compact("This session is being continued\nSummary:\nx")
+    writer.raw({"type": "custom-title", "customTitle": "x"})
+    writer.raw({"type": "summary", "summary": "x", "leafUuid": writer.last})
+    writer.prompt("Last")
+    return [json.loads(line) for line in writer.lines]
+
+
+def write_claude(home: Path, lines: list[Any]) -> Path:
+    file = Writer(home).write().file
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    file.write_text(text, "utf-8")
+    (home / "history.jsonl").write_text(text, "utf-8")
+    return file
+
+
+def write_older_gemini(home: Path, lines: list[Any]) -> Path:
+    return test_gemini.write(home, lines, "session-2026-11-23T00-30-fcdca28e.json")
+
+
+CODEX = [
+    *test_codex.CONVERSATION,
+    test_codex.tokens(1, 1),
+    test_codex.event("thread_rolled_back", num_turns=1),
+    test_codex.line("compacted", {"message": "x"}),
+]
+GEMINI = [*test_gemini.CONVERSATION, {"$rewindTo": "d"}, test_gemini.changed(messages=[test_gemini.ANSWER])]
+OLDER = [test_gemini.head(messages=[test_gemini.CONTEXT, *(test_gemini.CONVERSATION[at] for at in (2, 5, 6, 7))])]
+Case = tuple[type[FileClient], list[Json], Callable[[Path, list[Any]], Path]]
+CASES: dict[str, Case] = {
+    "claude-code": (ClaudeCode, claude_lines(Path()), write_claude),
+    "codex": (Codex, CODEX, test_codex.write),
+    "gemini": (Gemini, GEMINI, test_gemini.write),
+    "older gemini": (Gemini, OLDER, write_older_gemini),
+}
+every_client = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
+
+HALF = "half a character"
+"""Stands for an escaped half of a character, which JSON can hold and UTF-8 cannot."""
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(HALF),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def mangled(value: Any, odd: Any, chance: random.Random) -> Any:
+    """Return the value with some of its parts replaced by `odd`."""
+    if chance.random() < 0.08:
+        return odd
+    if isinstance(value, dict):
+        return {key: mangled(one, odd, chance) for key, one in value.items()}
+    if isinstance(value, list):
+        return [mangled(one, odd, chance) for one in value]
+    return value
+
+
+@every_client
+@settings(max_examples=100 * TIMES)
+@given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1))
+def test_readers_survive_values_of_any_type_and_damaged_bytes(
+    tmp_path_factory: pytest.TempPathFactory,
+    kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path],
+    odd: Any, seed: int, damage: bytes, where: float,
+) -> None:  # fmt: skip
+    folder = tmp_path_factory.mktemp("mangled")
+    chance = random.Random(seed)
+    file = write(folder, [mangled(one, odd, chance) for one in lines])
+    whole = file.read_bytes()
+    cut = int(where * len(whole))
+    file.write_bytes((whole[:cut] + damage + whole[cut + 3 :]).replace(HALF.encode(), rb"\ud83d"))
+    (folder / "projects.json").write_text(json.dumps({"projects": odd}), "utf-8")
+    client = kind(folder)
+    for listed in client.listing().sessions.values():
+        for offset in (0, cut):
+            try:
+                session, messages = client.read(listed, ALL_PARTS, [], offset)
+                found = list(messages)
+            except RewoundError:
+                assert offset
+                continue
+            assert {message.speaker for message in found} <= {"user", "assistant", "summary"}
+            assert re.fullmatch("[A-Za-z0-9_-]*", session.id + session.parent + session.forked_from)
+            f"{session} {found}".encode()  # no half characters
+
+
+@every_client
+def test_readers_name_a_session_that_goes_while_it_is_read(
+    tmp_path: Path, kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path]
+) -> None:
+    file = write(tmp_path, lines)
+    client = kind(tmp_path)
+    (listed, *_) = client.listing().sessions.values()
+    file.unlink()
+    with pytest.raises(VaultIndexError, match=file.name):
+        list(client.read(listed, (), [])[1])
+
+
+def test_listing_goes_on_where_one_folder_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for project in ("-a", "-b", "-c"):
+        writer = Writer(tmp_path / "claude", f"in{project}", project=project)
+        writer.prompt("Hello")
+        writer.write()
+    for id_, day in ((test_codex.OLD, "2026/11/23"), (test_codex.NEW, "2026/11/24")):
+        test_codex.write(tmp_path / "codex", [test_codex.meta(id_), test_codex.user("One")], id_, day=day)
+    scandir = os.scandir
+
+    def failing(folder: str) -> object:
+        if os.fspath(folder).endswith(("/-b", "/24")):
+            raise PermissionError(13, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    for client, found in (
+        (ClaudeCode(tmp_path / "claude"), {"in-a", "in-c"}),
+        (Codex(tmp_path / "codex"), {test_codex.OLD}),
+    ):
+        listing = client.listing()
+        assert set(listing.sessions) == found
+        assert [fault.code for fault in listing.faults] == ["sessions_unreadable"]
