@@ -2,26 +2,17 @@
 
 import os
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import until as until
 from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Progress, no_progress
 from vault_index.results.changes import EmbedReport, SyncReport
-
-
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait for a condition; the deadline is only for one that never comes true, however busy the machine is."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError("the condition did not come true in time")
-        time.sleep(0.005)
 
 
 class FakeIndex:
@@ -39,7 +30,7 @@ class FakeIndex:
         self.shrunk = 0
         self.fail: list[VaultIndexError | Exception] = []
         self.gate: threading.Event | None = None
-        """When set to an event: every document waits for it."""
+        """If set, every document waits for this event; the fixture that made the index sets it at the end."""
         self.seconds_each = 0.0
 
     def sync(
@@ -62,7 +53,7 @@ class FakeIndex:
             if changed and cancel is not None and cancel.cancelled:
                 return SyncReport(added=changed, finished=False)
             if self.gate is not None:
-                self.gate.wait(10)
+                self.gate.wait()
             if self.seconds_each:
                 threading.Event().wait(self.seconds_each)
             if self.rows.get(path) != text:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import indexed
-from tests.daemon.fake_index import until
+from tests.waiting import PATIENCE, until
 from vault_index import __version__
 from vault_index.config import private_folder
 from vault_index.daemon import protocol
@@ -43,7 +43,7 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
         yield daemon
         daemon._server.stop()
         if daemon._writer.is_alive():
-            assert daemon._writer.stop(5)
+            assert daemon._writer.stop(PATIENCE)
 
 
 Steps = list[tuple[str, int, int]]
@@ -109,7 +109,7 @@ def test_a_long_request_is_heard_of(daemon: Daemon, monkeypatch: pytest.MonkeyPa
         if len(steps) == 3:
             gate.set()
 
-    daemon._writer.call(lambda: gate.wait(10))
+    daemon._writer.call(lambda: gate.wait())
     daemon._writer.start()
     daemon.answer(Request("sync", {}, None), hear)
     assert steps[:3] == [("waiting", 0, 0)] * 3
@@ -120,11 +120,11 @@ def test_who_waits_for_a_daemon_that_stops_is_told(daemon: Daemon) -> None:
 
     def hold() -> None:
         reached.set()
-        gate.wait(10)
+        gate.wait()
 
     daemon._writer.call(hold)
     daemon._writer.start()
-    assert reached.wait(10)
+    assert reached.wait(PATIENCE)
     told: list[BusyError] = []
 
     def wait() -> None:
@@ -138,5 +138,5 @@ def test_who_waits_for_a_daemon_that_stops_is_told(daemon: Daemon) -> None:
     until(lambda: daemon._writer.state().waiting)
     assert not daemon._writer.stop(0.01)
     gate.set()
-    waiting.join(10)
+    waiting.join(PATIENCE)
     assert [error.exit_code for error in told] == [5]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from tests.world import World
 from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.daemon.client import Client
@@ -69,7 +69,7 @@ def test_one_who_waits_is_answered_at_once(world: World) -> None:
     waiting = threading.Thread(target=lambda: found.append(after(world, BELOW, serial)[1]))
     waiting.start()
     world.write("work/b.md", "the buffalo")
-    waiting.join(30)
+    waiting.join(PATIENCE)
     assert found == [[("added", "work/b.md")]]
 
 
@@ -138,6 +138,6 @@ def test_a_daemon_with_waiting_clients_ends_at_once(world: World) -> None:
     waiting = threading.Thread(target=wait)
     waiting.start()
     daemon.terminate()
-    assert daemon.wait(10) == 0
-    waiting.join(10)
+    assert daemon.wait(PATIENCE) == 0
+    waiting.join(PATIENCE)
     assert not waiting.is_alive()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.fake_index import until
+from tests.waiting import PATIENCE, until
 from vault_index import errors
 from vault_index.daemon import protocol
 from vault_index.daemon.client import OtherProtocol, Unreachable, connect, ping
@@ -56,7 +56,7 @@ def server(path: Path) -> Iterator[Server]:
 
 def raw(path: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(10)
+    connection.settimeout(PATIENCE)
     connection.connect(str(path))
     return connection
 
@@ -155,7 +155,7 @@ def test_a_client_that_leaves_does_not_stop_its_work(path: Path) -> None:
 
     def work(request: Request, progress: Progress) -> dict[str, Any]:
         if request.method == "work":
-            assert go.wait(10)
+            assert go.wait(PATIENCE)
             for step in range(2000):
                 progress("x" * 1000, step, 2000)
             done.set()
@@ -166,7 +166,7 @@ def test_a_client_that_leaves_does_not_stop_its_work(path: Path) -> None:
     with raw(path) as connection:
         connection.sendall(b'{"v":1,"id":1,"method":"work"}\n')
     go.set()
-    assert done.wait(10)
+    assert done.wait(PATIENCE)
     server.stop()
 
 
@@ -175,7 +175,7 @@ def test_many_clients_at_once(path: Path) -> None:
     wrong: list[object] = []
 
     def talk(number: int) -> None:
-        client = connect(path, greeting=20)
+        client = connect(path)
         assert client is not None
         with client:
             for turn in range(20):
@@ -187,7 +187,7 @@ def test_many_clients_at_once(path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     assert not any(thread.is_alive() for thread in threads)
     assert wrong == []
 
@@ -317,7 +317,7 @@ def test_a_daemon_that_hangs_later(path: Path) -> None:
 
     def hang(request: Request, _progress: Progress) -> dict[str, Any]:
         if request.method != "ping":
-            go.wait(10)
+            go.wait()
         return {}
 
     server = Server(path, hang)
@@ -341,12 +341,12 @@ def test_a_daemon_that_is_slow_is_waited_for_and_one_that_hangs_is_not(
         if request.method == "ping":
             pings.append(1)
             if hangs.is_set():
-                go.wait(10)
+                go.wait()
             return {"pid": 1}
         until(lambda: len(pings) > 3)  # asked for meanwhile
         hangs.set()
         if request.method == "stuck":
-            go.wait(10)
+            go.wait()
         return {"done": True}
 
     monkeypatch.setattr("vault_index.daemon.client.LOOK_SECONDS", 0.05)
@@ -399,7 +399,7 @@ def test_a_daemon_that_answers_nonsense(path: Path, reply: bytes) -> None:
                 ping(path)
         else:
             assert ping(path) is None
-        thread.join(10)
+        thread.join(PATIENCE)
 
 
 def test_a_daemon_of_another_protocol(path: Path) -> None:
@@ -420,7 +420,7 @@ def test_the_end_of_the_server_is_an_error_for_who_waits(path: Path) -> None:
     def slow(request: Request, _progress: Progress) -> dict[str, Any]:
         if request.method != "ping":
             started.set()
-            go.wait(10)
+            go.wait()
             raise BusyError("the daemon is stopping")
         return {}
 
@@ -437,10 +437,10 @@ def test_the_end_of_the_server_is_an_error_for_who_waits(path: Path) -> None:
     server.start()
     asking = threading.Thread(target=ask)
     asking.start()
-    assert started.wait(10)
+    assert started.wait(PATIENCE)
     go.set()
     server.stop()
-    asking.join(10)
+    asking.join(PATIENCE)
     assert [error.exit_code for error in failed] == [5]
 
 

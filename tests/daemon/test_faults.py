@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import apsw
 import pytest
 
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from tests.world import World
 from vault_index import VaultIndex
 from vault_index.errors import BusyError
@@ -66,7 +66,7 @@ def test_who_stops_it_in_the_middle_of_a_job_is_not_told_that_it_died(
         until(lambda: asked.done() or "begun" in world.log())
         assert daemon.end(number) in (0, -number)
         with pytest.raises(BusyError, match="stopp"):
-            asked.result(20)
+            asked.result(PATIENCE)
     with VaultIndex.open(world.home) as index:
         assert [problem.code for problem in index.doctor().problems] == told
 

@@ -4,50 +4,86 @@ import json
 import os
 import signal
 import socket
-import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from tests.cli.process import vx
-from tests.world import World
+import pytest
+
+from tests.world import Process, World
+from vault_index.cli import client as cli_client, main
+from vault_index.daemon.client import SILENCE_SECONDS, connect, ping
 from vault_index.mcp_server.backend import Backend
 
+Run = Callable[..., tuple[int, str, str]]
 
-def ask(world: World, *words: str) -> dict[str, Any]:
-    told = vx(*words, "--json", environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
-    assert told.returncode == 0, told.stderr
-    answer: dict[str, Any] = json.loads(told.stdout)
-    return answer
+
+@pytest.fixture
+def run(world: World, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process; returns the exit code, stdout and stderr."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["--home", str(world.home.data_dir), *words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def answer(run: Run, *words: str) -> dict[str, Any]:
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    told: dict[str, Any] = json.loads(out)
+    return told
 
 
 def gist(answer: dict[str, Any]) -> tuple[set[str], list[str]]:
-    """Its keys and the documents it names; how long it took and how often those were opened may differ."""
+    """Return the keys and the documents; the time and the number of accesses may differ."""
     return set(answer), [one["path"] for one in answer.get("results", answer.get("sources", ()))]
 
 
-def test_a_daemon_that_is_stopped_changes_no_answer(world: World) -> None:
+def set_greeting(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Set how long this process waits for a daemon's greeting."""
+    patch.setattr(connect, "__kwdefaults__", {"greeting": seconds, "silence": SILENCE_SECONDS})
+    patch.setattr(ping, "__defaults__", (seconds,))
+
+
+@contextmanager
+def stopped(daemon: Process, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Suspend the daemon; meanwhile commands and the MCP server wait the usual time for its greeting."""
+    with patch.context() as impatient:
+        set_greeting(impatient, 1.5)
+        impatient.setattr(cli_client, "_HUNG_SECONDS", 3600)
+        os.kill(daemon.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(daemon.pid, signal.SIGCONT)
+
+
+def test_a_stopped_daemon_changes_no_answer(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write("b.md", "# Beta\n\nanother aardvark\n")
     daemon = world.daemon()
     questions = [("search", "aardvark"), ("list",), ("get", "a.md"), ("recall", "aardvark")]
-    before = [ask(world, *words) for words in questions]
-    os.kill(daemon.pid, signal.SIGSTOP)
-    try:
-        after = [ask(world, *words) for words in questions]
-        status = ask(world, "status")
+    before = [answer(run, *words) for words in questions]
+    with stopped(daemon, monkeypatch):
+        after = [answer(run, *words) for words in questions]
+        status = answer(run, "status")
         by_mcp = Backend(world.home).call("search", {"query": "aardvark"})
-        silent = vx("doctor", "--json", environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
-        added = ask(world, "add", "Aardvarks dig at night.")
-    finally:
-        os.kill(daemon.pid, signal.SIGCONT)
-    assert [gist(answer) for answer in after] == [gist(answer) for answer in before]
+        doctor = json.loads(run("doctor", "--json")[1])
+        added = answer(run, "add", "Aardvarks dig at night.")
+    assert [gist(one) for one in after] == [gist(one) for one in before]
     assert [hit["path"] for hit in by_mcp["results"]] == [hit["path"] for hit in before[0]["results"]]
-    for report in (status, json.loads(silent.stdout)):
+    for report in (status, doctor):
         assert report["problems"][0]["code"] == "daemon_silent"
     assert added["created"] is True
 
 
-def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(world: World) -> None:
-    ask(world, "sync")
+def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(
+    world: World, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_greeting(monkeypatch, 0.2)
+    monkeypatch.setattr(cli_client, "_HUNG_SECONDS", 3600)
+    answer(run, "sync")
     path = world.home.socket_path
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with socket.socket(socket.AF_UNIX) as hanging:
@@ -56,9 +92,9 @@ def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(world: Wor
         hanging.setblocking(False)
 
         def asked() -> int:
-            """How many of one question and one look at the status came here."""
-            ask(world, "list")
-            ask(world, "status")
+            """Return how many requests of one question and one look at the status came here."""
+            answer(run, "list")
+            answer(run, "status")
             came = 0
             with suppress(BlockingIOError):
                 while True:
@@ -68,28 +104,24 @@ def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(world: Wor
 
         first, second = asked(), asked()
         assert second == first - 1
-        long_ago = time.time() - 60
-        os.utime(path, (long_ago - 1, long_ago - 1))
-        os.utime(path.with_suffix(".hung"), (long_ago, long_ago))
+        monkeypatch.setattr(cli_client, "_HUNG_SECONDS", 0)
         assert asked() == first
 
 
-def test_a_setting_is_in_force_when_the_command_returns(world: World) -> None:
+def test_a_setting_is_in_force_when_the_command_returns(world: World, run: Run) -> None:
     world.write("b.md", "# Beta\n\nanother aardvark\n")
     world.daemon()
     for limit in (1, 2, 1):
-        ask(world, "config", "set", "search.limit", str(limit))
+        answer(run, "config", "set", "search.limit", str(limit))
         assert len(world.ask("search", query="aardvark")["results"]) == limit
-    ask(world, "config", "delete", "search.limit")
+    answer(run, "config", "delete", "search.limit")
     assert len(world.ask("search", query="aardvark")["results"]) == 2
 
 
-def test_a_daemon_that_is_stopped_reads_no_setting_and_that_is_said(world: World) -> None:
-    daemon = world.daemon()
-    os.kill(daemon.pid, signal.SIGSTOP)
-    try:
-        told = vx("config", "set", "search.limit", "3", environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
-    finally:
-        os.kill(daemon.pid, signal.SIGCONT)
-    assert (told.returncode, told.stdout) == (0, "search.limit = 3\n")
-    assert "the daemon has not read the new settings yet: the daemon does not answer" in told.stderr
+def test_a_setting_says_that_a_stopped_daemon_has_not_read_it(
+    world: World, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with stopped(world.daemon(), monkeypatch):
+        code, out, err = run("config", "set", "search.limit", "3")
+    assert (code, out) == (0, "search.limit = 3\n")
+    assert "the daemon has not read the new settings yet: the daemon does not answer" in err

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.fake_index import until
 from tests.daemon.test_run import Place, place as place
+from tests.waiting import until
 from vault_index.errors import VaultIndexError
 
 KEY = "sk-veryprivatekey123456"

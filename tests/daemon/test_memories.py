@@ -134,11 +134,11 @@ def writer(index: FakeIndex) -> Iterator[Writer]:
     made = Writer(index, call, Settings(Debounce(0, 0), Stepper(lambda: index), 0))
     yield made
     if made.is_alive():
-        assert made.stop(5)
+        assert made.stop(PATIENCE)
 
 
 def result_of(job: Job) -> dict[str, Any]:
-    answer: dict[str, Any] = to_json(job.answer.result(10))
+    answer: dict[str, Any] = to_json(job.answer.result(PATIENCE))
     return answer
 
 
@@ -204,4 +204,4 @@ def test_the_answer_of_an_interrupted_rebuild_counts_everything(index: FakeIndex
     answer = result_of(job)
     assert asked == ["rebuild", "sync"]
     assert (answer["changed"], answer["unchanged"], answer["chunks"]) == (20, 0, 39)
-    assert writer.stop(5)
+    assert writer.stop(PATIENCE)

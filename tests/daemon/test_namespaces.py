@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.fake_index import until
 from tests.daemon.test_run import Place
+from tests.waiting import until
 from vault_index.config import Home, find_home
 
 NOTES = {"a.md": "# Alpha\n\nthe aardvark\n", "one/b.md": "the buffalo\n", "two/c.md": "the cassowary\n"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
 from vault_index.daemon.system import notify, watchdog_interval
 
 
@@ -19,7 +20,7 @@ def test_the_message_arrives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ab
             pytest.skip("no abstract sockets here")
         monkeypatch.setenv("NOTIFY_SOCKET", name)
         notify("READY=1")
-        manager.settimeout(5)
+        manager.settimeout(PATIENCE)
         assert manager.recv(100) == b"READY=1"
 
 

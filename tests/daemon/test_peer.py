@@ -46,7 +46,7 @@ while True:
 CALL = """
 import socket, sys
 client = socket.socket(socket.AF_UNIX)
-client.settimeout(20)
+client.settimeout(300)
 client.connect(sys.argv[1])
 try:
     client.sendall(b'{"v": 1, "id": 1, "method": "ping", "params": {}}\\n')

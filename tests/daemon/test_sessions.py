@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.fake_index import until
 from tests.sources.opencode.stores import Client, opencode_source
+from tests.waiting import until
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
 from vault_index.daemon import sessions

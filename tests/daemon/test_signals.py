@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from tests.waiting import PATIENCE
 from vault_index.daemon.signals import EventQueue
 
 
@@ -16,7 +17,7 @@ def test_a_signal_is_a_word(number: signal.Signals, word: str) -> None:
     before = signal.getsignal(number)
     with EventQueue() as inbox:
         os.kill(os.getpid(), number)
-        assert inbox.get(10) == word
+        assert inbox.get(PATIENCE) == word
         assert inbox.get(0) is None
     assert signal.getsignal(number) is before
 
@@ -26,7 +27,7 @@ def test_a_signal_wakes_who_waits() -> None:
         for delay in (0.0, 0.001, 0.01, 0.05):
             timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGHUP))
             timer.start()
-            assert inbox.get(20) == "reload"
+            assert inbox.get(PATIENCE) == "reload"
             timer.join()
 
 
@@ -39,7 +40,7 @@ def test_words_of_other_threads_come_in_order() -> None:
         inbox.put("renew")
         thread = threading.Thread(target=say_three)
         thread.start()
-        assert [inbox.get(10) for _ in range(4)] == ["renew", "reloaded", "reloaded", "reloaded"]
+        assert [inbox.get(PATIENCE) for _ in range(4)] == ["renew", "reloaded", "reloaded", "reloaded"]
         thread.join()
 
 
@@ -51,6 +52,6 @@ def test_a_thread_that_dies_is_told(caplog: pytest.LogCaptureFixture) -> None:
         thread = threading.Thread(target=die)
         thread.start()
         thread.join()
-        assert inbox.get(10) == "renew"
+        assert inbox.get(PATIENCE) == "renew"
     assert "thread died" in caplog.text
     assert "the text" not in str([vars(record) for record in caplog.records])

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from watchdog.utils import BaseThread
 
-from tests.daemon.fake_index import FakeIndex, read_folder, until
+from tests.daemon.fake_index import FakeIndex, read_folder
+from tests.waiting import PATIENCE, until
 from vault_index.config import SourceConfig
 from vault_index.daemon import observers, watcher
 from vault_index.daemon.debounce import Debounce
@@ -88,7 +89,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         if isinstance(part, Watcher):
             part.stop()
         else:
-            assert part.stop(5)
+            assert part.stop(PATIENCE)
 
 
 def append(s: Scene) -> None:
@@ -465,7 +466,7 @@ def test_a_slow_share_is_looked_at_in_a_thread_of_its_own(tmp_path: Path, monkey
 
     def slow(folder: str) -> Any:
         asked.add(threading.current_thread())
-        assert answers.wait(30)
+        assert answers.wait(PATIENCE)
         return scandir(folder)
 
     marks: list[str] = []

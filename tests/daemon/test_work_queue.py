@@ -2,7 +2,7 @@
 
 import threading
 
-from tests.daemon.fake_index import until
+from tests.waiting import PATIENCE, until
 from vault_index.daemon.work_queue import Priority, Timer, Work, WorkQueue
 
 
@@ -79,15 +79,15 @@ def test_waiting_ends_with_work_a_sooner_timer_or_the_end() -> None:
 
     thread = wait_for("work")
     queue.put(Priority.REQUEST, lambda: None)
-    thread.join(10)
+    thread.join(PATIENCE)
     assert queue.take() is not None
     thread = wait_for("timer")
     times[0] = clock.now
     queue.wake_by(clock.now)
-    thread.join(10)
+    thread.join(PATIENCE)
     times[0] = float("inf")
     thread = wait_for("end")
     queue.close()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert woken == ["work", "timer", "end"]
     assert not queue.put(Priority.MEMORY, lambda: None)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.fake_index import FakeIndex, until
+from tests.daemon.fake_index import FakeIndex
+from tests.waiting import PATIENCE, until
 from vault_index.api import to_json
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
@@ -64,7 +65,7 @@ def make(index: FakeIndex) -> Iterator[Make]:
     yield build
     for writer in made:
         if writer.is_alive():
-            assert writer.stop(5)
+            assert writer.stop(PATIENCE)
 
 
 def settled(index: FakeIndex) -> bool:
@@ -72,7 +73,7 @@ def settled(index: FakeIndex) -> bool:
 
 
 def result_of(job: Job) -> dict[str, Any]:
-    answer: dict[str, Any] = to_json(job.answer.result(10))
+    answer: dict[str, Any] = to_json(job.answer.result(PATIENCE))
     return answer
 
 
@@ -144,7 +145,7 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
     writer.mark(str(index.root / "b.md"))
     until(lambda: len(rested) == 2)
     assert "b.md" in index.vectors
-    assert writer.stop(5)
+    assert writer.stop(PATIENCE)
     assert len(rested) == 2
 
 
@@ -154,7 +155,7 @@ def test_the_index_of_a_thread_apart_rests_as_well(index: FakeIndex, monkeypatch
     writer = Writer(index, index.call, Settings(Debounce(0.0, 0.1), Stepper(lambda: own, apart=True), 0.0))
     writer.start()
     until(lambda: own.shrunk)
-    assert writer.stop(5)
+    assert writer.stop(PATIENCE)
     assert (index.shrunk, own.steps > 0) == (0, True)
 
 
@@ -278,14 +279,14 @@ def test_a_plan_is_no_work(index: FakeIndex, make: Make) -> None:
     writer.start()
     job = writer.submit("embed", {"plan": True})
     with pytest.raises(NotFoundError):  # which the fake does not know: it was passed on as it is
-        job.answer.result(10)
+        job.answer.result(PATIENCE)
 
 
 def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make: Make) -> None:
     hang, step = threading.Event(), index.embed_step
 
     def hanging(renew: bool) -> EmbedReport:
-        hang.wait(10)
+        hang.wait()
         return step(renew)
 
     index.embed_step = hanging  # type: ignore[method-assign]
@@ -338,7 +339,7 @@ def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, mak
     gate, step = threading.Event(), index.embed_step
 
     def waiting(renew: bool) -> EmbedReport:
-        gate.wait(10)
+        gate.wait()
         return step(renew)
 
     index.embed_step = waiting  # type: ignore[method-assign]
@@ -350,7 +351,7 @@ def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, mak
         writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: other, apart=True), 0.0)))
     configured = threading.Event()
     writer.call(configured.set)
-    assert configured.wait(10)
+    assert configured.wait(PATIENCE)
     assert index.closed == 0  # a step is under way
     gate.set()
     until(lambda: index.closed == 1 and not writer.busy_apart)
@@ -426,7 +427,7 @@ def test_a_bug_in_one_job_does_not_end_the_others(
     until(lambda: settled(index))
     job = writer.submit("broken", {})
     with pytest.raises(VaultIndexError, match="broken failed: RuntimeError"):
-        job.answer.result(10)
+        job.answer.result(PATIENCE)
     index.fail = [RuntimeError("the text of a note")]
     writer.mark(str(index.root / "a.md"))
     until(lambda: not index.fail)
@@ -489,7 +490,7 @@ def test_a_request_that_fails_tells_why(index: FakeIndex, make: Make) -> None:
     writer.start()
     job = writer.submit("nonsense", {})
     with pytest.raises(NotFoundError):
-        job.answer.result(10)
+        job.answer.result(PATIENCE)
 
 
 def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make) -> None:
@@ -498,7 +499,7 @@ def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make)
     writer.start()
     until(lambda: settled(index))
     (index.root / "b.md").write_text("beta", "utf-8")
-    assert missed.wait(10)
+    assert missed.wait(PATIENCE)
     until(lambda: writer.state().watch.missed == 1)
 
 
@@ -566,16 +567,16 @@ def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> 
     writer.start()
     until(lambda: index.syncs)
     stopped: list[bool] = []
-    stopping = threading.Thread(target=lambda: stopped.append(writer.stop(5)))
+    stopping = threading.Thread(target=lambda: stopped.append(writer.stop(PATIENCE)))
     stopping.start()
     until(lambda: writer._queue.closed)
     index.gate.set()
-    stopping.join(10)
+    stopping.join(PATIENCE)
     assert stopped == [True]
     assert len(index.rows) < 51
     for asked in (job, later, writer.submit("sync", {})):
         with pytest.raises(BusyError, match="stopping"):
-            asked.answer.result(10)
+            asked.answer.result(PATIENCE)
 
 
 def test_stopping_does_not_wait_for_ever(index: FakeIndex, make: Make) -> None:
