@@ -2,14 +2,12 @@
 
 import os
 import time
-from collections.abc import Callable
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
-from tests.memories.test_transfer import memory_files
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
@@ -22,13 +20,13 @@ TEXT = f"---\nid: {ID}  # mine\r\ntags: [lake]\nupdated: 2020-01-01\nbead_id: bd
 DAY = 86_400
 
 
-def test_one_line_is_added_and_taken_away_again(tmp_path: Path) -> None:
+def test_archive_adds_one_line_and_restore_removes_it(tmp_path: Path, now: datetime) -> None:
     with indexed(tmp_path, {PATH: TEXT, "80-memory/bare.md": "No head, a heron.\n"}) as index:
         (outcome,) = index.archive(ID[:6]).results
         assert (outcome.outcome, outcome.id, outcome.path) == ("archived", ID, PATH)
         file = tmp_path / "vault" / PATH
         lines = file.read_bytes().decode().splitlines(keepends=True)
-        assert [line for line in lines if line not in TEXT] == [f"archived: {date.today()}\n"]
+        assert [line for line in lines if line not in TEXT] == [f"archived: {now:%Y-%m-%d}\n"]
         assert paths_found(index, "heron") == ["80-memory/bare.md"]
         assert index.get(ID).results[0].content == "The heron nests.\n"
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
@@ -40,10 +38,10 @@ def test_one_line_is_added_and_taken_away_again(tmp_path: Path) -> None:
         assert "No head, a heron.\n" in (tmp_path / "vault/80-memory/bare.md").read_text("utf-8")
 
 
-def test_what_is_so_already_is_told_and_not_written(tmp_path: Path) -> None:
+def test_archive_does_not_write_an_archived_memory(tmp_path: Path, now: datetime) -> None:
     with indexed(tmp_path, {PATH: TEXT}) as index:
         index.archive(ID)
-        for restore, already in ((False, f"archived on {date.today()}"), (True, "not archived")):
+        for restore, already in ((False, f"archived on {now:%Y-%m-%d}"), (True, "not archived")):
             if restore:
                 index.archive(ID, restore=True)
             before = (tmp_path / "vault" / PATH).stat()
@@ -63,32 +61,6 @@ def test_of_several_each_is_reported(tmp_path: Path) -> None:
                 index.archive(ref)
 
 
-@pytest.mark.parametrize(("day", "over"), [("2020-01-01", True), ("2999-01-01", False)])
-def test_an_archived_twin_absorbs_nothing(tmp_path: Path, day: str, over: bool) -> None:
-    with indexed(tmp_path, {PATH: TEXT.replace("bead_id", f"archived: {day}\nbead_id")}) as index:
-        stored = index.add("The heron nests.", tags="birds")
-        assert stored.created is over
-        assert stored.near == ()
-
-
-def test_its_day_is_no_word_of_it(tmp_path: Path) -> None:
-    with indexed(tmp_path, {PATH: "---\narchived: 2031-07-19\n---\nThe heron.\n"}) as index:
-        assert paths_found(index, "archived", mode="text") == paths_found(index, "2031", mode="text") == []
-
-
-def test_an_export_keeps_it(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    with indexed(tmp_path, {PATH: TEXT}) as index:
-        index.archive(ID)
-        for name in ("all.json", "all.md"):
-            index.export(tmp_path / name, markdown=name.endswith(".md"))
-    for name in ("all.json", "all.md"):
-        with opened(tmp_path / "there") as other:
-            assert [one.outcome for one in other.import_(tmp_path / name).results] in (["created"], ["known"])
-            assert other.list(state="archived").total == 1
-    assert memory_files(tmp_path) == memory_files(tmp_path / "there")
-
-
 # --- memory.archive_after --------------------------------------------------------------------------------------
 
 
@@ -99,7 +71,7 @@ def old(text: str = "", head: str = "") -> str:
 NEVER = {
     "80-memory/inbox/a.md": old(),
     "80-memory/inbox/waiting/a.md": old(" guessed"),
-    "80-memory/changed.md": old(" changed").replace("updated: 2020-01-02", f"updated: {date.today()}"),
+    "80-memory/changed.md": old(" changed").replace("updated: 2020-01-02", "updated: 2999-01-01"),
     "80-memory/created.md": "A heron of today.\n",
     "80-memory/touched.md": old(" touched"),
     "80-memory/opened.md": old(" opened"),
@@ -123,9 +95,8 @@ def kept_house(index: VaultIndex) -> list[str]:
     return [one.path for done in keep_house(index._runtime).values() for one in done.results]
 
 
-@pytest.mark.parametrize("setting", ["30 days", "1 month", "1 year"])
-def test_what_nobody_used_for_long_is_archived_by_itself(tmp_path: Path, setting: str) -> None:
-    with_setting(tmp_path, setting)
+def test_the_daemon_archives_memories_that_nobody_used(tmp_path: Path) -> None:
+    with_setting(tmp_path, "1 year")
     write(tmp_path / "vault", {**NEVER, "80-memory/a.md": old(), "80-memory/b.md": old(" b", "project: pond\n")})
     for file in (tmp_path / "vault").rglob("*.md"):
         if file.name not in ("touched.md", "created.md"):
@@ -157,12 +128,14 @@ def test_without_the_setting_nothing_is_archived(tmp_path: Path) -> None:
         assert keep_house(index._runtime) == {}
 
 
-def test_what_somebody_stores_does_not_wait_with_its_twin(tmp_path: Path) -> None:
-    twins: Callable[[str], dict[str, str]] = lambda folder: {f"80-memory/{folder}/a.md": "The heron nests.\n"}  # noqa: E731
-    for number, (twin, path, created) in enumerate(
-        [("inbox/waiting", "inbox/b", True), ("inbox", None, True), ("inbox/waiting", "inbox/waiting/b", False),
-         ("inbox", "inbox/b", False), ("note", "inbox/b", False), ("note", None, False)]
-    ):  # fmt: skip
-        (folder := tmp_path / str(number)).mkdir()
-        with indexed(folder, twins(twin)) as index:
-            assert index.add("The heron nests.", path=path).created is created, (twin, path)
+def test_add_is_no_duplicate_of_a_memory_that_waits_elsewhere(tmp_path: Path) -> None:
+    cases = [
+        ("inbox/waiting", "inbox/b", True), ("inbox", None, True), ("inbox/waiting", "inbox/waiting/b", False),
+        ("inbox", "inbox/b", False), ("note", "inbox/b", False), ("note", None, False),
+    ]  # fmt: skip
+    texts = [f"The {bird} nests." for bird in ("heron", "stork", "coot", "swift", "egret", "crane")]
+    twins = {f"80-memory/{twin}/{text[4:8]}.md": text for text, (twin, _, _) in zip(texts, cases, strict=True)}
+    with indexed(tmp_path, twins) as index:
+        assert [index.add(text, path=path).created for text, (_, path, _) in zip(texts, cases, strict=True)] == [
+            created for _, _, created in cases
+        ]

@@ -1,6 +1,5 @@
 """What is captured of a session: where it goes, what is said of it, and what is left out."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from vault_index.config.edit import set_value
 from vault_index.markdown.frontmatter import read_frontmatter
 
 SAID = "We decided to use WAL for the orders. Can you fix the test?"
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[VaultIndex]:
-    with opened(tmp_path) as index:
-        yield index
 
 
 def memories(tmp_path: Path) -> list[str]:
@@ -73,17 +66,6 @@ def test_what_is_marked_is_found_though_it_was_guessed_before(index: VaultIndex,
     (outcome,) = index.capture(f"*Remember*: {said}", inbox=True).results
     assert outcome.outcome == "created"
     assert [hit.path for hit in index.search("WAL").results] == [outcome.path]
-
-
-def test_a_project_may_be_a_name(index: VaultIndex, tmp_path: Path) -> None:
-    (outcome,) = index.capture("*Remember*: Orders are numbered.", project="my-api").results
-    assert front(tmp_path, outcome.path)["project"] == "my-api"
-
-
-def test_the_same_fact_in_another_session_is_the_same_memory(index: VaultIndex, tmp_path: Path) -> None:
-    for session in ("ses_1", "ses_2"):
-        index.capture("*Remember*: Orders are numbered.", session=session, inbox=True)
-    assert len(memories(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(("setting", "folder"), [("inbox", "inbox/waiting"), ("direct", "decision"), ("off", None)])

@@ -30,48 +30,27 @@ def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Impo
 
 
 def test_llmemory_keeps_its_dates_author_and_number() -> None:
-    memory = one(
-        {
-            "id": 12,
-            "content": "The staging cluster runs PostgreSQL 16.",
-            "tags": "Docker, #PostgreSQL,project:my-api",
-            "created_at": "2026-01-09 04:37:20",
-            "expires_at": 1801440000,
-            "entered_by": "build-agent",
-        }
-    )
+    memory = one({
+        "id": 12, "content": "The staging cluster runs PostgreSQL 16.", "tags": "Docker, #PostgreSQL,project:my-api",
+        "created_at": "2026-01-09 04:37:20", "expires_at": 1801440000, "entered_by": "build-agent",
+    })  # fmt: skip
     assert memory.body == "The staging cluster runs PostgreSQL 16."
     assert memory.head == {
-        "type": "note",
-        "tags": ["docker", "postgresql", "project/my-api"],
-        "created": "2026-01-09T04:37:20+00:00",
-        "entered_by": "build-agent",
-        "expires": "2027-02-01T00:00:00+00:00",
-        "imported_id": 12,
-    }
+        "type": "note", "tags": ["docker", "postgresql", "project/my-api"], "created": "2026-01-09T04:37:20+00:00",
+        "entered_by": "build-agent", "expires": "2027-02-01T00:00:00+00:00", "imported_id": 12,
+    }  # fmt: skip
 
 
 def test_agmem_keeps_its_id_and_how_often_it_was_used() -> None:
-    memory = one(
-        {
-            "id": AGMEM_ID,
-            "hash": "9f86d081884c7d65",
-            "content": "Node 22 resolves ESM paths wrongly in a monorepo. The way around it is long.",
-            "digest": "Node 22 ESM: path resolution bug",
-            "tags": ["node", "esm"],
-            "createdAt": "2026-01-09T04:37:20.607Z",
-            "updatedAt": "2026-01-10T04:37:20.607Z",
-            "accessCount": 7,
-        }
-    )
+    memory = one({
+        "id": AGMEM_ID, "hash": "9f86d081884c7d65", "digest": "Node 22 ESM: path resolution bug", "accessCount": 7,
+        "content": "Node 22 resolves ESM paths wrongly in a monorepo. The way around it is long.",
+        "tags": ["node", "esm"], "createdAt": "2026-01-09T04:37:20.607Z", "updatedAt": "2026-01-10T04:37:20.607Z",
+    })  # fmt: skip
     assert memory.head == {
-        "id": AGMEM_ID,
-        "type": "note",
-        "digest": "Node 22 ESM: path resolution bug",
-        "tags": ["node", "esm"],
-        "created": "2026-01-09T04:37:20+00:00",
-        "updated": "2026-01-10T04:37:20+00:00",
-    }
+        "id": AGMEM_ID, "type": "note", "digest": "Node 22 ESM: path resolution bug", "tags": ["node", "esm"],
+        "created": "2026-01-09T04:37:20+00:00", "updated": "2026-01-10T04:37:20+00:00",
+    }  # fmt: skip
     assert memory.accesses == 7
 
 
@@ -81,12 +60,8 @@ def test_a_digest_that_repeats_the_content_says_nothing() -> None:
 
 def test_mem0_in_the_wrappers_of_its_api_and_its_command_line() -> None:
     record = {
-        "id": "m1",
-        "memory": "Alice likes vim.",
-        "user_id": "alice",
-        "categories": ["tools"],
-        "metadata": {"a": 1},
-    }
+        "id": "m1", "memory": "Alice likes vim.", "user_id": "alice", "categories": ["tools"], "metadata": {"a": 1},
+    }  # fmt: skip
     for data in ({"results": [record]}, {"status": "success", "data": [record]}, [record], record):
         memory = read_json(json.dumps(data), "mem0.json").memories[0]
         assert memory.body == "Alice likes vim."
@@ -97,39 +72,19 @@ def test_mem0_in_the_wrappers_of_its_api_and_its_command_line() -> None:
 
 
 def test_rows_of_opencodekits_table() -> None:
-    memory = one(
-        {
-            "id": 3,
-            "type": "bugfix",
-            "title": "Tokens expired early",
-            "subtitle": None,
-            "facts": '["clock skew, of 5 s", "leeway is 0"]',
-            "narrative": "The clocks differ.",
-            "concepts": '["auth", "jwt"]',
-            "files_read": '["src/auth.ts"]',
-            "files_modified": None,
-            "confidence": "medium",
-            "bead_id": "bd-7",
-            "supersedes": 1,
-            "superseded_by": None,
-            "valid_until": None,
-            "markdown_file": "2026-01-09-bugfix-tokens.md",
-            "created_at": "2026-01-09T04:37:20.607Z",
-            "created_at_epoch": 1767933440607,
-        }
-    )
+    memory = one({
+        "id": 3, "type": "bugfix", "title": "Tokens expired early", "subtitle": None,
+        "facts": '["clock skew, of 5 s", "leeway is 0"]', "narrative": "The clocks differ.",
+        "concepts": '["auth", "jwt"]', "files_read": '["src/auth.ts"]', "files_modified": None, "confidence": "medium",
+        "bead_id": "bd-7", "supersedes": 1, "superseded_by": None, "valid_until": None,
+        "markdown_file": "2026-01-09-bugfix-tokens.md", "created_at": "2026-01-09T04:37:20.607Z",
+        "created_at_epoch": 1767933440607,
+    })  # fmt: skip
     assert memory.head == {
-        "type": "bugfix",
-        "title": "Tokens expired early",
-        "created": "2026-01-09T04:37:20+00:00",
-        "confidence": "medium",
-        "supersedes": ["1"],
-        "facts": ["clock skew, of 5 s", "leeway is 0"],
-        "concepts": ["auth", "jwt"],
-        "files_read": ["src/auth.ts"],
-        "bead_id": "bd-7",
-        "imported_id": 3,
-    }
+        "type": "bugfix", "title": "Tokens expired early", "created": "2026-01-09T04:37:20+00:00",
+        "confidence": "medium", "supersedes": ["1"], "facts": ["clock skew, of 5 s", "leeway is 0"],
+        "concepts": ["auth", "jwt"], "files_read": ["src/auth.ts"], "bead_id": "bd-7", "imported_id": 3,
+    }  # fmt: skip
     assert "2026-01-09-bugfix-tokens" in memory.names
 
 
@@ -137,15 +92,12 @@ def test_rows_of_opencodekits_table() -> None:
     ("given", "created"),
     [
         (1767933440, "2026-01-09T04:37:20+00:00"),
-        (1767933440.607, "2026-01-09T04:37:20+00:00"),
         ("1767933440", "2026-01-09T04:37:20+00:00"),
         (1767933440607, "2026-01-09T04:37:20+00:00"),
         (1767933440607000, "2026-01-09T04:37:20+00:00"),
-        ("2026-01-09T04:37:20Z", "2026-01-09T04:37:20+00:00"),
         ("2026-01-09T04:37:20+02:00", "2026-01-09T04:37:20+02:00"),
         ("2026-01-09T04:37:20", "2026-01-09T04:37:20"),
         ("2026-01-09", "2026-01-09"),
-        ("", None),
         (None, None),
     ],
 )
@@ -157,7 +109,6 @@ def test_times_in_every_form(given: Any, created: str | None) -> None:
     ("given", "kept"),
     [
         ("high", {"confidence": "high"}),
-        ("HIGH", {"confidence": "high"}),
         (0.9, {"confidence": "high", "imported_confidence": 0.9}),
         (0.5, {"confidence": "medium", "imported_confidence": 0.5}),
         (0, {"confidence": "low", "imported_confidence": 0.0}),
@@ -170,13 +121,11 @@ def test_confidence_as_a_word_or_a_number(given: Any, kept: dict[str, Any]) -> N
     assert {key: head[key] for key in head if "confidence" in key} == kept
 
 
-def test_a_type_we_do_not_have_is_a_note_and_remembered() -> None:
-    head = one({"content": "x", "type": "Refactor"}).head
-    assert (head["type"], head["imported_type"]) == ("note", "Refactor")
-
-
 def test_what_we_do_not_know_is_kept() -> None:
-    head = one({"content": "x", "priority": 3, "links": ["a"], "embedding": [0.1], "empty": ""}).head
+    head = one(
+        {"content": "x", "type": "Refactor", "priority": 3, "links": ["a"], "embedding": [0.1], "empty": ""}
+    ).head
+    assert (head["type"], head["imported_type"]) == ("note", "Refactor")
     assert head["priority"] == 3
     assert head["links"] == ["a"]
     assert "embedding" not in head
@@ -225,16 +174,11 @@ Tokens need no table.
 def test_an_observation_with_a_yaml_head() -> None:
     memory = observation(WITH_YAML)
     assert memory.head == {
-        "type": "decision",
-        "title": "Use JWT for auth",
-        "created": "2026-01-09T04:37:20+00:00",
-        "confidence": "high",
-        "supersedes": ["2026-01-01-decision-sessions"],
-        "concepts": ["authentication", "jwt"],
-        "files_modified": ["src/auth.ts", "src/login.ts"],
-        "bead_id": "bd-12",
+        "type": "decision", "title": "Use JWT for auth", "created": "2026-01-09T04:37:20+00:00", "confidence": "high",
+        "supersedes": ["2026-01-01-decision-sessions"], "concepts": ["authentication", "jwt"],
+        "files_modified": ["src/auth.ts", "src/login.ts"], "bead_id": "bd-12",
         "imported_id": "2026-01-09-decision-use-jwt",
-    }
+    }  # fmt: skip
     assert memory.body == "Tokens need no table.\n\n**Why:** fewer queries."
 
 
@@ -259,28 +203,17 @@ Servers came back all at once.
 def test_an_observation_with_lines_for_a_head() -> None:
     memory = observation(WITH_LINES, "retry.md")
     assert memory.head == {
-        "type": "pattern",
-        "title": "Retry with jitter",
-        "created": "2026-01-09T04:37:20+00:00",
-        "confidence": "medium",
-        "concepts": ["retry", "network"],
-        "files_modified": ["src/http.ts", "src/retry.ts"],
-        "imported_id": "retry",
-    }
+        "type": "pattern", "title": "Retry with jitter", "created": "2026-01-09T04:37:20+00:00",
+        "confidence": "medium", "concepts": ["retry", "network"],
+        "files_modified": ["src/http.ts", "src/retry.ts"], "imported_id": "retry",
+    }  # fmt: skip
     assert memory.body == "## Context\n\nServers came back all at once."
 
 
 def test_the_name_of_the_file_tells_what_the_head_does_not() -> None:
     memory = observation("Nothing but this.\n", "2026-01-09-bugfix-token-expiry.md")
-    assert memory.head == {
-        "type": "bugfix",
-        "title": "token expiry",
-        "created": "2026-01-09",
-        "imported_id": "2026-01-09-bugfix-token-expiry",
-    }
-
-
-def test_a_name_that_only_looks_like_a_date_is_none() -> None:
+    name = "2026-01-09-bugfix-token-expiry"
+    assert memory.head == {"type": "bugfix", "title": "token expiry", "created": "2026-01-09", "imported_id": name}
     assert "created" not in observation("Text.\n", "2026-99-09-x.md").head
 
 
@@ -343,11 +276,6 @@ def test_ids_are_uuids_of_version_4_and_the_same_every_time() -> None:
     assert {uuid.UUID(uid).version for uid in ids} == {4}
 
 
-def test_the_same_number_of_two_origins_is_two_memories() -> None:
-    work, home = (assign_ids([one({"id": 1, "content": text})])[0].head["id"] for text in ("work", "home"))
-    assert work != home
-
-
 def test_supersedes_names_the_new_ids_on_both_sides() -> None:
     records = [
         {"id": 1, "content": "old"},
@@ -362,18 +290,3 @@ def test_supersedes_names_the_new_ids_on_both_sides() -> None:
     assert oldest.head["superseded_by"] == old.head["id"]
     assert newest.head["supersedes"] == [new.head["id"]]
     assert newest.head["imported_supersedes"] == ["99"]
-
-
-def test_observations_name_each_other_by_their_files() -> None:
-    files = [
-        ("observations/2026-01-01-decision-sessions.md", "---\ntype: decision\n---\n# Sessions\n\nIn a table.\n"),
-        ("observations/2026-01-09-decision-use-jwt.md", WITH_YAML),
-    ]
-    old, new = assign_ids(read_files(files).memories)
-    assert new.head["supersedes"] == [old.head["id"]]
-    assert old.head["superseded_by"] == new.head["id"]
-
-
-def test_what_was_imported_earlier_is_known_by_its_old_name() -> None:
-    (memory,) = assign_ids([one({"id": 2, "content": "new", "supersedes": 1})], {"1": AGMEM_ID})
-    assert memory.head["supersedes"] == [AGMEM_ID]

@@ -80,12 +80,6 @@ def test_bytes_that_are_no_utf8_survive() -> None:
     assert back(text).encode("utf-8", "surrogateescape") == b"caf\xe9 from long ago\n"
 
 
-def test_usage_travels_along() -> None:
-    record = to_record("note/a.md", PLAIN, accesses=3, accessed="2026-11-21T10:00:00+00:00")
-    memory = from_record(record, "record 1")
-    assert (memory.accesses, memory.accessed) == (3, "2026-11-21T10:00:00+00:00")
-
-
 def test_only_a_record_that_says_where_it_lies_is_ours() -> None:
     assert is_own(to_record("note/a.md", PLAIN))
     assert not is_own({"id": 12, "content": "from elsewhere"})

@@ -1,7 +1,6 @@
 """What comes up for review, and what each decision does to files, index and later lists."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,16 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
+from vault_index.api import dispatch
 from vault_index.config.edit import add_source
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.memories.file.files import MemoryFiles
+from vault_index.output.review import item_screen
 from vault_index.results.review import Review
 
 NEW = "2026-11-20T10:00:00+00:00"
 PORT = "The dev server listens on port 3000 now"
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[VaultIndex]:
-    with opened(tmp_path) as opened_index:
-        yield opened_index
 
 
 @pytest.fixture
@@ -110,12 +105,6 @@ def test_pages_and_reasons(index: VaultIndex, vault: Path) -> None:
         index.review(reason="dull")
 
 
-def test_what_was_opened_of_late_does_not_come_up(index: VaultIndex, vault: Path) -> None:
-    put(index, vault, note__g=memory(7, "The key hangs in the shed.", created="2019-01-01", updated="2019-01-02"))
-    index.get(uid(7))
-    assert index.review().total == 0
-
-
 def test_only_of_a_project(index: VaultIndex, vault: Path) -> None:
     put(
         index,
@@ -126,11 +115,11 @@ def test_only_of_a_project(index: VaultIndex, vault: Path) -> None:
     assert listed(index.review(project="pond")) == [("expired", ("note/e.md",))]
 
 
-@pytest.mark.parametrize("over", ["expires", "archived", "superseded_by"])
-def test_what_is_over_is_no_duplicate(index: VaultIndex, vault: Path, over: str) -> None:
-    gone = memory(3, PORT, **{over: uid(9) if over == "superseded_by" else "2020-01-01"})
-    put(index, vault, note__c=gone, note__d=memory(4, "Port 3000: the dev server listens there now"))
-    assert index.review(reason="duplicate").total == 0
+def test_what_is_over_is_no_duplicate(index: VaultIndex, vault: Path) -> None:
+    for over, value in (("expires", "2020-01-01"), ("archived", "2020-01-01"), ("superseded_by", uid(9))):
+        gone = memory(3, PORT, **{over: value})
+        put(index, vault, note__c=gone, note__d=memory(4, "Port 3000: the dev server listens there now"))
+        assert index.review(reason="duplicate").total == 0, over
 
 
 def test_a_reviewed_memory_stays_before_one_in_the_inbox(index: VaultIndex, vault: Path) -> None:
@@ -157,20 +146,29 @@ def test_near_duplicates_by_their_vectors(tmp_path: Path) -> None:
         assert listed(index.review()) == [("duplicate", ("a.md", "b.md")), ("duplicate", ("d.md", "e.md"))]
 
 
-@pytest.mark.parametrize("provider", ["none", "local"])
-def test_another_value_of_one_subject_is_a_contradiction(tmp_path: Path, provider: str) -> None:
-    with opened(tmp_path, provider=provider) as index:
-        put(
-            index,
-            tmp_path / "vault" / "80-memory",
-            inbox__new=memory(1, "The dev server listens on port 4000 now", created="2026-11-19"),
-            note__old=memory(2, "The dev server listens on port 3000", created="2026-11-18"),
-            note__z=memory(3, "The pier is made of oak"),
-        )
-        [item] = index.review(reason=["duplicate", "contradiction"]).results
-        assert (item.reason, [one.id for one in item.memories]) == ("contradiction", [uid(1), uid(2)])
-        index.decide("supersede", [uid(1), uid(2)])
-        assert index.review().total == 0
+def test_another_value_of_one_subject_is_a_contradiction(index: VaultIndex, vault: Path) -> None:
+    put(
+        index,
+        vault,
+        inbox__new=memory(1, "The dev server listens on port 4000 now", created="2026-11-19"),
+        note__old=memory(2, "The dev server listens on port 3000", created="2026-11-18"),
+        note__z=memory(3, "The pier is made of oak"),
+    )
+    [item] = index.review(reason=["duplicate", "contradiction"]).results
+    assert (item.reason, [one.id for one in item.memories]) == ("contradiction", [uid(1), uid(2)])
+    index.decide("supersede", [uid(1), uid(2)])
+    assert index.review().total == 0
+
+
+def test_the_screen_of_an_item_keeps_its_keys_below_long_texts(index: VaultIndex, vault: Path) -> None:
+    put_one_of_each(index, vault)
+    [item] = dispatch(index, "review", {"reason": ["duplicate"]})["results"]
+    for line in ("words of a long memory ", "漢字仮名交じり文", "🦩 e\u0301 ", "unbroken" * 40):
+        for number, one in enumerate(item["memories"]):
+            one["text"] = "\n\n".join(line * 9 for _ in range(60)) + f" {number}"
+        screen = item_screen(item, "emsxrdkn?q", "1 of 1", "", width=80, height=24, color=False).splitlines()
+        assert len(screen) <= 24
+        assert screen[-1].endswith("q quit")
 
 
 def test_of_many_that_say_the_same_each_comes_up_once(index: VaultIndex, vault: Path) -> None:
@@ -264,18 +262,14 @@ def test_a_merge_that_ends_half_way_loses_nothing(
     assert {head(vault / f"{name}.md")["superseded_by"] for name in "bc"} == {uid(1)}
 
 
-@pytest.mark.parametrize(
-    ("ends", "end"),
-    [(("2027-01-01", "2028-01-01"), "2028-01-01"), ((None, "2028-01-01"), None), (("2027-01-01", None), None)],
-)
-def test_a_merged_memory_ends_with_the_last(
-    index: VaultIndex, vault: Path, ends: tuple[str | None, ...], end: str | None
-) -> None:
-    two = [{"valid_until": one, "expires": one} if one else {} for one in ends]
-    put(index, vault, a=memory(1, "One.", **two[0]), b=memory(2, "Two.", **two[1]))
+def test_a_merged_memory_ends_with_the_last(index: VaultIndex, vault: Path) -> None:
+    early, late = ({"valid_until": day, "expires": day} for day in ("2027-01-01", "2028-01-01"))
+    put(index, vault, a=memory(1, "One.", **early), b=memory(2, "Two.", **late))
+    put(index, vault, c=memory(3, "Three.", **early), d=memory(4, "Four."))
     index.decide("merge", [uid(1), uid(2)])
-    front = head(vault / "a.md")
-    assert (front.get("expires"), front.get("valid_until")) == (end, end)
+    index.decide("merge", [uid(3), uid(4)])
+    fronts = [head(vault / name) for name in ("a.md", "c.md")]
+    assert [(front.get("expires"), front.get("valid_until")) for front in fronts] == [("2028-01-01",) * 2, (None, None)]
 
 
 def test_what_holds_for_every_project_goes_on_doing_so(index: VaultIndex, vault: Path) -> None:
@@ -299,14 +293,6 @@ def test_superseding(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     agree(tmp_path)
 
 
-def test_archiving_and_deleting(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
-    put_one_of_each(index, vault)
-    assert [one.outcome for one in index.decide("archive", [uid(1), uid(7)]).results] == ["archived", "archived"]
-    assert [one.outcome for one in index.decide("delete", uid(5)).results] == ["trashed"]
-    assert listed(index.review()) == [EACH[1], EACH[2], EACH[4]]
-    agree(tmp_path)
-
-
 def test_editing_gives_the_whole_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     put_one_of_each(index, vault)
     file = vault / "note" / "e.md"
@@ -323,61 +309,54 @@ def test_editing_gives_the_whole_file(index: VaultIndex, vault: Path, tmp_path: 
     agree(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_an_edit_that_would_lose_something_is_refused(index: VaultIndex, vault: Path) -> None:
+    put_one_of_each(index, vault)
+    before = (vault / "note" / "e.md").read_bytes()
+    for text, message in [
         (memory(5, "", title=""), "neither text nor title"),
         (memory(6, "The lake."), "the id of"),
         ("The lake.\n", "no frontmatter"),
         ("---\na: [\n---\nThe lake.\n", "nothing was written"),
         (memory(5, "AKIA" + "Z7Q2M4X6P9R3T5VW"), "access key"),
-    ],
-)
-def test_an_edit_that_would_lose_something_is_refused(index: VaultIndex, vault: Path, text: str, message: str) -> None:
-    put_one_of_each(index, vault)
-    before = (vault / "note" / "e.md").read_bytes()
-    with pytest.raises(UsageError, match=message):
-        index.decide("edit", uid(5), text=text)
+    ]:
+        with pytest.raises(UsageError, match=message):
+            index.decide("edit", uid(5), text=text)
     assert (vault / "note" / "e.md").read_bytes() == before
 
 
-@pytest.mark.parametrize("item", EACH[2:], ids=lambda item: item[0])
-def test_what_may_stay_comes_up_again_when_it_changes(
-    index: VaultIndex, vault: Path, item: tuple[str, tuple[str, ...]]
-) -> None:
+def test_a_kept_item_comes_up_again_when_it_changes(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
-    [shown] = index.review(reason=item[0]).results
-    before = {one.path: (vault.parent / one.path).read_bytes() for one in shown.memories}
-    done = index.decide("keep", [one.id for one in shown.memories], seen=[one.seen for one in shown.memories])
-    assert {one.outcome for one in done.results} == {"kept"}
-    assert {path: (vault.parent / path).read_bytes() for path in before} == before
-    assert listed(index.review()) == [other for other in EACH if other != item]
-    changed = vault / item[1][-1]
-    changed.write_text(changed.read_text("utf-8").replace("type:", "by: ann\ntype:"), "utf-8")
-    index.sync()
-    assert listed(index.review()) == EACH
+    for item in EACH[2:]:
+        [shown] = index.review(reason=item[0]).results
+        before = {one.path: (vault.parent / one.path).read_bytes() for one in shown.memories}
+        done = index.decide("keep", [one.id for one in shown.memories], seen=[one.seen for one in shown.memories])
+        assert {one.outcome for one in done.results} == {"kept"}
+        assert {path: (vault.parent / path).read_bytes() for path in before} == before
+        assert listed(index.review()) == [other for other in EACH if other != item]
+        changed = vault / item[1][-1]
+        changed.write_text(changed.read_text("utf-8").replace("type:", "by: ann\ntype:"), "utf-8")
+        index.sync()
+        assert listed(index.review()) == EACH
 
 
-@pytest.mark.parametrize(
-    ("action", "refs", "more", "message"),
-    [
-        ("burn", [1], {}, "nothing can be decided by 'burn'"),
-        ("merge", [1], {}, "two memories or more"),
-        ("supersede", [1, 1], {}, "named twice"),
-        ("edit", [1, 3], {"text": "x"}, "one memory"),
-        ("edit", [1], {}, "needs the whole text"),
-        ("keep", [1], {"text": "x"}, "takes no text"),
-        ("keep", [8], {}, "nothing is said against"),
-        ("accept", [], {}, "which memory"),
-        ("keep", [3, 4], {"seen": "ab"}, "not given for each"),
-    ],
-)
-def test_what_cannot_be_decided(
-    index: VaultIndex, vault: Path, action: str, refs: list[int], more: dict[str, Any], message: str
-) -> None:
+REFUSED: list[tuple[str, list[int], dict[str, Any], str]] = [
+    ("burn", [1], {}, "nothing can be decided by 'burn'"),
+    ("merge", [1], {}, "two memories or more"),
+    ("supersede", [1, 1], {}, "named twice"),
+    ("edit", [1, 3], {"text": "x"}, "one memory"),
+    ("edit", [1], {}, "needs the whole text"),
+    ("keep", [1], {"text": "x"}, "takes no text"),
+    ("keep", [8], {}, "nothing is said against"),
+    ("accept", [], {}, "which memory"),
+    ("keep", [3, 4], {"seen": "ab"}, "not given for each"),
+]
+
+
+def test_decide_refuses_what_makes_no_sense(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
-    with pytest.raises(UsageError, match=message):
-        index.decide(action, [uid(number) for number in refs], **more)
+    for action, refs, more, message in REFUSED:
+        with pytest.raises(UsageError, match=message):
+            index.decide(action, [uid(number) for number in refs], **more)
     assert listed(index.review()) == EACH
 
 
@@ -387,31 +366,29 @@ def test_a_superseded_memory_supersedes_nothing(index: VaultIndex, vault: Path) 
         index.decide("merge", [uid(1), uid(2)])
 
 
-@pytest.mark.parametrize(
-    ("action", "numbers"),
-    [
-        ("accept", [1, 2]), ("edit", [5]), ("merge", [1, 3, 4]), ("supersede", [1, 3]), ("archive", [6, 7]),
-        ("delete", [1, 5]), ("keep", [3, 4]), ("keep", [7]),
-    ],
-)  # fmt: skip
-def test_each_decision_is_one_change_to_undo(
-    index: VaultIndex, vault: Path, tmp_path: Path, action: str, numbers: list[int]
-) -> None:
+DECISIONS = [
+    ("accept", [1, 2]), ("edit", [5]), ("merge", [1, 3, 4]), ("supersede", [1, 3]), ("archive", [6, 7]),
+    ("delete", [1, 5]), ("keep", [3, 4]), ("keep", [7]),
+]  # fmt: skip
+
+
+def test_each_decision_is_one_change_to_undo(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     put_one_of_each(index, vault)
     before = {file: file.read_bytes() for file in vault.rglob("*.md")}
-    text = memory(5, "The lake is open.") if action == "edit" else None
-    done = index.decide(action, [uid(number) for number in numbers], text=text)
-    assert done.change
-    assert listed(index.review()) != EACH
-    index.add("The ferry runs daily.", path="note/z")  # by somebody else, in the meantime
-    assert {one.id for one in index.undo(change=done.change).results} == {uid(number) for number in numbers}
-    (vault / "note" / "z.md").unlink()
-    index.sync()
-    assert {file: file.read_bytes() for file in vault.rglob("*.md")} == before
-    assert listed(index.review()) == EACH
+    for action, numbers in DECISIONS:
+        text = memory(5, "The lake is open.") if action == "edit" else None
+        done = index.decide(action, [uid(number) for number in numbers], text=text)
+        assert done.change
+        assert listed(index.review()) != EACH, action
+        index.add("The ferry runs daily.", path="note/z")  # by somebody else, in the meantime
+        assert {one.id for one in index.undo(change=done.change).results} == {uid(number) for number in numbers}
+        (vault / "note" / "z.md").unlink()
+        index.sync()
+        assert {file: file.read_bytes() for file in vault.rglob("*.md")} == before, action
+        assert listed(index.review()) == EACH, action
+        with pytest.raises(NotFoundError):
+            index.undo(change=done.change)
     agree(tmp_path)
-    with pytest.raises(NotFoundError):
-        index.undo(change=done.change)
 
 
 def test_a_plain_undo_takes_a_decision_back_that_touched_no_file(index: VaultIndex, vault: Path) -> None:

@@ -1,11 +1,8 @@
 """What a memory is called: by the title that it was given, else by its text, made anew whenever that is read."""
 
 import json
-from collections.abc import Iterator
-from datetime import date
+from datetime import datetime
 from pathlib import Path
-
-import pytest
 
 from tests.api.vaults import indexed, opened, paths_found, rows, write
 from vault_index import VaultIndex
@@ -13,7 +10,6 @@ from vault_index.markdown.frontmatter import read_frontmatter
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 OTHER = "11111111-1111-4111-8111-111111111111"
-TODAY = date.today().isoformat()
 BEFORE = f"""\
 ---
 id: {ID}
@@ -26,17 +22,6 @@ Deploys run on Tuesday mornings.
 """
 PLACE = "80-memory/note/2026-11-21-deploys-run-on-tuesday-mornings.md"
 """A memory as earlier versions wrote it, and where."""
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[VaultIndex]:
-    with opened(tmp_path) as opened_index:
-        yield opened_index
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Path:
-    return tmp_path / "vault"
 
 
 def titles(index: VaultIndex) -> list[str]:
@@ -127,17 +112,6 @@ def test_what_was_made_of_a_text_is_no_name(tmp_path: Path) -> None:
         assert name_part(index, "deploys tuesday", "Deploys on Tuesday.md") > 0
 
 
-def test_half_a_match_in_a_title_that_nobody_gave_is_not_before_the_phrase(tmp_path: Path) -> None:
-    notes = {
-        PLACE: BEFORE.replace("Deploys run on Tuesday mornings", "Staging window"),
-        "log.md": "# Log\n\nAnn asked in May, and nobody objected: "
-        "the staging password rotation is done by two people, by hand, on the first day of a quarter.\n",
-        **{f"{number}.md": f"The rotation of text {number} is a password.\n" for number in range(3)},
-    }
-    with indexed(tmp_path, notes) as index:
-        assert paths_found(index, "staging password rotation", mode="text")[0] == "log.md"
-
-
 def test_a_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings")
     stem = stored.path.rpartition("/")[2].removesuffix(".md")
@@ -151,22 +125,14 @@ def test_a_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path
     assert [document.id for document in index.list(path="*tuesday*").results] == [stored.id]
 
 
-def test_a_name_that_was_chosen_is_one(index: VaultIndex, vault: Path) -> None:
+def test_a_chosen_name_counts_in_a_search(index: VaultIndex, vault: Path, now: datetime) -> None:
     by_hand = "80-memory/note/2026-11-21-billing-by-hand.md"
     write(vault, {by_hand: "---\ncreated: 2026-11-21\n---\nAll was well.\n"})
     index.sync()
     assert name_part(index, "billing", by_hand) > 0
-    for name in (f"handoffs/{TODAY}-billing", "note/billing-run"):
+    for name in (f"handoffs/{now:%Y-%m-%d}-billing", "note/billing-run"):
         stored = index.add(f"All is well with {name[:4]}.", path=name)
         assert name_part(index, "billing", stored.path) > 0
-
-
-def test_all_of_a_long_memory_is_about_what_its_first_sentence_says(index: VaultIndex) -> None:
-    stored = index.add(
-        "The heron report\n\n" + "\n\n".join(f"Egrets stand by pond {number}. " * 4 for number in range(80))
-    )
-    hits = index.search('+heron +"pond 79"', mode="text").results
-    assert [hit.path for hit in hits[:1]] == [stored.path]
 
 
 def test_a_title_that_nobody_gave_is_exported_and_not_imported(tmp_path: Path) -> None:
@@ -188,36 +154,3 @@ def test_a_title_that_nobody_gave_is_exported_and_not_imported(tmp_path: Path) -
     for path in (PLACE, stored.path):
         here, there = (tmp_path / folder / "vault" / path for folder in ("here", "there"))
         assert here.read_bytes() == there.read_bytes()
-
-
-def test_an_export_of_an_earlier_version_is_known(tmp_path: Path) -> None:
-    """It says nowhere that nobody gave the title."""
-    text = BEFORE.replace("  # as it was", "")
-    record = {"path": PLACE.removeprefix("80-memory/"), **read_frontmatter(text.split("\n")).values}
-    out = tmp_path / "out.json"
-    out.write_text(json.dumps([{**record, "content": "Deploys run on Tuesday mornings.\n"}]), "utf-8")
-    with indexed(tmp_path, {PLACE: text}) as index:
-        assert [result.outcome for result in index.import_(out).results] == ["known"]
-        index.delete(ID, permanent=True)
-        assert [result.outcome for result in index.import_(out).results] == ["created"]
-        assert titles(index) == ["Deploys run on Tuesday mornings"]
-        assert "title" not in head(tmp_path / "vault" / PLACE)
-
-
-def test_a_title_of_another_program_that_its_text_yields_was_not_given(index: VaultIndex, tmp_path: Path) -> None:
-    texts = [("Readers never wait.", "Readers never wait"), ("Readers never wait!", "WAL"), ("Herons nest.", None)]
-    records = [{"id": number, "content": text, "title": title} for number, (text, title) in enumerate(texts, 1)]
-    (tmp_path / "llmemory.json").write_text(json.dumps(records), "utf-8")
-    answer = index.import_(tmp_path / "llmemory.json")
-    assert [result.title for result in answer.results] == ["Readers never wait", "WAL", "Herons nest"]
-    given = [head(tmp_path / "vault" / result.path).get("title") for result in answer.results]
-    assert given == [None, "WAL", None]
-    again = index.import_(tmp_path / "llmemory.json").results
-    assert [result.outcome for result in again] == ["known"] * 3
-
-
-def test_what_is_captured_is_shown_by_its_text(index: VaultIndex, vault: Path) -> None:
-    captured = index.capture("*Remember*: the heron nests in the reeds by the lake.").results
-    assert [result.title for result in captured] == titles(index)
-    assert titles(index)[0]
-    assert "title" not in head(vault / captured[0].path)

@@ -1,5 +1,6 @@
 """Memories carried out of one vault and into another, and those of other programs into one."""
 
+import errno
 import json
 import os
 import stat
@@ -16,6 +17,7 @@ from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.results.memories import MemoryOutcomes
+from vault_index.sources.vault import VaultSource
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
@@ -87,21 +89,11 @@ def test_an_export_comes_back_as_it_was(tmp_path: Path, folder: bool) -> None:
         assert outcomes(answer) == ["created"] * 6
         assert answer.failed == ()
         assert json.loads(index.export_json()) == records
+        assert memory_files(there) == memory_files(here)
+        assert outcomes(index.import_(tmp_path / "out")) == ["known"] * 6
     assert memory_files(there) == memory_files(here)
     assert next(record for record in records if record.get("id") == ID)["accesses"] == 1
     assert rows(there / "home" / "index.db") == fresh_rows(there)
-
-
-@pytest.mark.parametrize("folder", [False, True])
-def test_importing_twice_changes_nothing(tmp_path: Path, folder: bool) -> None:
-    here, there = vaults(tmp_path)
-    with opened(here) as index:
-        index.export(tmp_path / "out", folder=folder)
-    with opened(there) as index:
-        index.import_(tmp_path / "out")
-        before = memory_files(there)
-        assert outcomes(index.import_(tmp_path / "out")) == ["known"] * 6
-    assert memory_files(there) == before
 
 
 def test_what_the_vault_has_stays(tmp_path: Path) -> None:
@@ -121,15 +113,6 @@ def test_what_the_vault_has_stays(tmp_path: Path) -> None:
         assert index.get(TWIN).results[0].path != "80-memory/note/twin.md"
     files = memory_files(there)
     assert {path: files[path].decode() for path in own} == own
-
-
-def test_a_memory_that_the_vault_has_under_another_id_is_not_stored_twice(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        stored = index.add("Readers never wait.", title="Use WAL")
-        record = {"path": "decision/x.md", "id": ID, "title": "Use WAL", "content": "Readers never wait.\n"}
-        answer = imported(index, tmp_path, [record])
-        assert [(one.outcome, one.id) for one in answer.results] == [("duplicate", stored.id)]
 
 
 def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path) -> None:
@@ -169,53 +152,48 @@ def test_what_a_killed_export_left_goes_with_the_next(tmp_path: Path) -> None:
     assert not any(file.exists() for file in left)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_export_that_would_lack_a_memory_names_it(tmp_path: Path) -> None:
+def test_an_export_that_would_lack_a_memory_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, _ = vaults(tmp_path)
-    (here / "vault" / "80-memory" / "empty.md").chmod(0)
+    read = VaultSource.read_bytes
+
+    def forbidden(vault: VaultSource, path: str, limit: int) -> object:
+        if path.endswith("empty.md"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return read(vault, path, limit)
+
+    monkeypatch.setattr(VaultSource, "read_bytes", forbidden)  # permissions do not stop root
     with opened(here) as index, pytest.raises(VaultIndexError, match=r"80-memory/empty\.md cannot be read"):
         index.export(tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
 
 
-def test_a_vault_without_memories_exports_an_empty_array(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        assert index.export(tmp_path / "out.json").memories == 0
-    assert json.loads((tmp_path / "out.json").read_text()) == []
+def test_import_writes_nothing_outside_the_memory_folder(index: VaultIndex, tmp_path: Path) -> None:
+    paths = ["../outside.md", "/etc/x.md", ".hidden/x.md", "a/../../b.md"]
+    answer = imported(index, tmp_path, [*({"path": path, "content": "x"} for path in paths), {"content": "good"}])
+    assert outcomes(answer) == ["created"]
+    assert [failed.position for failed in answer.failed] == [f"record {number}" for number in range(1, 5)]
+    assert len(memory_files(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("path", ["../outside.md", "/etc/x.md", ".hidden/x.md", "a/../../b.md"])
-def test_no_record_leads_out_of_the_memory_folder(tmp_path: Path, path: str) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        answer = imported(index, tmp_path, [{"path": path, "content": "x"}, {"content": "good"}])
-        assert outcomes(answer) == ["created"]
-        assert [failed.position for failed in answer.failed] == ["record 1"]
-    assert not (tmp_path / "outside.md").exists()
-
-
-def test_a_day_that_is_none_names_no_folders(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
+def test_import_names_a_file_by_today_where_its_date_is_invalid(
+    index: VaultIndex, tmp_path: Path, now: datetime
+) -> None:
     days = ["2026-01-02", "2026/01/02", "../..", 5]
     records = [
         {"path": "note/a", "id": TWIN.replace("1", str(number)), "title": "A", "created": day, "content": f"On {day}."}
         for number, day in enumerate(days, start=1)
     ]
-    with opened(there) as index:
-        answer = imported(index, tmp_path, records)
-        assert outcomes(answer) == ["created"] * 4
-        today = datetime.now().date().isoformat()
-        assert [Path(one.path).name for one in answer.results][1:] == [
-            f"{today}-a.md", f"{today}-a-2.md", f"{today}-a-3.md"
-        ]  # fmt: skip
+    answer = imported(index, tmp_path, records)
+    assert outcomes(answer) == ["created"] * 4
+    assert [Path(one.path).name for one in answer.results][1:] == [
+        f"{now:%Y-%m-%d}-a{number}.md" for number in ("", "-2", "-3")
+    ]
 
 
 def test_thousands_of_files_are_made_to_last_once_and_before_the_index_knows_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, there = vaults(tmp_path)
-    folder = there / "vault" / "80-memory" / "note"
+    folder = tmp_path / "vault" / "80-memory" / "note"
     folder.mkdir(parents=True)
     synced = []
 
@@ -224,151 +202,108 @@ def test_thousands_of_files_are_made_to_last_once_and_before_the_index_knows_the
             synced.append((len(list(folder.glob("[!.]*.md"))), index.stats().memories))
         sync(descriptor)
 
-    with opened(there) as index:
-        index.sync()
-        monkeypatch.setattr(os, "fsync", note)
-        imported(index, tmp_path, [{"content": f"Memory {number}."} for number in range(30)])
-        assert synced == [(30, 0)]
-        assert index.stats().memories == 30
+    index.sync()
+    monkeypatch.setattr(os, "fsync", note)
+    imported(index, tmp_path, [{"content": f"Memory {number}."} for number in range(30)])
+    assert synced == [(30, 0)]
+    assert index.stats().memories == 30
 
 
 # --- other programs --------------------------------------------------------------------------------------------
 
 LLMEMORY = [
-    {
-        "id": 12,
-        "content": "The staging cluster runs PostgreSQL 16.",
-        "tags": "postgresql,staging",
-        "entered_by": "build",
-    },
+    {"id": 12, "content": "The staging cluster runs PostgreSQL 16.", "tags": "postgresql", "entered_by": "build"},
     {"id": 13, "content": "It runs PostgreSQL 17 now.", "tags": ["postgresql"], "supersedes": 12, "accessCount": 4},
     {"id": 14, "content": "Temporary: use the old VPN.", "created_at": 1700000000, "expires_at": 1700100000},
 ]
 
 
-def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        index.sync()
-        answer = imported(index, tmp_path, LLMEMORY)
-        assert outcomes(answer) == ["created"] * 3
-        new, old = index.get("#13").results[0], index.get("#12").results[0]
-        assert "PostgreSQL 17" in new.content
-        assert head(index, "#13")["supersedes"] == [old.id]
-        assert head(index, "#12")["superseded_by"] == new.id
-        assert head(index, "#12")["entered_by"] == "build"
-        assert list(head(index, "#14")) == ["id", "type", "created", "updated", "expires", "imported_id"]
-        hits = index.search("postgresql staging vpn").results
-        assert [hit.id for hit in hits] == [new.id]
-        accesses = {record.id: record.accesses for record in index.list(tags=["postgresql"]).results}
-        assert accesses[new.id] == 6  # two of them by the lines above
-    assert rows(there / "home" / "index.db") == fresh_rows(there)
+def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(index: VaultIndex, tmp_path: Path) -> None:
+    index.sync()
+    answer = imported(index, tmp_path, LLMEMORY)
+    assert outcomes(answer) == ["created"] * 3
+    new, old = index.get("#13").results[0], index.get("#12").results[0]
+    assert "PostgreSQL 17" in new.content
+    assert head(index, "#13")["supersedes"] == [old.id]
+    assert head(index, "#12")["superseded_by"] == new.id
+    assert head(index, "#12")["entered_by"] == "build"
+    assert list(head(index, "#14")) == ["id", "type", "created", "updated", "expires", "imported_id"]
+    hits = index.search("postgresql staging vpn").results
+    assert [hit.id for hit in hits] == [new.id]
+    accesses = {record.id: record.accesses for record in index.list(tags=["postgresql"]).results}
+    assert accesses[new.id] == 6  # two of them by the lines above
+    assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
 
 
-def test_importing_them_twice_changes_nothing_though_they_were_edited(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        imported(index, tmp_path, LLMEMORY)
-        index.update("#13", content="It runs PostgreSQL 18 by now.")
-        before = memory_files(there)
-        assert outcomes(imported(index, tmp_path, LLMEMORY)) == ["known"] * 3
-    assert memory_files(there) == before
+def test_importing_them_twice_changes_nothing_though_they_were_edited(index: VaultIndex, tmp_path: Path) -> None:
+    imported(index, tmp_path, LLMEMORY)
+    index.update("#13", content="It runs PostgreSQL 18 by now.")
+    before = memory_files(tmp_path)
+    assert outcomes(imported(index, tmp_path, LLMEMORY)) == ["known"] * 3
+    assert memory_files(tmp_path) == before
 
 
-def test_the_same_said_twice_is_one_memory_under_both_ids(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
+def test_the_same_said_twice_is_one_memory_under_both_ids(index: VaultIndex, tmp_path: Path) -> None:
     records = [
         {"id": 1, "content": "Deploy on Tuesdays.", "tags": "deploy"},
         {"id": 2, "content": "Deploy  on Tuesdays.", "tags": "habit"},
         {"id": 3, "content": "Deploy on any day.", "superseded_by": 2},
     ]
-    with opened(there) as index:
-        assert outcomes(imported(index, tmp_path, records)) == ["created", "duplicate", "created"]
-        assert index.get("#1").results[0].id == index.get("#2").results[0].id
-        assert head(index, "#1")["tags"] == ["deploy", "habit"]
-        assert head(index, "#3")["superseded_by"] == index.get("#1").results[0].id
-        before = memory_files(there)
-        imported(index, tmp_path, records)
-    assert memory_files(there) == before
+    assert outcomes(imported(index, tmp_path, records)) == ["created", "duplicate", "created"]
+    assert index.get("#1").results[0].id == index.get("#2").results[0].id
+    assert head(index, "#1")["tags"] == ["deploy", "habit"]
+    assert head(index, "#3")["superseded_by"] == index.get("#1").results[0].id
+    before = memory_files(tmp_path)
+    imported(index, tmp_path, records)
+    assert memory_files(tmp_path) == before
 
 
-def test_one_that_the_vault_knows_is_merged_and_found_by_its_old_id(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        stored = index.add("Deploy on Tuesdays.", tags="mine")
-        answer = imported(index, tmp_path, [{"id": 7, "content": "Deploy on Tuesdays.", "tags": "theirs"}])
-        assert [(one.outcome, one.id) for one in answer.results] == [("duplicate", stored.id)]
-        assert head(index, "#7")["tags"] == ["mine", "theirs"]
-        before = memory_files(there)
-        imported(index, tmp_path, [{"id": 7, "content": "Deploy on Tuesdays.", "tags": "theirs"}])
-    assert memory_files(there) == before
+def test_one_that_has_expired_makes_no_other_expire(index: VaultIndex, tmp_path: Path) -> None:
+    stored = index.add("Use the old VPN.")
+    answer = imported(index, tmp_path, [{"id": 7, "content": "Use the old VPN.", "expires_at": 1700000000}])
+    assert outcomes(answer) == ["created"]
+    assert "expires" not in head(index, stored.id)
 
 
-def test_one_that_has_expired_makes_no_other_expire(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        stored = index.add("Use the old VPN.")
-        answer = imported(index, tmp_path, [{"id": 7, "content": "Use the old VPN.", "expires_at": 1700000000}])
-        assert outcomes(answer) == ["created"]
-        assert "expires" not in head(index, stored.id)
+def test_a_later_import_supersedes_what_an_earlier_one_brought(index: VaultIndex, tmp_path: Path) -> None:
+    imported(index, tmp_path, [{"id": 1, "content": "Old."}])
+    imported(index, tmp_path, [{"id": 2, "content": "New.", "supersedes": 1}])
+    assert head(index, "#1")["superseded_by"] == index.get("#2").results[0].id
 
 
-def test_a_later_import_supersedes_what_an_earlier_one_brought(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        imported(index, tmp_path, [{"id": 1, "content": "Old."}])
-        imported(index, tmp_path, [{"id": 2, "content": "New.", "supersedes": 1}])
-        assert head(index, "#1")["superseded_by"] == index.get("#2").results[0].id
+def test_an_old_id_of_two_origins_names_both(index: VaultIndex, tmp_path: Path) -> None:
+    imported(index, tmp_path, [{"id": 1, "content": "From work."}])
+    imported(index, tmp_path, [{"id": 1, "content": "From home."}])
+    with pytest.raises(UsageError, match="2 memories were called '1'"):
+        index.get("#1")
+    with pytest.raises(NotFoundError):
+        index.get("#99")
 
 
-def test_an_old_id_of_two_origins_names_both(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        imported(index, tmp_path, [{"id": 1, "content": "From work."}])
-        imported(index, tmp_path, [{"id": 1, "content": "From home."}])
-        with pytest.raises(UsageError, match="2 memories were called '1'"):
-            index.get("#1")
-        with pytest.raises(NotFoundError):
-            index.get("#99")
-
-
-def test_bad_records_and_credentials_are_named_and_the_others_stored(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
+def test_bad_records_and_credentials_are_named_and_the_others_stored(index: VaultIndex, tmp_path: Path) -> None:
     records = [{"content": "good"}, {"content": ""}, {"content": f"the key is {KEY}"}, {"content": "also good"}]
-    with opened(there) as index:
-        answer = imported(index, tmp_path, records)
-        assert outcomes(answer) == ["created"] * 2
-        assert [failed.position for failed in answer.failed] == ["record 2", "record 3"]
-        assert KEY not in answer.failed[1].error
-        assert outcomes(imported(index, tmp_path, records, force=True)) == ["known", "created", "known"]
+    answer = imported(index, tmp_path, records)
+    assert outcomes(answer) == ["created"] * 2
+    assert [failed.position for failed in answer.failed] == ["record 2", "record 3"]
+    assert KEY not in answer.failed[1].error
+    assert outcomes(imported(index, tmp_path, records, force=True)) == ["known", "created", "known"]
 
 
-def test_halves_of_characters_are_replaced_and_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
+def test_halves_of_characters_are_replaced_and_bytes_that_are_no_text_are_named(
+    index: VaultIndex, tmp_path: Path
+) -> None:
     records = [
         {"content": "good"},
         {"content": "x", "title": "half \ud800"},
         {"content": "y", "facts": [{"z": "\udfff"}], "tags": '["a\\ud83d"]'},
     ]
-    with opened(there) as index:
-        answer = imported(index, tmp_path, records)
-        assert (answer.failed, outcomes(answer)) == ((), ["created"] * 3)
-        assert [one.title for one in index.list(sort="title").results] == ["good", "half \ufffd", "y"]
-        (tmp_path / "latin.json").write_bytes(b'[{"content": "caf\xe9"}, {"content": "tea"}]')
-        answer = index.import_(str(tmp_path / "latin.json"))
-        assert [(one.position, one.error) for one in answer.failed] == [("record 1", "it is not valid UTF-8")]
-        assert outcomes(answer) == ["created"]
-
-
-def test_a_file_that_cannot_be_read_keeps_no_other_out(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    write(tmp_path / "notes", {"good.md": f"---\nid: {ID}\n---\nGood.\n", "big.md": "x" * 10_485_761})
-    (tmp_path / "notes" / "broken.md").symlink_to("nowhere")
-    os.mkfifo(tmp_path / "notes" / "pipe.md")
-    with opened(there) as index:
-        answer = index.import_(tmp_path / "notes")
-        assert outcomes(answer) == ["created"]
-        assert [failed.position for failed in answer.failed] == ["big.md", "broken.md", "pipe.md"]
+    answer = imported(index, tmp_path, records)
+    assert (answer.failed, outcomes(answer)) == ((), ["created"] * 3)
+    assert [one.title for one in index.list(sort="title").results] == ["good", "half \ufffd", "y"]
+    (tmp_path / "latin.json").write_bytes(b'[{"content": "caf\xe9"}, {"content": "tea"}]')
+    answer = index.import_(str(tmp_path / "latin.json"))
+    assert [(one.position, one.error) for one in answer.failed] == [("record 1", "it is not valid UTF-8")]
+    assert outcomes(answer) == ["created"]
 
 
 def test_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
@@ -392,14 +327,11 @@ def test_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
         index.import_(tmp_path / "all.md")
 
 
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_an_observation_with_broken_frontmatter_is_taken_and_named(tmp_path: Path, dry_run: bool) -> None:
-    (tmp_path / "vault").mkdir()
+def test_import_warns_of_broken_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
     fine = "---\ntype: decision\ntitle: Fine\n---\nWalruses.\n"
     broken = "---\ntype: decision\ntitle: Use WAL: readers\n---\nNarwhals.\n"
     write(tmp_path / "observations", {"a.md": fine, "b.md": broken})
-    with opened(tmp_path) as index:
-        answer = index.import_(tmp_path / "observations", dry_run=dry_run)
+    answer = index.import_(tmp_path / "observations")
     told = {one.title: one.details.get("warnings", []) for one in answer.results}
     assert told["Fine"] == []
     (warning,) = told["Use WAL: readers"]
@@ -407,17 +339,7 @@ def test_an_observation_with_broken_frontmatter_is_taken_and_named(tmp_path: Pat
     assert warning.endswith("; in quotes any value is plain text")
 
 
-def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    with opened(there) as index:
-        answer = imported(index, tmp_path, LLMEMORY, dry_run=True)
-        assert outcomes(answer) == ["would be created"] * 3
-        assert index.stats().memories == 0
-    assert not (there / "vault" / "80-memory").exists()
-
-
-def test_a_dry_run_says_what_the_import_does(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
+def test_a_dry_run_says_what_the_import_does(index: VaultIndex, tmp_path: Path) -> None:
     same = "We use WAL mode, because readers never wait."
     old = "11111111-1111-4111-8111-111111111111"
     records: list[Any] = [
@@ -432,136 +354,105 @@ def test_a_dry_run_says_what_the_import_does(tmp_path: Path) -> None:
         {"id": 9, "content": "Ends.", "expires_at": "someday"},
         "no record",
     ]
-    write(there / "vault" / "80-memory", {"old.md": f"---\nid: {old}\n---\nIt is one way.\n"})
+    write(tmp_path / "vault" / "80-memory", {"old.md": f"---\nid: {old}\n---\nIt is one way.\n"})
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
-    with opened(there) as index:
-        index.sync()
-        index.add("Known to the vault.")
-        before = memory_files(there)
-        plan = index.import_(tmp_path / "in.json", dry_run=True)
-        assert memory_files(there) == before
-        done = index.import_(tmp_path / "in.json")
-        assert [one.replace("would be ", "") for one in outcomes(plan)] == outcomes(done)
-        assert outcomes(done) == ["created", "duplicate", "created", "created", "duplicate", "created"]
-        assert [(one.id, one.path, one.details) for one in plan.results] == [
-            (one.id, one.path, one.details) for one in done.results
-        ]
-        assert plan.failed == done.failed
-        assert len(done.failed) == 4
+    index.sync()
+    index.add("Known to the vault.")
+    before = memory_files(tmp_path)
+    plan = index.import_(tmp_path / "in.json", dry_run=True)
+    assert memory_files(tmp_path) == before
+    done = index.import_(tmp_path / "in.json")
+    assert [one.replace("would be ", "") for one in outcomes(plan)] == outcomes(done)
+    assert outcomes(done) == ["created", "duplicate", "created", "created", "duplicate", "created"]
+    assert [(one.id, one.path, one.details) for one in plan.results] == [
+        (one.id, one.path, one.details) for one in done.results
+    ]
+    assert plan.failed == done.failed
+    assert len(done.failed) == 4
 
 
-@pytest.mark.parametrize("name", ["all.json", "folder"])
-def test_a_dry_run_of_an_export_says_what_the_import_does(tmp_path: Path, name: str) -> None:
+def test_a_dry_run_of_an_export_says_what_the_import_does(tmp_path: Path) -> None:
     here, there = vaults(tmp_path)
     with opened(here) as index:
         index.add("The heron is shy.", path="birds/heron")
         index.add("The tern is not.", path="tern")
-        index.export(tmp_path / name, folder=name == "folder")
+        index.export(tmp_path / "out", folder=True)
     with opened(there) as index:
         index.add("The tern is loud.", path="tern")
-        plan, done = index.import_(tmp_path / name, dry_run=True), index.import_(tmp_path / name)
+        plan, done = index.import_(tmp_path / "out", dry_run=True), index.import_(tmp_path / "out")
         assert [one.outcome.replace("would be ", "") for one in plan.results] == outcomes(done)
         assert [one.path for one in plan.results] == [one.path for one in done.results]
-        again = index.import_(tmp_path / name, dry_run=True)
-        assert outcomes(again) == outcomes(index.import_(tmp_path / name)) == ["known"] * len(done.results)
+        again = index.import_(tmp_path / "out", dry_run=True)
+        assert outcomes(again) == outcomes(index.import_(tmp_path / "out")) == ["known"] * len(done.results)
 
 
-OBSERVATION = """\
----
-type: decision
-created: 2026-01-09T04:37:20.607Z
-confidence: high
-supersedes: 2026-01-01-decision-sessions.md
-files: ["src/auth.ts"]
----
-
-# 🎯 Use JWT for auth
-
-🟢 **Confidence:** high
-
-Tokens need no table.
-"""
-
-
-@pytest.mark.parametrize("given", ["", ".opencode", ".opencode/memory", ".opencode/memory/observations"])
-def test_the_memory_of_opencodekit_comes_with_its_files_by_name(tmp_path: Path, given: str) -> None:
-    _, there = vaults(tmp_path)
+@pytest.mark.parametrize("given", ["", ".opencode/memory/observations"])
+def test_the_memory_of_opencodekit_comes_with_its_files_by_name(index: VaultIndex, tmp_path: Path, given: str) -> None:
+    jwt = (
+        "---\ntype: decision\nsupersedes: 2026-01-01-decision-sessions.md\n---\n# 🎯 Use JWT\n\nTokens need no table.\n"
+    )
     project = tmp_path / "project"
     write(
         project,
         {
             "README.md": "Not a memory.\n",
-            ".opencode/memory/observations/2026-01-09-decision-use-jwt.md": OBSERVATION,
+            ".opencode/memory/observations/2026-01-09-decision-use-jwt.md": jwt,
             ".opencode/memory/observations/2026-01-01-decision-sessions.md": "**Type:** decision\n\nIn a table.\n",
             ".opencode/memory/handoffs/2026-01-01.md": "# Handoff\n\nThe parser is done.\n",
             ".opencode/memory/_templates/observation.md": "A template.\n",
         },
     )
     whole = not given.endswith("observations")
-    with opened(there) as index:
-        answer = index.import_(project / given)
-        assert outcomes(answer) == ["created"] * (3 if whole else 2)
-        jwt = head(index, "#2026-01-09-decision-use-jwt")
-        old = head(index, "#2026-01-01-decision-sessions")
-        assert (jwt["title"], jwt["confidence"], jwt["files_modified"]) == ("Use JWT for auth", "high", ["src/auth.ts"])
-        assert jwt["supersedes"] == [old["id"]]
-        if whole:
-            assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content
-        assert outcomes(index.import_(project / given)) == ["known"] * len(answer.results)
+    answer = index.import_(project / given)
+    assert outcomes(answer) == ["created"] * (3 if whole else 2)
+    new = head(index, "#2026-01-09-decision-use-jwt")
+    old = head(index, "#2026-01-01-decision-sessions")
+    assert new["title"] == "Use JWT"
+    assert new["supersedes"] == [old["id"]]
+    if whole:
+        assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content
+    assert outcomes(index.import_(project / given)) == ["known"] * len(answer.results)
 
 
-def test_what_is_nothing_to_import_is_refused(tmp_path: Path) -> None:
-    _, there = vaults(tmp_path)
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "broken.json").write_text("[{", encoding="utf-8")
-    with opened(there) as index:
-        with pytest.raises(NotFoundError, match=r"nowhere\.json"):
-            index.import_(tmp_path / "nowhere.json")
-        with pytest.raises(UsageError, match="no markdown"):
-            index.import_(tmp_path / "empty")
-        with pytest.raises(UsageError, match="no JSON"):
-            index.import_(tmp_path / "broken.json")
-
-
-def test_a_cancelled_import_keeps_what_it_brought_and_goes_on(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        (tmp_path / "data.json").write_text(
-            json.dumps([{"content": f"Fact {number}."} for number in range(3)]), "utf-8"
-        )
-        first = index.import_(tmp_path / "data.json", cancel=CancelToken(lambda: True))
-        assert (outcomes(first), first.finished) == (["created"], False)
-        assert index.list(kind="memory").total == 1
-        rest = index.import_(tmp_path / "data.json")
-        assert (outcomes(rest).count("created"), rest.finished) == (2, True)
-
-
-def test_a_folder_is_imported_without_what_lies_elsewhere(tmp_path: Path) -> None:
-    """Links out of it are not followed, pipes not waited for, and the others come in."""
-    here = vaults(tmp_path)[1]
+def test_import_reads_no_file_outside_the_folder_and_waits_for_no_pipe(index: VaultIndex, tmp_path: Path) -> None:
     folder, secret = tmp_path / "given", tmp_path / "secret.md"
-    secret.write_text("# Secret\n\nthe passphrase\n", "utf-8")
-    write(folder, {"good.md": "# Good\n\nIt is.\n"})
+    write(tmp_path, {"secret.md": "# Secret\n\nthe passphrase\n"})
+    write(folder, {"good.md": "# Good\n\nIt is.\n", "big.md": "x" * 10_485_761})
+    (folder / "broken.md").symlink_to("nowhere")
     (folder / "link.md").symlink_to(secret)
     (folder / "loop.md").symlink_to("loop.md")
     os.mkfifo(folder / "pipe.md")
     os.mkfifo(folder / ".vault-index-usage.json")
-    with opened(here) as index:
-        outcomes = index.import_(folder)
-        assert [item.position for item in outcomes.failed] == ["link.md", "loop.md", "pipe.md"]
-        assert [item.outcome for item in outcomes.results] == ["created"]
-        assert index.search("passphrase").results == ()
+    answer = index.import_(folder)
+    assert [item.position for item in answer.failed] == ["big.md", "broken.md", "link.md", "loop.md", "pipe.md"]
+    assert outcomes(answer) == ["created"]
+    assert index.search("passphrase").results == ()
 
 
-@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "a\0b"])
-def test_what_is_no_file_is_not_imported(tmp_path: Path, name: str) -> None:
+def test_import_refuses_what_holds_no_memories(index: VaultIndex, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with opened(vaults(tmp_path)[1]) as index, pytest.raises(VaultIndexError, match=r"not a file|no name of a file"):
-        index.import_(tmp_path / name)
+    (tmp_path / "empty").mkdir()
+    write(tmp_path, {"broken.json": "[{"})
+    for name, message in {
+        "nowhere.json": r"nowhere\.json", "empty": "no markdown", "broken.json": "no JSON", "pipe": "not a file",
+        "/dev/zero": "not a file", "a\0b": "no name of a file",
+    }.items():  # fmt: skip
+        with pytest.raises(VaultIndexError, match=message):
+            index.import_(tmp_path / name)
 
 
-def test_the_memory_folder_of_a_project_may_not_lead_out_of_it(tmp_path: Path) -> None:
+def test_a_cancelled_import_keeps_what_it_stored_and_continues(index: VaultIndex, tmp_path: Path) -> None:
+    records = [{"content": f"Fact {number}."} for number in range(3)]
+    first = imported(index, tmp_path, records, cancel=CancelToken(lambda: True))
+    assert (outcomes(first), first.finished) == (["created"], False)
+    assert index.list(kind="memory").total == 1
+    rest = imported(index, tmp_path, records)
+    assert (outcomes(rest).count("created"), rest.finished) == (2, True)
+
+
+def test_import_follows_no_link_out_of_a_project(index: VaultIndex, tmp_path: Path) -> None:
     write(tmp_path / "elsewhere", {"a.md": "# A\n\nNot yours.\n"})
     (tmp_path / "project" / ".opencode").mkdir(parents=True)
     (tmp_path / "project" / ".opencode" / "memory").symlink_to(tmp_path / "elsewhere")
-    with opened(vaults(tmp_path)[1]) as index, pytest.raises(UsageError, match="leads out"):
+    with pytest.raises(UsageError, match="leads out"):
         index.import_(tmp_path / "project")
