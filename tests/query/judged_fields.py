@@ -98,50 +98,6 @@ subtitle: Base images and signatures
 ? why no alpine base image
 ? what signs our images
 
-deploy-days | Deployments
-text: We agreed on when to deploy.
-fact: Nothing is rolled out after noon on Fridays
-fact: The release manager of the week wears the captain's hat
-concept: change freeze
-? may I roll out on Friday afternoon
-? who wears the captain's hat
-? change freeze
-
-deploy-canary | Gradual rollout
-text: New versions see a little traffic first.
-fact: Five per cent of the traffic goes to the canary for half an hour
-fact: An error rate over 0.4 per cent rolls back without asking anybody
-digest: Argo watches the canary and decides
-? share of traffic for the canary
-? error rate that triggers a rollback
-? Argo
-
-team-oncall | On call
-text: The rota was made new after the summer.
-fact: Handover is on Wednesdays at ten
-fact: Marlene covers the nights between Christmas and New Year
-subtitle: Who answers the pager, and when
-? when is the handover
-? who covers the nights around Christmas
-? pager rota
-
-team-review | Code review
-text: Reviews took too long, so we changed a few habits.
-fact: A change of more than four hundred lines is split before anybody looks at it
-fact: Security asks for two reviewers in the payment folder
-files_modified: docs/handbook/reviewing.md
-? limit of lines for one review
-? two reviewers for payments
-
-pay-stripe | Card payments
-text: Cards are charged when the parcel leaves.
-fact: Authorisations lapse after six days, then we must ask the bank again
-fact: Webhooks are retried for three days with growing pauses
-bead_id: vx-311
-? how long is a card authorisation valid
-? retry of webhooks
-? bead vx-311
-
 pay-invoice | Invoices
 text: Firms pay by invoice.
 fact: Reminders go out after fourteen and after twenty-eight days
@@ -150,21 +106,6 @@ concept: dunning
 ? when are reminders sent
 ? which country wants a QR code on the invoice
 ? dunning
-
-search-shop | Search in the shop
-text: Customers find more since we changed how words are compared.
-fact: Synonyms are kept by the merchandising team in a spreadsheet
-fact: Umlauts are folded, so that Mueller finds Müller
-digest: Typesense replaced Elastic because two people run everything
-? who keeps the synonyms
-? why did Typesense replace Elastic
-
-mail-deliver | Outgoing mail
-text: Mails to customers landed in spam.
-fact: DMARC is set to quarantine since the tenth of May
-fact: Newsletters leave from a subdomain with its own reputation
-? DMARC policy
-? which domain sends the newsletters
 
 backup-nightly | Backups
 text: Backups are made every night and looked at every month.

@@ -1,17 +1,21 @@
 """The session that asks is told nothing of itself, nor of those it belongs to."""
 
+import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mcp_server.sessions import session as mcp_session
 from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client
 from tests.waiting import PATIENCE
 from vault_index import VaultIndex
+from vault_index.api import dispatch
+from vault_index.mcp_server.toolbox import Toolbox
+from vault_index.mcp_server.tools import TOOLS
 
 EVERY = {"ses_main", "ses_part", "ses_deeper", "ses_sister", "ses_fork", "ses_ninth"}
 
@@ -95,12 +99,11 @@ def test_a_session_that_nobody_names_is_one_of_the_folder_that_was_written_to_of
         assert current == {"api/ses_before.md", "api/ses_elsewhere.md"}
         assert len(index.search("turnstile", directory="/", exclude_session="current").results) == 4
         assert len(index.search("turnstile", directory=shop).results) == 4
-    with mcp_session(home.data_dir, cwd=tmp_path / "shop/src") as agent:
-        shown = agent.call("memory_search", query="turnstile")["shown"]
-        recalled = agent.call("memory_recall", project=shop)["text"]
-        around = agent.call("memory_timeline", query="turnstile")["anchor"]["path"]
-    for text in (shown, recalled):
-        assert "ses_before" in text
-        assert "ses_here" not in text
-        assert "ses_below" not in text
-    assert around in ("api/ses_before.md", "api/ses_elsewhere.md")
+        # A client of MCP does not say which session asks.
+        toolbox = Toolbox(TOOLS, partial(dispatch, index))
+        for tool, arguments in (("memory_search", {"query": "turnstile"}), ("memory_recall", {"project": shop})):
+            text = toolbox.call(tool, arguments, folders=[f"{shop}/src"]).text
+            assert "ses_before" in text, tool
+            assert not re.search("ses_(here|below)", text), tool
+        around = toolbox.call("memory_timeline", {"query": "turnstile"}, folders=[f"{shop}/src"]).structured
+        assert around["anchor"]["path"] in current

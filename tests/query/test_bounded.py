@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.vaults import indexed, paths_found
 from tests.query.readers import query_terms, reader_of
 from vault_index.models import Filters
 from vault_index.query.language.parse import parse_query
@@ -167,15 +168,10 @@ def test_all_that_a_narrow_filter_lets_through_are_looked_at(reader: IndexReader
     assert len(candidates(reader, 5, ("(cedar) AND (delta)",), filters)) == 5
 
 
-@pytest.mark.parametrize("question", ["amber basil cedar", "delta amber", "ced* basil", "zzzz amber", "cedar -delta"])
-def test_a_small_index_is_answered_alike_both_ways(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
-) -> None:
-    from tests.api.vaults import opened, write
-
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", FILES)
-        index.sync()
-        plain = index.search(question, mode="text").results
-        monkeypatch.setattr(retrieval, "MOST_TEXTS", 0)
-        assert [hit.path for hit in index.search(question, mode="text").results] == [hit.path for hit in plain]
+def test_a_small_index_is_answered_alike_both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with indexed(tmp_path, FILES) as index:
+        for question in ("amber basil cedar", "delta amber", "ced* basil", "zzzz amber", "cedar -delta"):
+            plain = paths_found(index, question, mode="text")
+            with monkeypatch.context() as patch:
+                patch.setattr(retrieval, "MOST_TEXTS", 0)
+                assert paths_found(index, question, mode="text") == plain, question

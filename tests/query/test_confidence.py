@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.judged import open_index, read_set
+from benchmarks.judged import read_set
 from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
 from vault_index.config import find_home
@@ -16,7 +16,6 @@ from vault_index.query.ranking.confidence import evidence_of
 from vault_index.query.ranking.passages import Passage
 from vault_index.query.ranking.rank import Parts, RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm
-from vault_index.query.search import Mode
 from vault_index.store.records import ChunkRecord
 
 FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
@@ -24,32 +23,29 @@ FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
 
 @pytest.fixture(scope="module")
 def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with open_index(FIXTURES, tmp_path_factory.mktemp("confidence")) as index:
+    """The judged documents without vectors; tests/test_recall.py asks them with vectors."""
+    home = find_home(tmp_path_factory.mktemp("confidence"))
+    create_config(home, FIXTURES.docs, provider="none", memory_dir=None)
+    with VaultIndex.open(home) as index:
         index.sync()
         yield index
 
 
-@pytest.mark.parametrize("query", ["chicken tikka masala", "visa requirements for Vietnam", "运动员 薪水"])
-@pytest.mark.parametrize("mode", ["hybrid", "text"])
-def test_a_question_about_nothing_in_the_vault_says_so(fixtures: VaultIndex, query: str, mode: Mode) -> None:
-    assert fixtures.search(query, mode=mode).confidence == "none"
-
-
-@pytest.mark.parametrize("query", ["ipvs hash table kernel", "blossom end rot", "parse_config", "味噌汁"])
-@pytest.mark.parametrize("mode", ["hybrid", "text"])
-def test_words_that_one_passage_says_are_an_answer(fixtures: VaultIndex, query: str, mode: Mode) -> None:
-    assert fixtures.search(query, mode=mode).confidence == "high"
-
-
-def test_other_words_for_the_same_are_an_answer_with_vectors(fixtures: VaultIndex) -> None:
-    query = "cheaper way into town from the plane in Lyon"
-    assert fixtures.search(query).confidence != "none"
-
-
-def test_hits_that_are_no_answer_are_there_all_the_same(fixtures: VaultIndex) -> None:
-    answer = fixtures.search("chicken tikka masala")
-    assert answer.confidence == "none"
-    assert answer.results
+@pytest.mark.parametrize(
+    ("query", "confidence"),
+    [
+        ("chicken tikka masala", "none"),
+        ("运动员 薪水", "none"),
+        ("ipvs hash table kernel", "high"),
+        ("blossom end rot", "high"),
+        ("parse_config", "high"),
+        ("味噌汁", "high"),
+        ("bd-31", "high"),  # in a field
+    ],
+)
+def test_confidence_tells_an_answer_from_noise(fixtures: VaultIndex, query: str, confidence: str) -> None:
+    answer = fixtures.search(query)
+    assert answer.confidence == confidence
     assert all(0.0 <= hit.score <= 1.0 for hit in answer.results)
 
 
@@ -59,12 +55,10 @@ def test_an_empty_index_answers_nothing(tmp_path: Path) -> None:
         assert index.search("docker").confidence == "none"
 
 
-@pytest.fixture
-def one_note(tmp_path: Path) -> Iterator[VaultIndex]:
+@pytest.fixture(scope="module")
+def one_note(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
     text = "---\naliases: [Whale notes]\n---\nWe run docker on the old server, without swap.\n"
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"Containers.md": text})
-        index.sync()
+    with indexed(tmp_path_factory.mktemp("one"), {"Containers.md": text}) as index:
         yield index
 
 
@@ -89,21 +83,15 @@ def test_a_vault_of_one_note(one_note: VaultIndex, query: str, expected: set[str
 @pytest.fixture(scope="module")
 def many_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
     """A short note with an alias, and many that have nothing to do with it."""
-    folder = tmp_path_factory.mktemp("many")
     others = {f"{number}.md": f"word{number}\n" for number in range(100)}
-    with opened(folder) as index:
-        write(folder / "vault", {"Street.md": "---\naliases: [aardvark]\n---\nLook left.\n", **others})
-        index.sync()
+    street = "---\naliases: [aardvark]\n---\nLook left.\n"
+    with indexed(tmp_path_factory.mktemp("many"), {"Street.md": street, **others}) as index:
         yield index
 
 
 def test_a_name_is_an_answer_though_the_text_says_nothing_of_it(many_notes: VaultIndex) -> None:
     assert many_notes.search("aardvark").confidence != "none"
     assert many_notes.search("aardvark of unicorns with a griffin").confidence == "none"
-
-
-def test_what_stands_in_a_field_is_an_answer(fixtures: VaultIndex) -> None:
-    assert fixtures.search("bd-31").confidence != "none"
 
 
 def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
@@ -124,32 +112,12 @@ RUSSIAN = {
     "Учёный.md": "Никола Тесла родился в деревне Смилян и переехал в Нью-Йорк.\n",
     "Болезнь.md": "Чума пришла в Европу на кораблях, которые шли из Крыма.\n",
 }
-SPANISH = {
-    "rio.md": "El río Rin nace en los Alpes y desemboca en el mar del Norte cerca de Róterdam.\n",
-    "ciudad.md": "Varsovia fue la capital de Polonia cuando el rey dejó la ciudad de Cracovia.\n",
-    "cientifico.md": "Nikola Tesla nació en un pueblo de Croacia y más tarde vivió en Nueva York.\n",
-    "peste.md": "La peste negra llegó a Europa en los barcos que venían del mar Negro.\n",
-    "bosque.md": "Los bosques de la Amazonia pierden cada año una parte de sus árboles.\n",
-    "numero.md": "Los números primos solo se dividen entre uno y entre ellos mismos.\n",
-    "oficio.md": "Los hugonotes dejaron Francia y llevaron sus oficios a otros países.\n",
-    "salud.md": "El sistema inmunitario protege el cuerpo contra virus y bacterias.\n",
-    **{f"{number}.md": f"Acta número {number} de la reunión sobre el presupuesto.\n" for number in range(40)},
-}
 
 
-@pytest.mark.parametrize(
-    ("notes", "about_nothing", "answered"),
-    [
-        (RUSSIAN, "Сколько варить свёклу для борща", "где Рейн берёт начало"),
-        (SPANISH, "cuándo se podan los olivos", "dónde nace el río Rin"),
-    ],
-)
-def test_a_question_in_a_language_that_the_model_does_not_know(
-    tmp_path: Path, notes: dict[str, str], about_nothing: str, answered: str
-) -> None:
-    with indexed(tmp_path, notes, provider="local") as index:
-        assert index.search(about_nothing).confidence == "none"
-        assert index.search(answered).confidence == "high"
+def test_confidence_in_a_language_that_the_model_does_not_know(tmp_path: Path) -> None:
+    with indexed(tmp_path, RUSSIAN, provider="local") as index:
+        assert index.search("Сколько варить свёклу для борща").confidence == "none"
+        assert index.search("где Рейн берёт начало").confidence == "high"
 
 
 TOPICS = {

@@ -37,7 +37,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 def test_hybrid_search_finds_what_fields_say_at_least_as_well_as_each_channel(tmp_path: Path) -> None:
     asked = list(questions())
-    assert len(asked) > 50
+    assert len(asked) > 30
     with indexed(tmp_path, dict(memories()), provider="local") as judged:
         text, vector, hybrid = (
             sum(paths_found(judged, question, mode=mode)[:1] == [path] for question, path in asked)
@@ -92,13 +92,8 @@ def test_a_field_that_says_nothing_of_the_question_is_told_as_that(index: VaultI
     assert "Hit 1 (80-memory/boat.md:10)" in reason.message
 
 
-def test_a_fact_may_begin_with_a_word_and_a_colon(index: VaultIndex) -> None:
-    with index._runtime.pool.lend() as connections:
-        assert connections.reader.count_matches("{body}:terns") == 1
-
-
 def test_hybrid_search_puts_first_what_only_a_word_of_a_frontmatter_says(tmp_path: Path) -> None:
-    files = {f"n{number}.md": f"---\nauthor: Ann\n---\nA lamp of the {number}th room.\n" for number in range(60)}
+    files = {f"n{number}.md": f"---\nauthor: Ann\n---\nA lamp of the {number}th room.\n" for number in range(40)}
     files["n30.md"] = "---\nauthor: Quetzal\n---\nA walk along the canal.\n"
     files["80-memory/m.md"] = "---\ntitle: Ropes\nvendor: Obsidiana\n---\nHemp is heavier when it is wet.\n"
     with indexed(tmp_path, files, provider="local") as index:
@@ -127,17 +122,8 @@ def test_conditions_hold_for_fields_and_text_together(index: VaultIndex) -> None
     assert not {"page.md"} & {*paths_found(index, "twine hand -draft")}
     assert paths_found(index, "hand -done") == ["page.md"]
     assert paths_found(index, "[status:draft]") == ["page.md"]
-
-
-def test_the_name_of_a_key_is_no_word_of_the_text(index: VaultIndex) -> None:
-    assert paths_found(index, "description") == []
-
-
-def test_documents_with_the_same_field_are_told_apart(index: VaultIndex) -> None:
+    assert paths_found(index, "description") == []  # a key
     assert set(paths_found(index, "vx-9")) == {"80-memory/one.md", "80-memory/two.md"}
-
-
-def test_a_document_begins_below_its_frontmatter(index: VaultIndex) -> None:
     assert index.search("path:80-memory/boat.md").results[0].snippet == "It lies in the harbour."
 
 
@@ -175,12 +161,3 @@ def test_what_another_sentence_of_a_frontmatter_says_changes_no_vector(tmp_path:
         write(tmp_path / "vault", {first.path: files[first.path].replace(', "Mice eat the candles"', "")})
         index.sync()
         assert index.search("floods in the basement", mode="vector").results[0].score == alone
-
-
-def test_an_edit_below_embeds_no_field_again(tmp_path: Path) -> None:
-    with indexed(tmp_path, FILES, provider="local") as index:
-        path = "80-memory/boat.md"
-        write(tmp_path / "vault", {path: FILES[path].replace("harbour", "dock")})
-        assert index.sync().embedded == 1
-        write(tmp_path / "vault", {path: FILES[path].replace("harbour", "dock").replace("Riga", "Oslo")})
-        assert index.sync().embedded == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import indexed, opened, write
+from tests.api.vaults import indexed, opened, paths_found, write
 from vault_index import VaultIndex
 from vault_index.config.edit import add_source
 from vault_index.errors import NotFoundError
@@ -87,13 +87,9 @@ def test_the_focus_is_on_the_lines_that_answer(
 
 def test_a_focus_can_be_opened(index: VaultIndex) -> None:
     hit = best(index, "woodpecker")
+    assert "\r" not in hit.snippet
     text = index.get(f"{hit.path}:{hit.focus[0]}-{hit.focus[1]}").results[0].content
     assert " ".join(text.split()) == "In the afternoon a woodpecker sat on the fence behind the mill."
-
-
-def test_a_snippet_shows_the_lines_that_answer(index: VaultIndex) -> None:
-    assert "the good olive oil from Crete" in best(index, "olive oil").snippet
-    assert "\r" not in best(index, "woodpecker").snippet
 
 
 @pytest.mark.parametrize(
@@ -107,17 +103,8 @@ def test_a_hit_says_where_in_its_snippet_the_lines_stand_that_answer(index: Vaul
     assert hit.snippet != line
 
 
-def test_two_lines_of_a_list_are_two_hits_where_each_says_enough(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        filler = "\n".join(f"- thing {number}" for number in range(6))
-        write(tmp_path / "vault", {"a.md": f"- a heron at the lake\n{filler}\n- one more heron, same lake\n{filler}\n"})
-        index.sync()
-        assert [hit.focus for hit in index.search("heron lake").results] == [(1, 1), (8, 8)]
-        assert [hit.focus for hit in index.search("heron lake", per_document=1).results] == [(1, 1)]
-
-
-@pytest.mark.parametrize("best", [0, 1, 2])
-def test_two_hits_of_a_section_show_different_lines(tmp_path: Path, best: int) -> None:
+@pytest.mark.parametrize("best", [0, 2])
+def test_hits_of_a_section_show_different_lines(tmp_path: Path, best: int) -> None:
     lines = [f"Heron number {number}." for number in ("one", "two", "three")]
     lines[best] += " By the lake."
     note = "# Birds\n\n" + "\n".join(f"- {line}" for line in lines) + "\n\n" + "Nothing to be seen. " * 9 + "\n"
@@ -129,56 +116,42 @@ def test_two_hits_of_a_section_show_different_lines(tmp_path: Path, best: int) -
             assert not any(lines[better.focus[0] - 3] in hit.snippet for better in hits[:number])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\n".join(f"- heron number {number} flew over the lake towards the reeds" for number in range(150)),
-        "\n".join(f"heron number {number} flew over the lake towards the reeds" for number in range(150)),
-        "```\n" + "\n".join(f"print('heron {number}', lake, reeds, other)" for number in range(150)) + "\n```",
-        "\n\n".join(f"The heron number {number} flew over the lake and towards the reeds." for number in range(150)),
-    ],
-    ids=["list", "wrapped", "code", "paragraphs"],
-)
-def test_no_line_is_shown_twice_though_texts_overlap(tmp_path: Path, text: str) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"a.md": text})
-        index.sync()
+def test_hits_show_no_line_twice_though_texts_overlap(tmp_path: Path) -> None:
+    said = "heron number {} flew over the lake towards the reeds"
+    texts = {
+        "list.md": "\n".join(f"- {said.format(number)}" for number in range(150)),
+        "wrapped.md": "\n".join(said.format(number) for number in range(150)),
+        "code.md": "```\n"
+        + "\n".join(f"print('heron {number}', lake, reeds, other)" for number in range(150))
+        + "\n```",
+        "paragraphs.md": "\n\n".join(f"The {said.format(number)}." for number in range(150)),
+    }
+    with indexed(tmp_path, texts) as index:
         hits = index.search("heron lake", per_document=500, limit=500).results
-        assert len({hit.lines for hit in hits}) > 2
-        lines = [line for hit in hits for line in range(hit.focus[0], hit.focus[1] + 1)]
-        assert len(lines) == len(set(lines))
+        for path in texts:
+            of_path = [hit for hit in hits if hit.path == path]
+            lines = [line for hit in of_path for line in range(hit.focus[0], hit.focus[1] + 1)]
+            assert len({hit.lines for hit in of_path}) > 2, path
+            assert len(lines) == len(set(lines)), path
 
 
-def test_equal_texts_are_one_hit_that_names_them_all(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        same = "The heron stands in the water.\n"
-        write(tmp_path / "vault", {"a.md": same, "b/copy.md": same, "c.md": same, "d.md": "Another heron.\n"})
-        index.sync()
-        hits = {hit.path: hit.also for hit in index.search("heron").results}
-        assert hits.keys() - {"d.md"} == {"a.md"}
-        assert set(hits["a.md"]) == {"b/copy.md", "c.md"}
-        assert hits["d.md"] == ()
-
-
-def test_a_long_document_leaves_room_for_others(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        sections = "\n\n".join(f"## Heron {number}\n\nThe heron, heron {number}." for number in range(80))
-        others = {f"{number}.md": f"Of birds and fish, and of a heron {number}.\n" for number in range(8)}
-        write(tmp_path / "vault", {"long.md": sections, **others})
-        index.sync()
-        paths = [hit.path for hit in index.search("heron", limit=10, per_document=3).results]
-        assert len(paths) == 10
-        assert paths.count("long.md") == 3
+def test_per_document_bounds_the_hits_of_a_long_document(tmp_path: Path) -> None:
+    sections = "\n\n".join(f"## Heron {number}\n\nThe heron, heron {number}." for number in range(80))
+    others = {f"{number}.md": f"Of birds and fish, and of a heron {number}.\n" for number in range(8)}
+    with indexed(tmp_path, {"long.md": sections, **others}) as index:
+        for options, count in (({}, 3), ({"per_document": 1}, 1), ({"per_document": 20, "limit": 30}, 20)):
+            paths = paths_found(index, "heron", **{"limit": 10, **options})
+            assert paths.count("long.md") == count
+            assert len(paths) == min(options.get("limit", 10), 8 + count)
 
 
 def test_a_canvas_answers_with_its_card(tmp_path: Path) -> None:
     cards = [
-        f'{{"id":"{n}","type":"text","text":"Card {n}\\\\nabout {w}\\\\nand more"}}'
+        f'{{"id":"{n}","type":"text","text":"Card {n}\\nabout {w}\\nand more"}}'
         for n, w in enumerate(("tea", "herons", "soup"))
     ]
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"board.canvas": '{"nodes":[\n' + ",\n".join(cards) + '\n],"edges":[]}'})
-        index.sync()
+    board = '{"nodes":[\n' + ",\n".join(cards) + '\n],"edges":[]}'
+    with indexed(tmp_path, {"board.canvas": board}) as index:
         hit = best(index, "herons")
         assert "herons" in hit.snippet
         assert hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1]

@@ -1,14 +1,16 @@
 """Which of two memories says something newer of the same subject, and where that one stands in an answer."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import indexed, opened
+from tests.api.vaults import indexed, opened, write
+from tests.query.records import chunk_record
+from vault_index import VaultIndex
 from vault_index.query.ranking.newer import MARKED, Memory, memory, newest_first, score
 from vault_index.results.memories import StoredMemory
-from vault_index.store.records import StoredDocument
 
 JENKINS = "Builds run on Jenkins, on the box in the server room."
 ACTIONS = "We moved off Jenkins; builds run on GitHub Actions now."
@@ -40,23 +42,15 @@ PAIRS = [
 
 
 def said(text: str, project: str | None = None, key: int = 1) -> Memory:
-    known = {
-        "kind": "memory",
-        "source": "vault",
-        "path": f"{key}.md",
-        "title": "",
-        "created": float(key),
-        "unreviewed": 0,
-        "tokens": 20,
-    }
-    rest = dict.fromkeys(StoredDocument.__dataclass_fields__)
-    document = StoredDocument(**{**rest, **known, "id": key, "project": project, "frontmatter_json": "{}"})  # type: ignore[arg-type]
-    return memory(document, [text], key)
+    record = chunk_record(text, key, kind="memory", document_id=key, created=float(key), project=project, tokens=20)
+    return memory(record.document, [text], key)
 
 
-@pytest.mark.parametrize(("older", "newer", "cosine", "replaces"), PAIRS)
-def test_a_change_is_told_from_what_only_looks_like_one(older: str, newer: str, cosine: float, replaces: bool) -> None:
-    assert (score(said(newer), said(older), cosine) >= MARKED) == replaces
+def test_score_tells_a_change_from_what_only_looks_like_one() -> None:
+    found = [
+        (older, newer, cosine, score(said(newer), said(older), cosine) >= MARKED) for older, newer, cosine, _ in PAIRS
+    ]
+    assert found == PAIRS
 
 
 def test_of_two_projects_both_hold() -> None:
@@ -93,29 +87,31 @@ CHANGED = {
 }
 
 
-def test_a_search_has_the_newer_first_and_marks_the_older(tmp_path: Path) -> None:
-    with indexed(tmp_path, CHANGED, provider="local") as index:
-        found = index.search("what CI runs at night", explain=True).results
-        paths = [hit.path for hit in found]
-        new, old = (found[paths.index(f"80-memory/{name}.md")] for name in ("new", "old"))
-        assert paths.index(new.path) + 1 == paths.index(old.path)
-        assert (new.newer, old.newer) == (None, new.id)
-        assert new.score == old.score
-        assert new.explain
-        assert new.explain.factors["newer"] > 1.0
-        assert [hit.newer for hit in found if hit not in (new, old)] == [None] * (len(found) - 2)
-        pages = [index.search("what CI runs at night", limit=1, offset=page).results[0] for page in range(len(found))]
-        assert [(hit.path, hit.newer) for hit in pages] == [(hit.path, hit.newer) for hit in found]
-        [reason] = [
-            one for one in index.why("what CI runs at night", "80-memory/old.md").reasons if one.code == "newer"
-        ]
-        assert f"update {new.id} --supersedes {old.id}" in reason.hint
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
+    with indexed(tmp_path_factory.mktemp("changed"), CHANGED, provider="local") as opened_index:
+        yield opened_index
 
 
-def test_on_a_day_before_the_newer_was_there_it_counts_for_nothing(tmp_path: Path) -> None:
-    with indexed(tmp_path, CHANGED, provider="local") as index:
-        [hit] = [one for one in index.search("Jenkins", as_of="2026-02-01").results if one.kind == "memory"]
-        assert (hit.path, hit.newer) == ("80-memory/old.md", None)
+def test_search_has_the_newer_first_and_marks_the_older(changed: VaultIndex) -> None:
+    found = changed.search("what CI runs at night", explain=True).results
+    paths = [hit.path for hit in found]
+    new, old = (found[paths.index(f"80-memory/{name}.md")] for name in ("new", "old"))
+    assert paths.index(new.path) + 1 == paths.index(old.path)
+    assert (new.newer, old.newer) == (None, new.id)
+    assert new.score == old.score
+    assert new.explain
+    assert new.explain.factors["newer"] > 1.0
+    assert [hit.newer for hit in found if hit not in (new, old)] == [None] * (len(found) - 2)
+    pages = [changed.search("what CI runs at night", limit=1, offset=page).results[0] for page in range(len(found))]
+    assert [(hit.path, hit.newer) for hit in pages] == [(hit.path, hit.newer) for hit in found]
+    [reason] = [one for one in changed.why("what CI runs at night", "80-memory/old.md").reasons if one.code == "newer"]
+    assert f"update {new.id} --supersedes {old.id}" in reason.hint
+
+
+def test_search_as_of_a_day_ignores_what_is_newer(changed: VaultIndex) -> None:
+    [hit] = [one for one in changed.search("Jenkins", as_of="2026-02-01").results if one.kind == "memory"]
+    assert (hit.path, hit.newer) == ("80-memory/old.md", None)
 
 
 def test_what_was_superseded_comes_behind_what_replaced_it(tmp_path: Path) -> None:
@@ -133,11 +129,10 @@ def test_what_was_superseded_comes_behind_what_replaced_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("query", ["", "what CI runs at night, Jenkins builds"])
-def test_recall_has_the_newer_first_and_marks_the_older(tmp_path: Path, query: str) -> None:
-    with indexed(tmp_path, CHANGED, provider="local") as index:
-        block = index.recall(query, project="anything")
-        paths = [source.path for source in block.sources if source.path in ("80-memory/old.md", "80-memory/new.md")]
-        [head] = re.findall("^.*older: see .*$", block.text, re.MULTILINE)
+def test_recall_has_the_newer_first_and_marks_the_older(changed: VaultIndex, query: str) -> None:
+    block = changed.recall(query, project="anything")
+    paths = [source.path for source in block.sources if source.path in ("80-memory/old.md", "80-memory/new.md")]
+    [head] = re.findall("^.*older: see .*$", block.text, re.MULTILINE)
     assert paths == ["80-memory/new.md", "80-memory/old.md"]
     assert head.startswith("`80-memory/old.md")
 
@@ -168,19 +163,16 @@ def test_the_latest_of_several_is_the_one_that_is_replaced(tmp_path: Path) -> No
         assert named == [None, stored[0].id, stored[1].id]
 
 
-@pytest.mark.parametrize("left_out", ["is replaced", "has expired", "waits in the inbox", "is superseded"])
-def test_what_does_not_count_is_not_named(tmp_path: Path, left_out: str) -> None:
+def test_add_names_no_memory_that_no_longer_counts(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
-        path = "inbox/builds" if left_out == "waits in the inbox" else "builds"
-        expired = f"---\nexpires: 2020-01-01\n---\n{JENKINS}\n"
-        old = index.add(JENKINS, path=path)
-        if left_out == "has expired":
-            (tmp_path / "vault" / old.path).write_text(expired, encoding="utf-8")
-            index.sync()
-        if left_out == "is superseded":
-            index.add("Another text.", supersedes=old.id)
-        new = index.add(ACTIONS, supersedes=old.id if left_out == "is replaced" else None)
-        assert new.replaces is None
+        replaced = index.add(JENKINS, path="replaced")
+        assert index.add(ACTIONS, supersedes=replaced.id).replaces is None
+        expired = f"---\nexpires: 2020-01-01\n---\n{JENKINS.replace('Jenkins', 'Bamboo')}\n"
+        write(tmp_path / "vault", {"80-memory/expired.md": expired})
+        index.sync()
+        assert index.add("We moved off Bamboo; builds run on Earthly now.").replaces is None
+        index.add(JENKINS.replace("Jenkins", "Drone"), path="inbox/builds")
+        assert index.add("We moved off Drone; builds run on Woodpecker now.").replaces is None
 
 
 def test_an_update_names_it_as_well(tmp_path: Path) -> None:

@@ -84,15 +84,7 @@ def test_a_list_is_cut_between_its_items() -> None:
     assert quoted.text.endswith("items that stand in a row …")
 
 
-def test_what_is_not_all_says_so() -> None:
-    quoted = quote(candidate(text="A digest.", whole=False), 100)
-    assert quoted is not None
-    assert quoted.text.endswith("A digest. …")
-
-
-@pytest.mark.parametrize(
-    "text", ["x" * 1_000_000, "数" * 100_000, " " * 1_000_000 + "x", "\n" * 100_000, "a.\n" * 50_000]
-)
+@pytest.mark.parametrize("text", ["x" * 200_000, "数" * 50_000, " " * 200_000 + "x", "\n" * 50_000, "a.\n" * 20_000])
 def test_huge_lines_fit(text: str) -> None:
     block, sources = pack(Groups([candidate(text=text), candidate(1)]), 400, TOKEN)
     assert tokens.count(block) <= 400

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.query.readers import query_terms, reader_of
-from vault_index.query.ranking.passages import Passage, TermMatcher, ranking_coverage, split_passages
+from vault_index.query.ranking.passages import TermMatcher, focus, snippet, split_passages
 from vault_index.query.ranking.retrieval import QueryTerm
 from vault_index.store.reader import IndexReader
 
@@ -90,11 +90,6 @@ def test_a_question_is_known_by_its_end(text: str, asks: bool) -> None:
     assert split_passages(text)[0].is_question is asks
 
 
-def test_a_question_is_worth_less_than_the_answer() -> None:
-    question, answer = Passage(0, 0, is_question=True), Passage(0, 0, is_question=False)
-    assert ranking_coverage(0.5, question) < ranking_coverage(0.5, answer) == 0.5
-
-
 # --- what they say of a question -------------------------------------------------------------------------------------
 
 
@@ -107,59 +102,25 @@ def said(reader: IndexReader, question: str, text: str) -> list[set[str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("run", "He was running."),
-        ("running", "They run; he RUNS"),
-        ("cafe", "Zwei Cafés"),
-        ("café", "two cafes"),
-        ("café", "two cafe\u0301s"),
-        ("happy", "happiness, happily"),
-        ("hope", "hoping"),
-        ("stability", "stability"),
-        ("probability", "probably"),
-        ("reliable", "of some reliability"),
-        ("effect", "call useEffect here"),
-        ("useEffect", "the effect of it"),
-        ("useeffect", "useEffect(() => {})"),
-        ("path", "a snake_path_name"),
-        ("data*", "the database"),
-        ("数据", "数据库"),
-        ("数据库", "一个数据库"),
-        ("数", "有数据"),
-        ("了", "迁移失败了"),
-        ("塔", "塔"),
-        ("タワー", "東京タワーに行く"),
-        ("文", "한국어 文"),
-        ("한국", "한국어 문서"),
-        ("어", "한국어"),
-        ("край", "Новый край"),
-        ("НОВЫЙ", "новый"),
-        ("λόγος", "Ο ΛΌΓΟΣ"),
-        ("μmeter", "µmeter"),
-        ("docker", "`docker`, not podman"),
-    ],
-)
-def test_a_word_is_found_in_all_its_forms(reader: IndexReader, question: str, text: str) -> None:
-    first, second = said(reader, question, f"{text}\nnothing")
-    assert first
-    assert not second
+def test_match_lines_finds_a_word_in_all_its_forms(reader: IndexReader) -> None:
+    forms = [
+        ("run", "He was running."), ("running", "They run; he RUNS"), ("cafe", "Zwei Cafés"),
+        ("café", "two cafe\u0301s"), ("happy", "happiness, happily"), ("stability", "stability"),
+        ("probability", "probably"), ("reliable", "of some reliability"), ("effect", "call useEffect here"),
+        ("useEffect", "the effect of it"), ("useeffect", "useEffect(() => {})"), ("path", "a snake_path_name"),
+        ("data*", "the database"), ("数据", "数据库"), ("数据库", "一个数据库"), ("数", "有数据"), ("了", "失败了"),
+        ("タワー", "東京タワーに行く"), ("한국", "한국어 문서"), ("어", "한국어"), ("край", "Новый край"),
+        ("НОВЫЙ", "новый"), ("λόγος", "Ο ΛΌΓΟΣ"), ("μmeter", "µmeter"), ("docker", "`docker`, not podman"),
+    ]  # fmt: skip
+    missed = [
+        (word, text) for word, text in forms if [*map(bool, said(reader, word, f"{text}\nnothing"))] != [True, False]
+    ]
+    assert missed == []
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("run", "a rune"),
-        ("docker", "undocker"),
-        ("край", "краи"),
-        ("data", "databases"),
-        ("数据", "据数"),
-        ("stable", "a stab"),
-    ],
-)
-def test_another_word_is_not_found(reader: IndexReader, question: str, text: str) -> None:
-    assert said(reader, question, text) == [set()]
+def test_match_lines_finds_no_other_word(reader: IndexReader) -> None:
+    others = [("run", "a rune"), ("docker", "undocker"), ("край", "краи"), ("data", "databases"), ("数据", "据数")]
+    assert [text for word, text in others if said(reader, word, text) != [set()]] == []
 
 
 def test_every_word_of_the_index_is_found_by_itself(reader: IndexReader) -> None:
@@ -179,19 +140,6 @@ def test_what_was_corrected_counts_less(reader: IndexReader) -> None:
     (corrected,) = TermMatcher(meant, reader.stems).match_lines(["docker"])
     assert exact == {0: 1.0}
     assert 0 < corrected[0] < 1
-
-
-@given(st.text(max_size=60), st.text(max_size=20))
-def test_any_text_can_be_looked_at(reader: IndexReader, text: str, question: str) -> None:
-    lines = TermMatcher(query_terms(reader, f'heron "{question}"'), reader.stems).match_lines([text])
-    assert len(lines) == text.count("\n") + 1
-    assert all(0 < weight <= 1 for line in lines for weight in line.values())
-
-
-def test_no_question_finds_nothing(reader: IndexReader) -> None:
-    matcher = TermMatcher((), reader.stems)
-    assert matcher.match_lines(["a\nb"]) == [{}, {}]
-    assert matcher.coverage([{}, {}], [{}, {}], [False] * 2) == [0.0, 0.0]
 
 
 # --- what is said around them ----------------------------------------------------------------------------------------
@@ -244,12 +192,10 @@ def test_coverage_is_a_share(matcher: TermMatcher, passages: list[tuple[dict[int
 # --- where the words stand -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("query", "text", "marked"),
-    [
+def test_spans_mark_words_as_the_search_matched_them(reader: IndexReader) -> None:
+    marked = [
         ("run", "It runs; running, a runner.", ["runs", "running"]),
-        ("cafes", "Two cafés, a Café.", ["cafés", "Café"]),
-        ("cafés", "a cafe", ["cafe"]),
+        ("cafés", "Two cafés, a Cafe.", ["cafés", "Cafe"]),
         ("case", "snake_case_name", ["case"]),
         ("effect", "call useEffect here", ["Effect"]),
         ("useEffect", "call useEffect here", ["useEffect"]),
@@ -259,16 +205,12 @@ def test_coverage_is_a_share(matcher: TermMatcher, passages: list[tuple[dict[int
         ("库", "关于数据库的笔记", ["库"]),
         ("sqlite", "用SQLite做的", ["SQLite"]),
         ("-heron stable", "a heron, stable", ["stable"]),
-        ("heron", "", []),
         ("the", "no word of the kind", ["the"]),
         ("heron", "nothing here", []),
-    ],
-)
-def test_words_are_marked_as_the_search_matched_them(
-    reader: IndexReader, query: str, text: str, marked: list[str]
-) -> None:
-    found = TermMatcher(query_terms(reader, query), reader.stems).spans(text)
-    assert [text[start:end] for start, end in found] == marked
+    ]
+    for query, text, words in marked:
+        found = TermMatcher(query_terms(reader, query), reader.stems).spans(text)
+        assert [text[start:end] for start, end in found] == words, query
 
 
 @given(st.text(max_size=80))
@@ -277,3 +219,51 @@ def test_spans_lie_in_the_text_one_after_another(text: str) -> None:
     spans = TermMatcher([term], lambda words: {word: word for word in words}).spans(text)
     assert [end for span in spans for end in span] == sorted({end for span in spans for end in span})
     assert all(0 <= start < end <= len(text) for start, end in spans)
+
+
+# --- what is shown of a passage --------------------------------------------------------------------------------------
+
+
+def as_typed(*words: str) -> TermMatcher:
+    terms = [QueryTerm(word, {word: 1.0}, False, 1.0, known=True) for word in words]
+    return TermMatcher(terms, lambda asked: {word: word for word in asked})
+
+
+def test_focus_is_on_the_lines_of_a_long_block_that_answer() -> None:
+    text = "\n".join(["```sh", *(f"step {number}" for number in range(20)), "pump the boiler", "up to one bar", "```"])
+    found = focus(text, split_passages(text)[0], as_typed("boiler", "bar"))
+    assert (found.first, found.last) == (21, 22)
+
+
+@pytest.mark.parametrize("after", ["", " It is Tuesday." * 90])
+def test_snippet_of_a_long_line_shows_the_sentence_that_answers(after: str) -> None:
+    text = "It is about the weather. " * 40 + f"Pump the boiler up to one bar.{after}"
+    found = focus(text, split_passages(text)[0], as_typed("boiler", "bar"))
+    shown = snippet(text, found.first, found.column)
+    assert "Pump the boiler up to one bar." in shown
+    assert shown.startswith("…Pump") == bool(after)
+    assert 200 < len(shown) <= 242
+
+
+def test_snippet_is_centred_and_ends_before_what_better_hits_show() -> None:
+    text = "\n".join(f"line {number} of a long text about bread and water" for number in range(100))
+    assert all(f"line {number}" in snippet(text, 50) for number in (49, 50, 51))
+    text = "# Notes\none\ntwo\nthree\nfour"
+    assert snippet(text, 2, others={1}) == "two three four"
+    assert snippet(text, 2, others={3}) == "one two"
+    assert snippet(text, 2, others={1, 3}) == "two"
+
+
+def test_snippet_shows_a_line_whole_up_to_400_characters() -> None:
+    long, longer = "word " * 79, "word " * 81
+    assert snippet(f"a before\n{long}\nafter", 1) == long.strip()
+    assert len(snippet(f"a before\n{longer}\nafter", 1)) <= 241
+
+
+@given(st.text(max_size=900), st.integers(0, 20))
+def test_any_passage_has_a_focus_and_a_snippet(text: str, number: int) -> None:
+    passages = split_passages(text)
+    passage = passages[number % len(passages)]
+    found = focus(text, passage, as_typed("a", "b"))
+    assert passage.first <= found.first <= found.last <= passage.last
+    assert len(snippet(text, found.first, found.column)) <= 400

@@ -1,6 +1,5 @@
 """A project is a name, or the folder that a session works in."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,27 +12,21 @@ def test_a_name() -> None:
     assert (project.names, project.tags, project.folders) == (("My API",), ("project/my-api",), ())
 
 
-def test_a_folder(tmp_path: Path) -> None:
+def test_project_of_a_folder_is_its_git_worktree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = project_of(str(tmp_path / "api"))
     assert project.names == ("api", str(tmp_path / "api"))
     assert project.folders == (str(tmp_path / "api"),)
     assert project.tags == ("project/api",)
-
-
-def test_a_folder_in_a_git_worktree(tmp_path: Path) -> None:
     (tmp_path / "api" / ".git").mkdir(parents=True)
     assert project_of(f"{tmp_path}/api/src/deep/").names[0] == "api"
+    monkeypatch.chdir(tmp_path)
+    assert project_of(".").folders[0] == str(tmp_path)
 
 
 def test_a_home_that_is_kept_in_git_is_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
     assert project_of("~/src/api").names == ("api", str(tmp_path / "src/api"), "~/src/api")
-
-
-def test_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert project_of(".").folders[0] == os.getcwd()
 
 
 def test_the_root_has_no_name() -> None:

@@ -1,6 +1,5 @@
 from collections.abc import Collection, Mapping, Sequence
 
-import pytest
 from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
@@ -37,31 +36,11 @@ def focus(hits: Sequence[RankedPassage]) -> list[tuple[int, int]]:
     return [(hit.chunk.start_line + hit.passage.first, hit.chunk.start_line + hit.passage.last) for hit in hits]
 
 
-def test_the_passage_that_says_most_is_the_hit() -> None:
-    hits = ranked([chunk_record("- bread\n- soup\n- a heron on the lake\n- tea", start_line=5)])
-    assert focus(hits)[0] == (7, 7)
-    assert hits[0].matched.keys() == {0, 1}
-    assert hits[0].coverage == pytest.approx(1.0)
-
-
 def test_two_passages_of_a_chunk_are_two_hits_where_each_says_enough() -> None:
     far_apart = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- the lake of the heron"])
     assert focus(ranked([chunk_record(far_apart)])) == [(1, 1), (6, 6)]
     weak = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- a lake"])
     assert focus(ranked([chunk_record(weak)])) == [(1, 1)]
-
-
-def test_an_answer_comes_before_its_question() -> None:
-    hits = ranked([chunk_record("- Is a heron on the lake?\n- Yes, the heron is on the lake.")])
-    assert focus(hits)[0] == (2, 2)
-
-
-def test_lines_of_two_overlapping_chunks_come_once() -> None:
-    lines = [f"- heron {number} of the lake" for number in range(8)]
-    first = chunk_record("\n".join(lines[:5]), 1)
-    second = chunk_record("\n".join(lines[3:]), 2, start_line=4)
-    found = focus(ranked([first, second]))
-    assert sorted(found) == [(line, line) for line in range(1, 9)]
 
 
 def test_a_paragraph_cut_in_two_is_not_shown_twice() -> None:
@@ -96,19 +75,6 @@ def test_a_title_counts_for_the_passages_below() -> None:
     hits = ranked([chunk_record("A lake there.", 1), titled])
     assert [hit.chunk.chunk_id for hit in hits] == [2, 1]
     assert hits[0].matched.keys() == {1}
-
-
-def test_of_equal_passages_the_one_that_still_holds_is_first() -> None:
-    outdated = chunk_record("A heron.", 1, document_id=1, valid_until=NOW - 1)
-    valid = chunk_record("A heron.", 2, document_id=2, valid_until=NOW + 1)
-    assert [hit.chunk.chunk_id for hit in ranked([outdated, valid])] == [2, 1]
-    assert [hit.chunk.chunk_id for hit in ranked([outdated, valid], config=RankingConfig(outdated=0.0))] == [1, 2]
-
-
-def test_an_old_memory_comes_after_an_equal_new_one() -> None:
-    old = chunk_record("A heron.", 1, document_id=1, kind="memory", updated=0.0)
-    new = chunk_record("A heron.", 2, document_id=2, kind="memory", updated=NOW)
-    assert [hit.chunk.chunk_id for hit in ranked([old, new])] == [2, 1]
 
 
 def test_no_factor_lifts_a_weak_passage_over_an_exact_one() -> None:

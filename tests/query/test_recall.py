@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.vaults import indexed, opened, write
-from tests.sources.opencode.stores import Client
+from tests.api.vaults import indexed
+from tests.query.sessions import make_home, say
 from vault_index import VaultIndex, tokens
-from vault_index.config import find_home
-from vault_index.config.edit import create_config, set_value
 from vault_index.errors import UsageError
 from vault_index.markdown.recalled import drop_recalled
 
@@ -97,12 +95,8 @@ def test_the_block_and_what_is_said_of_it(index: VaultIndex) -> None:
     assert (only.kind, only.lines, only.why, only.whole) == ("note", (3, 3), "query", True)
 
 
-def test_author_and_date_stand_beside_the_place(index: VaultIndex) -> None:
-    text = index.recall("which ports do tests use").text
-    assert "`80-memory/a.md:7` · decision · `ann` · 20" in text
-
-
-def test_what_is_outdated_is_shown_as_such_when_it_answers(index: VaultIndex) -> None:
+def test_recall_shows_the_author_and_what_is_outdated(index: VaultIndex) -> None:
+    assert "`80-memory/a.md:7` · decision · `ann` · 20" in index.recall("which ports do tests use").text
     assert "· outdated\n" in index.recall("old VPN").text
 
 
@@ -114,11 +108,11 @@ def test_equal_questions_get_equal_answers_but_for_the_token(index: VaultIndex) 
     assert index.recall("ports", token="abcd").text == index.recall("ports", token="abcd").text
 
 
-@pytest.mark.parametrize("budget", [1, 60, 120, 200, 400, 1200])
-def test_the_budget_holds(index: VaultIndex, budget: int) -> None:
-    answer = index.recall("ports and roses", project="api", budget=budget)
-    assert answer.tokens <= budget
-    assert bool(answer.text) is (budget >= 120)
+def test_recall_stays_within_its_budget(index: VaultIndex) -> None:
+    for budget in (1, 60, 120, 200, 400, 1200):
+        answer = index.recall("ports and roses", project="api", budget=budget)
+        assert answer.tokens <= budget
+        assert bool(answer.text) is (budget >= 120)
 
 
 def test_a_memory_is_quoted_by_its_digest_where_it_is_long(tmp_path: Path) -> None:
@@ -155,29 +149,14 @@ def test_a_message_is_no_query_language(index: VaultIndex, message: str) -> None
     assert "garden/roses" in recalled(index, message)
 
 
-def test_a_memory_whose_file_is_gone_is_not_recalled(tmp_path: Path) -> None:
-    with indexed(tmp_path, {"80-memory/a.md": MEMORIES["80-memory/a.md"]}) as index:
-        (tmp_path / "vault/80-memory/a.md").unlink()
-        assert recalled(index, "ports", project="api") == []
-
-
-def test_one_source_only(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"80-memory/a.md": MEMORIES["80-memory/a.md"]})
-        index.sync()
-        assert recalled(index, project="api", source="vault") == ["a"]
-        assert recalled(index, project="api", source=()) == ["a"]
-
-
 def test_bad_options_are_named(index: VaultIndex) -> None:
     for options in ({"budget": 0}, {"token": "not hex"}, {"token": 'ab">'}):
         with pytest.raises(UsageError):
             index.recall("rose", **options)
 
 
-def test_the_sessions_of_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
+def test_recall_names_the_sessions_of_the_folder(tmp_path: Path) -> None:
+    home, client = make_home(tmp_path)
     for id_, columns in {
         "ses_a": {"title": "Mend the login"},
         "ses_b": {"title": "Port the parser", "directory": "/home/user/api/src"},
@@ -185,42 +164,35 @@ def test_the_sessions_of_the_folder(tmp_path: Path) -> None:
         "ses_d": {"title": "New session - 2026-11-21T10:00:00.000Z"},
         "ses_e": {"title": "A part of it", "parent_id": "ses_a"},
     }.items():
-        client.session(id_, **columns)
-        client.user(f"The turnstile squeaks in {id_}.", id_)
+        say(client, id_, [f"The turnstile squeaks in {id_}."], **columns)
     client.close()
-    home = find_home(tmp_path / "home")
-    (tmp_path / "vault").mkdir()
-    create_config(home, tmp_path / "vault", provider="none", memory_dir=None)
-    set_value(home, "opencode.enabled", "true")
-    set_value(home, "opencode.data", str(tmp_path / "opencode"))
     with VaultIndex.open(home) as index:
         index.sync()
         told = index.recall(project="/home/user/api")
         assert [(one.title, one.why) for one in told.sources] == [
-            ("Port the parser", "session"),
-            ("Mend the login", "session"),
-        ]
+            ("Port the parser", "session"), ("Mend the login", "session"),
+        ]  # fmt: skip
         assert "`api/ses_a.md` · session · 2026-" in told.text
-        assert [one.title for one in index.recall(project="/home/user/api", session="ses_b").sources] == [
-            "Mend the login"
-        ]
+        others = index.recall(project="/home/user/api", session="ses_b").sources
+        assert [one.title for one in others] == ["Mend the login"]
         asked = index.recall("which turnstile squeaks", session="ses_a")
         assert "ses_a" not in asked.text
         assert "ses_b" in asked.text
 
 
 @pytest.mark.parametrize("how", ["command", "by hand"])
-def test_what_the_plugin_keeps_to_tell_again_goes_with_what_it_quotes(tmp_path: Path, how: str) -> None:
+def test_recall_of_a_deleted_memory_is_gone_from_the_files_of_the_plugin(tmp_path: Path, how: str) -> None:
     notes = {"80-memory/oil.md": memory("Oil it with whale fat."), "80-memory/wax.md": memory("Wax it.")}
     with indexed(tmp_path, notes) as index:
         folder = index.home.recalled_dir
         folder.mkdir(parents=True)
         for name, query in (("ses_a", "whale fat"), ("ses_b", "wax")):
-            (folder / f"{name}.txt").write_text(index.recall(query).text, encoding="utf-8")
+            (folder / f"{name}.txt").write_text(index.recall(query, source="vault").text, encoding="utf-8")
         if how == "command":
             index.delete("oil")
         else:
             (tmp_path / "vault/80-memory/oil.md").unlink()
+            assert recalled(index, "whale fat") == []
             index.sync()
         assert [kept.name for kept in folder.iterdir()] == ["ses_b.txt"]
 
@@ -256,12 +228,9 @@ def test_what_is_unreviewed_comes_last_and_in_its_own_project_alone(inbox: Vault
     assert recalled(inbox, project="web") == ["d", "inbox/web"]
     assert recalled(inbox) == ["d", "inbox/none"]
     assert recalled(inbox, "which ports are there") == ["a", "inbox/none"]
-    found = inbox.recall(project="api").sources
-    assert [source.unreviewed for source in found] == [False, False, True, True]
-
-
-def test_what_is_unreviewed_is_marked_so(inbox: VaultIndex) -> None:
-    heads = [line for line in inbox.recall(project="api").text.split("\n") if line.startswith("`")]
+    told = inbox.recall(project="api")
+    assert [source.unreviewed for source in told.sources] == [False, False, True, True]
+    heads = [line for line in told.text.split("\n") if line.startswith("`")]
     assert [head.endswith(" · unreviewed") for head in heads] == [False, False, True, True]
 
 

@@ -68,6 +68,7 @@ def test_among_equals_the_nearer_is_first(index: VaultIndex) -> None:
     assert list(cosines.values()) == sorted(cosines.values(), reverse=True)
     assert "wal.md" not in cosines
     assert all(0.3 <= cosine <= 1.0 for cosine in cosines.values())
+    assert index.related("blank.md").results == ()
 
 
 def test_itself_and_memories_that_are_over_are_not_named(index: VaultIndex) -> None:
@@ -99,10 +100,6 @@ def test_pages_join(index: VaultIndex) -> None:
     pages = [index.related("bread", limit=2, offset=offset) for offset in range(0, whole.total, 2)]
     assert [record for page in pages for record in page.results] == list(whole.results)
     assert {page.total for page in pages} == {whole.total}
-
-
-def test_a_blank_note_is_near_nothing(index: VaultIndex) -> None:
-    assert index.related("blank.md").results == ()
 
 
 def test_without_vectors_links_are_left(tmp_path: Path) -> None:
@@ -148,11 +145,10 @@ def test_a_timeline_is_chronological_and_leaves_out_what_is_over(index: VaultInd
     assert paths(answer.after)[0][:2] == ["wal.md", "80-memory/kept.md"]
 
 
-def test_the_depth_bounds_both_sides(index: VaultIndex) -> None:
-    answer = index.timeline("starter", depth_before=1, depth_after=0)
-    assert paths(answer.before, answer.after) == [["pizza.md"], []]
-    before = index.timeline("starter", depth_before=2, depth_after=1)
-    assert paths(before.before, before.after) == [["bread.md", "pizza.md"], ["wal.md"]]
+def test_timeline_is_bounded_on_both_sides(index: VaultIndex) -> None:
+    answer = index.timeline("starter", depth_before=2, depth_after=1)
+    assert paths(answer.before, answer.after) == [["bread.md", "pizza.md"], ["wal.md"]]
+    assert index.timeline("starter", depth_after=0).after == ()
 
 
 def test_filters_are_about_the_neighbours(index: VaultIndex) -> None:
@@ -163,11 +159,8 @@ def test_filters_are_about_the_neighbours(index: VaultIndex) -> None:
     assert paths(index.timeline("bread", project="other").after) == [[]]
 
 
-def test_a_query_may_choose_the_anchor(index: VaultIndex) -> None:
+def test_timeline_takes_the_best_hit_of_a_query_as_its_anchor(index: VaultIndex) -> None:
     assert index.timeline(query="write-ahead log").anchor.path == "wal.md"
-
-
-def test_a_query_without_a_hit_is_not_found(index: VaultIndex) -> None:
     with pytest.raises(NotFoundError, match="xyzzyplugh") as caught:
         index.timeline(query="xyzzyplugh tags:none", source="vault")
     assert "name the document" in caught.value.hint
@@ -181,25 +174,9 @@ def test_a_timeline_needs_one_anchor(index: VaultIndex, arguments: dict[str, str
 
 
 @pytest.mark.parametrize("method", ["related", "timeline"])
-def test_what_does_not_exist_is_not_found(index: VaultIndex, method: str) -> None:
+def test_related_and_timeline_refuse_wrong_arguments(index: VaultIndex, method: str) -> None:
     with pytest.raises(NotFoundError):
         dispatch(index, method, {"ref": "nothing"})
-
-
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [("related", {"limit": 0}), ("related", {"offset": -1}), ("timeline", {"depth_before": -1})],
-)
-def test_numbers_are_checked(index: VaultIndex, method: str, options: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=next(iter(options))):
-        dispatch(index, method, {"ref": "bread", **options})
-
-
-def test_the_keys_of_the_answers(index: VaultIndex) -> None:
-    related = dispatch(index, "related", {"ref": "bread"})
-    assert list(related) == ["anchor", "results", "total", "degraded"]
-    listed = dispatch(index, "list", {})["results"][0]
-    assert list(related["results"][0]) == [*listed, "relations", "cosine"]
-    timeline = dispatch(index, "timeline", {"ref": "bread"})
-    assert list(timeline) == ["anchor", "before", "after"]
-    assert list(timeline["anchor"]) == list(timeline["after"][0]) == list(listed)
+    name, value = ("limit", 0) if method == "related" else ("depth_before", -1)
+    with pytest.raises(UsageError, match=name):
+        dispatch(index, method, {"ref": "bread", name: value})

@@ -1,31 +1,22 @@
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from tests.api.vaults import indexed, opened, paths_found as found, write
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 
-MEMORY = "---\ntype: {type}\ntags: [{tag}]\nentered_by: {by}\n{more}---\n{text}\n"
+MEMORY = "---\ntype: {}\ntags: [db]\nentered_by: {}\n{}\n---\n{}\n"
 NOTES = {
     "cooking/bread.md": "---\ntags: food/bread\ncreated: 2026-03-01\n---\n# Bread\n\nFeeding the sourdough starter.\n",
     "cooking/soup.md": "---\ntags: food\ncreated: 2026-05-01\n---\n# Soup\n\nLentils, and a sourdough slice with it.\n",
     "2026-06-07 log.md": "The starter of the car is broken. Cafés were closed.\n",
-    "80-memory/a.md": MEMORY.format(
-        type="decision", tag="db", by="alice", more="project: api\n", text="Use a write-ahead log."
-    ),
-    "80-memory/b.md": MEMORY.format(
-        type="note", tag="db", by="bob", more="expires: 2020-01-01\n", text="Old log advice."
-    ),
+    "80-memory/a.md": MEMORY.format("decision", "alice", "project: api", "Use a write-ahead log."),
+    "80-memory/b.md": MEMORY.format("note", "bob", "expires: 2020-01-01", "Old log advice."),
     "80-memory/c.md": MEMORY.format(
-        type="note",
-        tag="db",
-        by="bob",
-        more="superseded_by: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\n",
-        text="Former log.",
+        "note", "bob", "superseded_by: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f", "Former log."
     ),
 }
 
@@ -39,15 +30,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
 def test_every_mode_answers(index: VaultIndex, mode: str) -> None:
     assert found(index, "how do I feed a sourdough starter", mode=mode)[0] == "cooking/bread.md"
-
-
-def test_meaning_is_found_without_shared_words(index: VaultIndex) -> None:
-    assert found(index, "vehicle repair")[0] == "2026-06-07 log.md"
-
-
-@pytest.mark.parametrize(("query", "path"), [("feed", "cooking/bread.md"), ("cafe", "2026-06-07 log.md")])
-def test_stems_and_accents_do_not_matter(index: VaultIndex, query: str, path: str) -> None:
-    assert found(index, query, mode="text") == [path]
+    assert found(index, "vehicle repair", mode=mode)[:1] == ([] if mode == "text" else ["2026-06-07 log.md"])
 
 
 @pytest.mark.parametrize(
@@ -65,6 +48,10 @@ def test_stems_and_accents_do_not_matter(index: VaultIndex, query: str, path: st
         ("log kind:memory", {"80-memory/a.md"}),
         ("log type:decision by:alice project:API", {"80-memory/a.md"}),
         ("log type:bugfix", set()),
+        ("log is:expired", {"80-memory/b.md"}),
+        ("is:expired", {"80-memory/b.md"}),
+        ("log is:superseded", {"80-memory/c.md"}),
+        ("log kind:memory -is:expired", {"80-memory/a.md"}),
     ],
 )
 def test_filters_in_the_query(index: VaultIndex, query: str, paths: set[str]) -> None:
@@ -76,14 +63,6 @@ def test_filters_as_options_mean_the_same(index: VaultIndex) -> None:
     assert found(index, "log", any_tag=["db", "none"], kind="memory", mode="text") == ["80-memory/a.md"]
     assert found(index, "sourdough", after="2026-04", mode="text") == ["cooking/soup.md"]
     assert found(index, "sourdough", tags="food", before="2026-04") == ["cooking/bread.md"]
-
-
-def test_a_path_may_hold_a_comma(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"salt, pepper.md": "A heron.\n", "other.md": "The heron.\n"})
-        index.sync()
-        assert found(index, "heron", path="salt, pepper.md") == ["salt, pepper.md"]
-        assert index.get("salt, pepper.md").results[0].content == "A heron.\n"
 
 
 def test_match_all_needs_every_word(index: VaultIndex) -> None:
@@ -138,37 +117,19 @@ def test_a_hit_opens(index: VaultIndex) -> None:
     assert index.get(f"{hit.path}:{hit.focus[0]}").results[0].content == "Feeding the sourdough starter."
 
 
-def test_a_document_has_at_most_so_many_hits(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        sections = "\n\n".join(f"## Section {n}\n\nThe heron number {n}." for n in range(9))
-        write(tmp_path / "vault", {"birds.md": sections, "one.md": "A single heron.\n"})
-        index.sync()
-        assert found(index, "heron").count("birds.md") == 3
-        assert found(index, "heron", per_document=1).count("birds.md") == 1
-        assert found(index, "heron", per_document=20, limit=20).count("birds.md") == 9
-
-
-def test_answers_look_at_the_disk(tmp_path: Path) -> None:
+def test_search_looks_at_the_disk_and_answers_without_it(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
-    with opened(tmp_path) as index:
-        write(vault, {"gone.md": "A heron.\n", "changed.md": "A heron.\n" * 2, "same.md": "The heron.\n"})
-        for path in vault.iterdir():
-            os.utime(path, (1e9, 1e9))
-        index.sync()
+    notes = {"gone.md": "A heron.\n", "changed.md": "A heron.\n" * 2, "salt, pepper.md": "The heron.\n"}
+    with indexed(tmp_path, notes) as index:
         (vault / "gone.md").unlink()
         write(vault, {"changed.md": "A heron, and more.\n"})
         answer = {hit.path: hit.changed_since_index for hit in index.search("heron").results}
-        assert answer == {"changed.md": True, "same.md": False}
-
-
-def test_a_vault_that_is_not_there_is_answered_from_the_index(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"a.md": "A heron.\n"})
-        index.sync()
-        (tmp_path / "vault").rename(tmp_path / "unmounted")
-        answer = index.search("heron", mode="text")
-        assert [hit.path for hit in answer.results] == ["a.md"]
-        assert "does not exist" in answer.degraded[0]
+        assert answer == {"changed.md": True, "salt, pepper.md": False}
+        assert found(index, "heron", path="salt, pepper.md") == ["salt, pepper.md"]
+        vault.rename(tmp_path / "unmounted")
+        unmounted = index.search("heron", mode="text")
+        assert len(unmounted.results) == 3
+        assert "does not exist" in unmounted.degraded[0]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +160,6 @@ def test_an_empty_index_says_why_nothing_is_found(tmp_path: Path) -> None:
         assert index.search("wal").degraded == ("vector: there are no vectors",)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60) | st.text(alphabet='"()*-:^+ aANDORT{}\\', max_size=30))
 def test_anything_that_can_be_typed_is_answered(index: VaultIndex, query: str) -> None:
     try:
@@ -210,15 +170,10 @@ def test_anything_that_can_be_typed_is_answered(index: VaultIndex, query: str) -
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    """300 notes, of which three have a tag and say less of what is asked than the others."""
-    folder = tmp_path_factory.mktemp("crowd")
-    with opened(folder, provider="local") as opened_index:
-        others = {f"{number:03}.md": f"The river, the river and birds {number}.\n" for number in range(297)}
-        rare = {
-            f"rare {n}.md": f"---\ntags: rare\n---\nOn a {n} day we saw a river.\n" for n in ("cold", "wet", "late")
-        }
-        write(folder / "vault", {**others, **rare})
-        opened_index.sync()
+    """More notes than a channel finds at first, of which three have a tag and say less of what is asked."""
+    others = {f"{number:03}.md": f"The river, the river and birds {number}.\n" for number in range(150)}
+    rare = {f"rare {n}.md": f"---\ntags: rare\n---\nOn a {n} day we saw a river.\n" for n in ("cold", "wet", "late")}
+    with indexed(tmp_path_factory.mktemp("crowd"), {**others, **rare}, provider="local") as opened_index:
         yield opened_index
 
 
@@ -236,42 +191,25 @@ def test_filters_alone_list_the_newest_first(index: VaultIndex) -> None:
     assert set(found(index, "-sourdough")) == {"2026-06-07 log.md", "80-memory/a.md"}
 
 
-def test_a_list_of_the_newest_is_not_reordered_by_factors(tmp_path: Path) -> None:
-    dated = "---\ncreated: {0}\nupdated: {0}\n{1}---\nText.\n"
-    with opened(tmp_path) as index:
-        files = {
-            "80-memory/new.md": dated.format("2025-06-01", "valid_until: 2025-07-01\n"),
-            "note.md": dated.format("2025-01-01", "").replace("Text", "A note"),
-            "80-memory/old.md": dated.format("2024-01-01", "").replace("Text", "A memory"),
-            "old.md": dated.format("2023-01-01", "").replace("Text", "Another note"),
-        }
-        write(tmp_path / "vault", files)
-        index.sync()
+def test_filters_alone_list_the_newest_first_whatever_the_factors(tmp_path: Path) -> None:
+    dated = "---\ncreated: {0}\nupdated: {0}\n{1}---\n{2}.\n"
+    files = {
+        "80-memory/new.md": dated.format("2025-06-01", "valid_until: 2025-07-01\n", "Text"),
+        "note.md": dated.format("2025-01-01", "", "A note"),
+        "80-memory/old.md": dated.format("2024-01-01", "", "A memory"),
+        "old.md": dated.format("2023-01-01", "", "Another note"),
+    }
+    with indexed(tmp_path, files) as index:
         assert found(index, "after:2000") == list(files)
-
-
-@pytest.mark.parametrize(
-    ("query", "paths"),
-    [
-        ("log is:expired", {"80-memory/b.md"}),
-        ("is:expired", {"80-memory/b.md"}),
-        ("log is:superseded", {"80-memory/c.md"}),
-        ("log kind:memory -is:expired", {"80-memory/a.md"}),
-    ],
-)
-def test_what_is_over_is_shown_where_it_is_asked_for(index: VaultIndex, query: str, paths: set[str]) -> None:
-    assert set(found(index, query, mode="text")) == paths
 
 
 @pytest.mark.parametrize("query", ["heron", "-tea"])
 def test_the_next_hits_take_the_places_of_files_that_are_gone(tmp_path: Path, query: str) -> None:
-    vault = tmp_path / "vault"
-    with opened(tmp_path) as index:
-        write(vault, {f"{number:02}.md": f"The heron number {number}.\n" for number in range(60)})
-        index.sync()
+    notes = {f"{number:02}.md": f"The heron number {number}.\n" for number in range(60)}
+    with indexed(tmp_path, notes) as index:
         first = set(found(index, query, limit=50))
         for path in first:
-            (vault / path).unlink()
+            (tmp_path / "vault" / path).unlink()
         left = found(index, query, limit=4)
         assert len(left) == 4
         assert not first & set(left)

@@ -9,71 +9,36 @@ from typing import Any
 import pytest
 
 from tests.indexer.test_sessions import open_index
-from tests.query.sessions import make_home, say
+from tests.query.sessions import make_home
 from tests.query.transcripts import held, transcript
-from tests.sources.opencode.stores import FIXTURES, tool
+from tests.sources.opencode.stores import FIXTURES
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 from vault_index.errors import NotFoundError, UsageError
 
-LOGIN = transcript(
-    "ses_login",
-    [
-        ("2026-11-20 09:00", "User", "The login is inverted."),
-        (
-            "2026-11-20 09:01",
-            "Assistant",
-            "- read: `src/app.py` (ok)\n- edit: `/home/user/api/src/app.py` (ok)\n- bash: `pytest -q` (exit 1)",
-        ),
-        ("2026-11-20 09:20", "User", "Again."),
-        ("2026-11-20 14:00", "Assistant", "- edit: `src/app.py` (ok)\n- bash: `pytest -q` (exit 0)\n\nDone."),
-    ],
-    ended="2026-11-20 14:10",
-    title="Fix the login",
-    tokens=1200,
-)
-BILLS = transcript(
-    "b111-bills",
-    [
-        ("2026-11-19 23:50", "User", "Number the bills."),
-        (
-            "2026-11-20 00:10",
-            "Assistant",
-            "- Read: `/home/user/shop/src/app.py` (ok)\n- Bash: `make all` (error: `Exit`)",
-        ),
-        (
-            "2026-11-20 00:15",
-            "Assistant",
-            "- Write: `/home/user/shop/bills.py` (ok)\n- Agent: `Look` → [[agent-77]] (ok)",
-        ),
-    ],
-    client="claude-code",
-    project="shop",
-    directory="/home/user/shop",
-    tokens=500,
-)
-AGENT = transcript(
-    "agent-77",
-    [("2026-11-20 00:16", "Assistant", "- Edit: `/home/user/shop/cart.py` (ok)\n- Edit: `src/x.py` (error: `none`)")],
-    client="claude-code",
-    project="shop",
-    directory="/home/user/shop",
-    parent="[[b111-bills]]",
-)
-PATCH = transcript(
-    "0199-codex",
-    [
-        ("2026-11-21 10:00", "User", "Patch."),
-        (
-            "2026-11-21 10:01",
-            "Assistant",
-            "- exec_command: `sed -n 1,200p src/app.py` (exit 0)\n"
-            "- apply_patch: `*** Begin Patch *** Update File: web/index.ts` (ok)",
-        ),
-    ],
-    client="codex",
-    model="gpt-x",
-)
+LOGIN = transcript("ses_login", [
+    ("2026-11-20 09:00", "User", "The login is inverted."),
+    ("2026-11-20 09:01", "Assistant",
+     "- read: `src/app.py` (ok)\n- edit: `/home/user/api/src/app.py` (ok)\n- bash: `pytest -q` (exit 1)"),
+    ("2026-11-20 09:20", "User", "Again."),
+    ("2026-11-20 14:00", "Assistant", "- edit: `src/app.py` (ok)\n- bash: `pytest -q` (exit 0)\n\nDone."),
+], ended="2026-11-20 14:10", title="Fix the login", tokens=1200)  # fmt: skip
+SHOP = {"client": "claude-code", "project": "shop", "directory": "/home/user/shop"}
+BILLS = transcript("b111-bills", [
+    ("2026-11-19 23:50", "User", "Number the bills."),
+    ("2026-11-20 00:10", "Assistant", "- Read: `/home/user/shop/src/app.py` (ok)\n- Bash: `make all` (error: `Exit`)"),
+    ("2026-11-20 00:15", "Assistant",
+     "- Write: `/home/user/shop/bills.py` (ok)\n- Agent: `Look` → [[agent-77]] (ok)"),
+], tokens=500, **SHOP)  # fmt: skip
+AGENT = transcript("agent-77", [
+    ("2026-11-20 00:16", "Assistant", "- Edit: `/home/user/shop/cart.py` (ok)\n- Edit: `src/x.py` (error: `none`)"),
+], parent="[[b111-bills]]", **SHOP)  # fmt: skip
+PATCH = transcript("0199-codex", [
+    ("2026-11-21 10:00", "User", "Patch."),
+    ("2026-11-21 10:01", "Assistant",
+     "- exec_command: `sed -n 1,200p src/app.py` (exit 0)\n"
+     "- apply_patch: `*** Begin Patch *** Update File: web/index.ts` (ok)"),
+], client="codex", model="gpt-x")  # fmt: skip
 ALL = {"ses_login": LOGIN, "b111-bills": BILLS, "agent-77": AGENT, "0199-codex": PATCH}
 
 
@@ -103,11 +68,9 @@ def test_sessions_of_all_clients_are_listed_newest_first(index: VaultIndex) -> N
     ("options", "expected"),
     [
         ({"client": "codex"}, ["0199-codex"]),
-        ({"client": "codex,claude-code"}, ["0199-codex", "b111-bills"]),
         ({"client": "CODEX"}, ["0199-codex"]),
         ({"project": "shop"}, ["b111-bills"]),
         ({"project": "/home/user/shop"}, ["b111-bills"]),
-        ({"project": "/home/user/sho"}, []),
         ({"since": "2026-11-21"}, ["0199-codex"]),
         ({"until": "2026-11-20"}, ["ses_login", "b111-bills"]),
         ({"before": "2026-11-20"}, ["b111-bills"]),
@@ -127,9 +90,7 @@ def test_sessions_are_chosen_by_client_project_and_time(
     ("file", "expected"),
     [
         ("src/app.py", {"0199-codex": (0, 1), "ses_login": (2, 1), "b111-bills": (0, 1)}),
-        ("app.py", {"0199-codex": (0, 1), "ses_login": (2, 1), "b111-bills": (0, 1)}),
         ("/home/user/api/src/app.py", {"0199-codex": (0, 1), "ses_login": (2, 1)}),
-        ("api/src/app.py", {"0199-codex": (0, 1), "ses_login": (2, 1)}),
         ("web/index.ts", {"0199-codex": (1, 0)}),
         ("src/x.py", {"agent-77": (0, 1)}),
         ("cart.py", {"agent-77": (1, 0)}),
@@ -267,17 +228,6 @@ def test_real_sessions_of_all_clients_tell_who_wrote_a_file(tmp_path: Path) -> N
         [shop] = opened.session_summary(since="2026-11-01").results
         assert [(one.path, one.edits) for one in shop.written] == [("app.py", 3)]
         assert [one.outcome for one in shop.failing] == ["exit 2"]
-
-
-def test_a_session_held_now_is_listed_with_its_files(tmp_path: Path) -> None:
-    home, client = make_home(tmp_path)
-    call = tool("edit", {"filePath": "/home/user/api/cart.py"}, "completed")
-    say(client, "ses_a", ["Mend it.", [call]], title="Cart")
-    client.close()
-    with VaultIndex.open(home) as opened:
-        opened.sync()
-        [one] = opened.sessions(file="cart.py").results
-        assert (one.session, one.edits) == ("ses_a", 1)
 
 
 # --- going on --------------------------------------------------------------------------------------------------------

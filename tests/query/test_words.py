@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from tests.api.vaults import indexed, paths_found as found
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
+from vault_index.query.search import Mode
 
 NOTES = {
     "docker.md": "# Containers\n\nWe run docker on every host.\n",
@@ -33,63 +34,36 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield opened_index
 
 
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ("run", "run.md"),
-        ("cafe", "run.md"),
-        ("CAFÉ", "run.md"),
-        ("useeffect", "react.md"),
-        ("effect", "react.md"),
-        ("kuber*", "kube.md"),
-        ("数据库", "zh.md"),
-        ("迁移", "zh.md"),
-        ("猫", "zh.md"),
-        ("了", "zh.md"),
-        ("タワー", "ja.md"),
-        ("東京", "ja.md"),
-        ("塔 東", "ja.md"),
-        ("볶음밥", "ko.md"),
-        ("법", "ko.md"),
-        ("край", "ru.md"),
-    ],
-)
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
-def test_a_word_is_found_as_it_is_typed(index: VaultIndex, query: str, path: str, mode: str) -> None:
-    answer = index.search(query, mode=mode)  # type: ignore[arg-type]
-    assert path in [hit.path for hit in answer.results][:2]
-    assert answer.corrections == {}
-
-
-@pytest.mark.parametrize(
-    ("query", "focus"), [("猫", (7, 7)), ("备份", (5, 5)), ("迁移失败", (3, 3)), ("数据库什么时候备份？", (5, 5))]
-)
-def test_a_chinese_word_or_question_finds_its_line(index: VaultIndex, query: str, focus: tuple[int, int]) -> None:
-    hit = index.search(query).results[0]
-    assert (hit.path, hit.focus) == ("zh.md", focus)
+def test_search_finds_a_word_as_it_is_typed(index: VaultIndex, mode: Mode) -> None:
+    typed = {
+        "run.md": ("run", "cafe", "CAFÉ"), "react.md": ("useeffect", "effect"), "kube.md": ("kuber*",),
+        "zh.md": ("数据库", "迁移", "猫", "了"), "ja.md": ("タワー", "東京", "塔 東"), "ko.md": ("볶음밥", "법"),
+        "ru.md": ("край",),
+    }  # fmt: skip
+    answers = [(path, query, index.search(query, mode=mode)) for path, queries in typed.items() for query in queries]
+    assert [query for path, query, one in answers if path not in [hit.path for hit in one.results][:2]] == []
+    assert [query for _, query, one in answers if one.corrections] == []
+    lines = {
+        query: index.search(query, mode=mode).results[0].focus for query in ("猫", "迁移失败", "数据库什么时候备份？")
+    }
+    assert lines == {"猫": (7, 7), "迁移失败": (3, 3), "数据库什么时候备份？": (5, 5)}
 
 
 @pytest.mark.parametrize(
     ("typed", "meant", "path"),
     [
-        ("dokcer", "docker", "docker.md"),
         ("kuberntes", "kubernetes", "kube.md"),
         ("useEfect", "useeffect", "react.md"),
         ("kuber netes", "kubernetes", "kube.md"),
         ("runing dokcer", "docker", "docker.md"),
     ],
 )
-@pytest.mark.parametrize("mode", ["text", "hybrid"])
-def test_a_typing_error_is_mended_and_named(index: VaultIndex, typed: str, meant: str, path: str, mode: str) -> None:
-    answer = index.search(typed, mode=mode)  # type: ignore[arg-type]
-    assert answer.results[0].path == path
-    assert meant in answer.corrections.values()
-
-
-def test_without_corrections_a_typing_error_finds_nothing_by_text(index: VaultIndex) -> None:
-    answer = index.search("dokcer", mode="text", fuzzy=False)
-    assert answer.results == ()
-    assert answer.corrections == {}
+def test_search_corrects_a_typing_error_and_names_it(index: VaultIndex, typed: str, meant: str, path: str) -> None:
+    for mode in ("text", "hybrid"):
+        answer = index.search(typed, mode=mode)
+        assert answer.results[0].path == path
+        assert meant in answer.corrections.values()
 
 
 @pytest.mark.parametrize("query", ["dokcer host", "dokcer AND host", "(dokcer OR tea) AND host"])
