@@ -34,52 +34,42 @@ def found(index: VaultIndex, query: str, **options: object) -> set[str]:
     return {hit.path for hit in index.search(query, **options).results}  # type: ignore[arg-type]
 
 
+CONDITIONS = {
+    'water "a heron"': {"Heron.md", "pond/Pond plan.md"},
+    "water -heron -bill": {"80-memory/a.md", "80-memory/b.md"},
+    "water AND heron NOT dig": {"Heron.md"},
+    "water AND (bill OR rain)": {"pond/Water bill.md", "80-memory/a.md"},
+    "water AND (her* OR bil*) -path:pond": {"Heron.md"},
+    "water [status:open]": {"pond/Pond plan.md"},
+    "water [status]": {"Heron.md", "pond/Pond plan.md"},
+    "water [Paid:no]": {"pond/Water bill.md"},
+    "water [owner:Jane Doe] [paid] -[paid:code]": {"pond/Water bill.md"},
+    "water title:plan OR title:heron": {"Heron.md", "pond/Pond plan.md"},
+    "water file:bill": {"pond/Water bill.md"},
+    "water concept:water bead:bd-7 session:ses confidence:high": {"80-memory/a.md"},
+    "water is:outdated": {"80-memory/b.md"},
+    "water -kind:memory -tag:birds": {"pond/Pond plan.md", "pond/Water bill.md"},
+}
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
-@pytest.mark.parametrize(
-    ("query", "paths"),
-    [
-        ('water "a heron"', {"Heron.md", "pond/Pond plan.md"}),
-        ("water -heron -bill", {"80-memory/a.md", "80-memory/b.md"}),
-        ("water AND heron NOT dig", {"Heron.md"}),
-        ("water AND (bill OR rain)", {"pond/Water bill.md", "80-memory/a.md"}),
-        ("water AND (her* OR bil*) -path:pond", {"Heron.md"}),
-        ("water [status:open]", {"pond/Pond plan.md"}),
-        ("water [status]", {"Heron.md", "pond/Pond plan.md"}),
-        ("water [Paid:no]", {"pond/Water bill.md"}),
-        ("water [owner:Jane Doe] [paid] -[paid:code]", {"pond/Water bill.md"}),
-        ("water title:plan OR title:heron", {"Heron.md", "pond/Pond plan.md"}),
-        ("water file:bill", {"pond/Water bill.md"}),
-        ("water concept:water bead:bd-7 session:ses confidence:high", {"80-memory/a.md"}),
-        ("water is:outdated", {"80-memory/b.md"}),
-        ("water -kind:memory -tag:birds", {"pond/Pond plan.md", "pond/Water bill.md"}),
-    ],
-)
-def test_conditions_hold_in_every_channel(index: VaultIndex, mode: str, query: str, paths: set[str]) -> None:
-    assert found(index, query, mode=mode) == paths
+def test_conditions_hold_in_every_channel(index: VaultIndex, mode: str) -> None:
+    assert {query: found(index, query, mode=mode) for query in CONDITIONS} == CONDITIONS
+    assert found(index, "the heron in the water", match="all", mode=mode) == {"Heron.md", "pond/Pond plan.md"}
 
 
-def test_match_all_holds_in_every_channel(index: VaultIndex) -> None:
-    for mode in ("hybrid", "text", "vector"):
-        assert found(index, "the heron in the water", match="all", mode=mode) == {"Heron.md", "pond/Pond plan.md"}
-
-
-@pytest.mark.parametrize(
-    ("options", "paths"),
-    [
+def test_options_mean_the_same(index: VaultIndex) -> None:
+    cases: list[tuple[dict[str, object], set[str]]] = [
         ({"title": "plan"}, {"pond/Pond plan.md"}),
         ({"file": ["heron", "*bill*"]}, {"Heron.md", "pond/Water bill.md"}),
         ({"concept": "water", "bead": "bd-7", "session": "ses_9", "confidence": "high,low"}, {"80-memory/a.md"}),
         ({"state": "outdated"}, {"80-memory/b.md"}),
         ({"property": ["status:done"]}, {"Heron.md"}),
         ({"property": "status"}, {"Heron.md", "pond/Pond plan.md"}),
-    ],
-)
-def test_options_mean_the_same(index: VaultIndex, options: dict[str, object], paths: set[str]) -> None:
-    assert found(index, "water", **options) == paths
-    assert {record["path"] for record in dispatch(index, "list", options)["results"]} == paths
-
-
-def test_options_there_are_none_of(index: VaultIndex) -> None:
+    ]
+    for options, paths in cases:
+        assert found(index, "water", **options) == paths
+        assert {record["path"] for record in dispatch(index, "list", options)["results"]} == paths
     with pytest.raises(TypeError, match="'titel'"):
         found(index, "water", titel="plan")
     with pytest.raises(UsageError, match="'titel'"):

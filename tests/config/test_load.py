@@ -31,16 +31,12 @@ def test_a_vault_is_enough() -> None:
         config.source("other")
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [("../opencode", "/home/ann/opencode"), ("~/o/one.db", "/home/ben/o/one.db"), ("/o", "/o"), ("", "")],
-)
-def test_the_data_of_opencode_lies_where_every_process_finds_it(
-    said: str, meant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_data_of_opencode_lies_where_every_process_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The daemon has another working directory than the command."""
     monkeypatch.setenv("HOME", "/home/ben")
-    assert parse(f'[opencode]\ndata = "{said}"\n').clients["opencode"].data == meant
+    said = {"../opencode": "/home/ann/opencode", "~/o/one.db": "/home/ben/o/one.db", "/o": "/o", "": ""}
+    for data, meant in said.items():
+        assert parse(f'[opencode]\ndata = "{data}"\n').clients["opencode"].data == meant
 
 
 def test_every_key_can_be_set() -> None:
@@ -151,20 +147,14 @@ def test_mistakes_are_named(text: str, message: str, hint: str) -> None:
     assert caught.value.hint
 
 
-def test_neighbours_with_a_common_beginning_are_no_conflict() -> None:
+def test_folders_of_sources_may_be_neighbours_and_may_not_overlap(tmp_path: Path) -> None:
     assert len(parse('[sources.a]\npath = "/v"\n[sources.b]\npath = "/v2"\n').sources) == 2
-
-
-def test_links_do_not_hide_a_shared_folder(tmp_path: Path) -> None:
+    home = HOME._replace(data_dir=Path("/v/.index"))  # a hidden data folder in the vault
+    assert parse_config('[sources.a]\npath = "/v"\n', home, {}).sources
     (tmp_path / "v").mkdir()
     (tmp_path / "link").symlink_to("v")
     with pytest.raises(ConfigError, match="share the folder"):
         parse(f'[sources.a]\npath = "{tmp_path}/v"\n[sources.b]\npath = "{tmp_path}/link"\n')
-
-
-def test_a_hidden_data_folder_inside_the_vault_is_allowed() -> None:
-    home = HOME._replace(data_dir=Path("/v/.index"))
-    assert parse_config('[sources.a]\npath = "/v"\n', home, {}).sources
 
 
 def test_secrets_are_not_repeated() -> None:
@@ -207,30 +197,16 @@ class TestEnvironment:
         assert name in caught.value.message
         assert said in f"{caught.value.message} {caught.value.hint}"
 
-    @pytest.mark.parametrize(
-        "name", ["VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "VAULT_INDEX_LOG", "VAULT_INDEX_DEMO_X"]
-    )
-    def test_other_names_are_left_alone(self, name: str) -> None:
-        assert parse(VAULT, **{name: "anything"}) == parse(VAULT)
-
-    def test_an_empty_variable_is_none(self) -> None:
-        assert parse(VAULT, VAULT_INDEX_CHUNK_TOKENS="", VAULT_INDEX_CHUNK_X="") == parse(VAULT)
-
-    def test_every_setting_has_a_variable(self) -> None:
-        for section, kind in SECTIONS:
-            for field in fields(kind):
-                text = str(getattr(kind(), field.name)) or "x"
-                found = from_environment({f"VAULT_INDEX_{section}_{field.name}".upper(): text})
-                assert list(found[section]) == [field.name]
+    def test_other_names_and_empty_ones_are_left_alone(self) -> None:
+        others = dict.fromkeys(("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "VAULT_INDEX_LOG", "VAULT_INDEX_DEMO_X"), "x")
+        assert parse(VAULT, **others, VAULT_INDEX_CHUNK_TOKENS="", VAULT_INDEX_CHUNK_X="") == parse(VAULT)
 
 
 class TestFile:
-    def test_a_missing_file(self, tmp_path: Path) -> None:
+    def test_a_missing_file_or_a_folder(self, tmp_path: Path) -> None:
         with pytest.raises(NotSetUpError) as caught:
             load_config(find_home(tmp_path), {})
         assert "vault-index init ~/Vault" in caught.value.hint
-
-    def test_a_folder_in_its_place(self, tmp_path: Path) -> None:
         (tmp_path / "config.toml").mkdir()
         with pytest.raises(ConfigError, match="cannot read"):
             load_config(find_home(tmp_path), {})
@@ -250,10 +226,13 @@ def test_any_text_is_a_configuration_or_a_config_error(text: str) -> None:
         assert isinstance(parse(text), Config)
 
 
-def test_every_setting_is_documented() -> None:
-    kinds: list[type[Any]] = [SourceConfig, *(kind for _, kind in SECTIONS)]
-    for kind in kinds:
+def test_every_setting_has_a_variable_and_a_doc() -> None:
+    kinds: list[tuple[str, type[Any]]] = [("", SourceConfig), *SECTIONS]
+    for section, kind in kinds:
         for field in fields(kind):
-            if field.name == "below":  # what is cut out of a source is no setting
-                continue
-            assert field.metadata["doc"].endswith(".")
+            if field.name != "below":  # what is cut out of a source is no setting
+                assert field.metadata["doc"].endswith("."), field.name
+            if section:
+                text = str(getattr(kind(), field.name)) or "x"
+                found = from_environment({f"VAULT_INDEX_{section}_{field.name}".upper(): text})
+                assert list(found[section]) == [field.name]

@@ -1,6 +1,7 @@
 """The day a note was first committed counts where nothing else says when it was created."""
 
 import os
+import shutil
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,10 +27,10 @@ def run(folder: Path, *arguments: str, at: float = IN_2021) -> None:
     subprocess.run(["git", *arguments], cwd=folder, env={**os.environ, **own, **quiet}, check=True, capture_output=True)
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`old.md` of 2021, moved to `notes/moved note.md` in 2022 when `notes/ö.md` was added."""
-    folder = tmp_path / "repository"
+    folder = tmp_path_factory.mktemp("git") / "repository"
     write(folder, {"old.md": "Old words.\n", "other.txt": "x"})
     run(folder, "init", "--initial-branch", "main")
     run(folder, "add", ".")
@@ -42,15 +43,17 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_file_has_its_first_commit_under_any_name(repository: Path) -> None:
+@pytest.fixture
+def repository(made: Path, tmp_path: Path) -> Path:
+    """A copy of the repository, for a test that changes it."""
+    return shutil.copytree(made, tmp_path / "repository")
+
+
+def test_git_dates_follow_a_file_to_its_first_commit(repository: Path) -> None:
     dates = GitDates(str(repository))
     assert (dates.of("notes/moved note.md"), dates.of("notes/ö.md"), dates.of("nothing.md")) == (IN_2021, IN_2022, None)
     inside = GitDates(str(repository / "notes"))  # into which it was moved in 2022
     assert (inside.of("moved note.md"), inside.of("ö.md")) == (IN_2022, IN_2022)
-
-
-def test_what_is_committed_later_is_read_as_well(repository: Path) -> None:
-    dates = GitDates(str(repository))
     assert dates.of("later.md") is None
     write(repository, {"later.md": "Later.\n"})
     run(repository, "add", ".", at=IN_2023)
@@ -58,61 +61,60 @@ def test_what_is_committed_later_is_read_as_well(repository: Path) -> None:
     assert (dates.of("later.md"), dates.of("notes/ö.md")) == (IN_2023, IN_2022)
 
 
-@pytest.mark.parametrize("how", ["packed", "detached", "clone", "shallow", "worktree"])
-def test_wherever_the_repository_keeps_what_it_knows(repository: Path, tmp_path: Path, how: str) -> None:
-    folder = tmp_path / "other"
-    if how == "packed":
-        folder = repository
-        run(repository, "pack-refs", "--all")
-        run(repository, "gc")
-    elif how == "detached":
-        folder = repository
-        run(repository, "checkout", "--detach")
-    elif how == "worktree":
-        run(repository, "worktree", "add", str(folder))
-    else:
-        run(tmp_path, "clone", *(["--depth", "1"] if how == "shallow" else []), f"file://{repository}", str(folder))
-    known = IN_2022 if how == "shallow" else IN_2021
-    assert GitDates(str(folder)).of("notes/moved note.md") == known
+@pytest.mark.parametrize(
+    ("commands", "known"),
+    [
+        ([["pack-refs", "--all"], ["gc"], ["checkout", "--detach"]], IN_2021),
+        ([["worktree", "add", "../other"]], IN_2021),
+        ([["clone", "--depth", "1", "file://{}", "../other"]], IN_2022),
+    ],
+    ids=["packed and detached", "worktree", "shallow clone"],
+)
+def test_git_dates_read_every_layout(repository: Path, commands: list[list[str]], known: float) -> None:
+    for command in commands:
+        run(repository, *(word.format(repository) for word in command))
+    other = repository.with_name("other")
+    assert GitDates(str(other if other.exists() else repository)).of("notes/moved note.md") == known
 
 
-@pytest.mark.parametrize("broken", ["no git", "no repository", "no commit", "no objects"])
-def test_without_a_history_there_are_no_dates(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+def test_git_dates_are_unknown_without_a_history(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = repository
-    if broken == "no git":
-        monkeypatch.setenv("PATH", str(tmp_path))
-    elif broken == "no objects":
-        (repository / ".git/objects").rename(repository / ".git/elsewhere")
-    else:
-        folder = tmp_path / "empty"
-        write(folder, {"notes/ö.md": "x"})
-        if broken == "no commit":
-            run(folder, "init")
-    assert GitDates(str(folder)).of("notes/ö.md") is None
+    write(tmp_path / "empty", {"notes/ö.md": "x"})
+    assert GitDates(str(tmp_path / "empty")).of("notes/ö.md") is None
+    run(tmp_path / "empty", "init")
+    assert GitDates(str(tmp_path / "empty")).of("notes/ö.md") is None
+    (repository / ".git/objects").rename(repository / ".git/elsewhere")
+    assert GitDates(str(repository)).of("notes/ö.md") is None
+    (repository / ".git/elsewhere").rename(repository / ".git/objects")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert GitDates(str(repository)).of("notes/ö.md") is None
 
 
-def test_nothing_that_the_repository_names_is_run(repository: Path, tmp_path: Path) -> None:
+def test_git_dates_run_no_program_of_the_repository(repository: Path, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {ran}\n", "utf-8")
     program.chmod(0o755)
-    for key in ("core.fsmonitor", "gpg.program", "core.pager", "diff.external", "filter.x.clean", "core.sshCommand"):
-        run(repository, "config", key, str(program))
-    run(repository, "config", "log.showSignature", "true")
-    run(repository, "config", "core.hooksPath", str(tmp_path))
+    programs = {
+        "core": ("fsmonitor", "pager", "sshCommand"), "gpg": ("program",), "diff": ("external",),
+        'filter "x"': ("clean",),
+    }  # fmt: skip
+    with (repository / ".git/config").open("a", encoding="utf-8") as config:
+        for section, keys in programs.items():
+            config.write(f"[{section}]\n" + "".join(f'{key} = "{program}"\n' for key in keys))
+        config.write(f'[log]\nshowSignature = true\n[core]\nhooksPath = "{tmp_path}"\n')
     (repository / ".gitattributes").write_text("* filter=x diff=x\n", "utf-8")
     assert GitDates(str(repository)).of("notes/ö.md") == IN_2022
     assert not ran.exists()
 
 
-@pytest.mark.parametrize("head", ["--output={}", "ref: {}", "ref: refs/heads/../../../words", "ref:", ""])
-def test_a_head_that_is_no_commit_is_no_argument(repository: Path, tmp_path: Path, head: str) -> None:
+def test_git_dates_take_no_argument_from_head(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "words").write_text(f"--output={tmp_path}/written", "utf-8")
-    (repository / ".git/HEAD").write_text(head.format(tmp_path / "written"), "utf-8")
-    assert GitDates(str(repository)).of("notes/ö.md") is None
-    assert not (tmp_path / "written").exists()
+    for head in ("--output={}", "ref: {}", "ref: refs/heads/../../../words", "ref:", ""):
+        (repository / ".git/HEAD").write_text(head.format(tmp_path / "written"), "utf-8")
+        assert GitDates(str(repository)).of("notes/ö.md") is None, head
+        assert not (tmp_path / "written").exists(), head
 
 
 def test_a_clone_is_no_day_of_its_notes(repository: Path, tmp_path: Path) -> None:

@@ -33,20 +33,6 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, reason: int) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
 
 
-def test_three_thousand_files_as_os_walk_finds_them(tmp_path: Path) -> None:
-    root = tmp_path / "vault"
-    for number in range(3000):
-        folder = root / f"f{number % 7}" / f"g{number % 31}"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"n{number}.md").touch()
-    reference = sorted(
-        os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names
-    )
-    scan = vault_at(root).scan()
-    assert paths(scan) == reference
-    assert scan.faults == ()
-
-
 def test_a_ref_carries_source_and_stamp(root: Path) -> None:
     ref = vault_at(root).scan().refs[0]
     status = (root / "a.md").stat()
@@ -54,26 +40,15 @@ def test_a_ref_carries_source_and_stamp(root: Path) -> None:
     assert (ref.stamp.size, ref.stamp.mtime_ns, ref.stamp.ctime_ns) == (2, status.st_mtime_ns, status.st_ctime_ns)
 
 
-@pytest.mark.parametrize(
-    ("under", "wanted"),
-    [
-        ("b", ["b/c.md", "b/d/e.md"]),
-        ("b/", ["b/c.md", "b/d/e.md"]),
-        ("b/d", ["b/d/e.md"]),
-        ("a.md", ["a.md"]),
-        ("nothing", []),
-        ("a.md/x", []),
-        (".git", []),
-        ("", list(TREE)),
-    ],
-)
-def test_under(root: Path, under: str, wanted: list[str]) -> None:
-    assert paths(vault_at(root).scan(under)) == wanted
-
-
-def test_several_places_at_once(root: Path) -> None:
+def test_scan_of_a_place(root: Path) -> None:
     source = vault_at(root)
-    assert paths(source.scan_places(["f/g.md", "b/d", "b", "gone.md"])) == ["b/c.md", "b/d/e.md", "f/g.md"]
+    below_b = ["b/c.md", "b/d/e.md"]
+    places = {"b": below_b, "b/": below_b, "b/d": ["b/d/e.md"], "a.md": ["a.md"], "": list(TREE)}
+    for place, wanted in places.items():
+        assert paths(source.scan(place)) == wanted, place
+    for place in ("nothing", "a.md/x", ".git"):
+        assert paths(source.scan(place)) == [], place
+    assert paths(source.scan_places(["f/g.md", "b/d", "b", "gone.md"])) == [*below_b, "f/g.md"]
     assert paths(source.scan_places([])) == []
     assert source.scan_places(["a.md", ""]) == source.scan()
 
@@ -95,8 +70,7 @@ def test_large_files_are_named(root: Path) -> None:
     scan = source.scan()
     assert "big.md" not in paths(scan)
     assert [(fault.code, fault.path) for fault in scan.faults] == [("too_large", "big.md")]
-    assert "11" in scan.faults[0].message
-    assert "10" in scan.faults[0].message
+
     assert source.look("big.md") is None
     assert source.examine("big.md") == scan.faults[0]
     assert source.scan("big.md").faults == scan.faults
@@ -199,23 +173,18 @@ class TestLinks:
 
 class TestNoAnswer:
     def test_an_unreadable_folder_is_not_taken_for_empty(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        refuse(monkeypatch, root / "b", errno.EACCES)
-        source = vault_at(root)
-        scan = source.scan()
-        assert paths(scan) == ["a.md", "f/g.md"]
-        assert scan.unreadable == ("b",)
-        assert [(fault.code, fault.path) for fault in scan.faults] == [("unreadable", "b")]
-        assert not scan.knows("b/d/e.md")
-        assert scan.knows("f/x.md")
-        assert scan.knows("bb.md")
-        assert source.scan("b").unreadable == ("b",)
-
-    def test_a_folder_deleted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        refuse(monkeypatch, root / "b", errno.ENOENT)
+        with monkeypatch.context() as patch:
+            refuse(patch, root / "b", errno.EACCES)
+            source = vault_at(root)
+            scan = source.scan()
+            assert paths(scan) == ["a.md", "f/g.md"]
+            assert scan.unreadable == ("b",)
+            assert [(fault.code, fault.path) for fault in scan.faults] == [("unreadable", "b")]
+            assert [scan.knows(path) for path in ("b/d/e.md", "f/x.md", "bb.md")] == [False, True, True]
+            assert source.scan("b").unreadable == ("b",)
+        refuse(monkeypatch, root / "b", errno.ENOENT)  # deleted during the walk
         scan = vault_at(root).scan()
-        assert paths(scan) == ["a.md", "f/g.md"]
-        assert scan.faults == ()
-        assert scan.knows("b/c.md")
+        assert (paths(scan), scan.faults, scan.knows("b/c.md")) == (["a.md", "f/g.md"], (), True)
 
     def test_an_unreadable_rule_file_leaves_its_folder_alone(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         build(root, "b/.vaultignore", text="c.md")
@@ -259,15 +228,14 @@ class TestVanished:
         refuse(monkeypatch, root, errno.EACCES)
         assert vault_at(root).scan().vanished
 
-    def test_a_vault_without_notes_is_there(self, tmp_path: Path) -> None:
-        root = build(tmp_path / "vault", ".obsidian/app.json", "picture.png", text="{}")
-        assert vault_at(root).scan() == Scan()
-
     def test_hidden_files_alone_are_no_vault(self, tmp_path: Path) -> None:
         root = build(tmp_path / "vault", ".obsidian/app.json", text="{}")
         assert vault_at(root).scan().reason.endswith(EMPTY)
         build(root, ".note.md.icloud")
         assert not vault_at(root).scan().vanished
+        (root / ".note.md.icloud").unlink()
+        build(root, "picture.png")  # a vault without notes is there
+        assert vault_at(root).scan() == Scan()
 
     def test_unmounted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         real = os.scandir
@@ -289,14 +257,9 @@ class TestVanished:
             source.look("a.md")
 
 
-@pytest.fixture
-def odd_names(tmp_path: Path) -> tuple[Path, list[str]]:
+def test_scan_and_look_agree_on_odd_names(tmp_path: Path) -> None:
     names = ["a\nb.md", "a\\b.md", "q\"uo'te.md", " lead.md", "trail .md", "é.md", "笔记/日记.md", "[x]#^.md", "-n.md"]
-    return build(tmp_path / "vault", *names), names
-
-
-def test_odd_names(odd_names: tuple[Path, list[str]]) -> None:
-    root, names = odd_names
+    root = build(tmp_path / "vault", *names)
     source = vault_at(root)
     assert paths(source.scan()) == sorted(names)
     for name in names:
@@ -304,7 +267,4 @@ def test_odd_names(odd_names: tuple[Path, list[str]]) -> None:
         assert ref is not None
         assert source.read(ref).text == "x\n"
         assert source.relative(str(root / name)) == name
-
-
-def test_a_name_that_is_too_long(root: Path) -> None:
-    assert vault_at(root).look(f"{'x' * 300}.md") is None
+    assert source.look(f"{'x' * 300}.md") is None

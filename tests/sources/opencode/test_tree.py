@@ -20,49 +20,31 @@ FILES = {
 }
 
 
-def test_a_session_has_its_project_and_its_turns(tmp_path: Path) -> None:
-    problems: list[str] = []
-    (transcript,) = transcripts(tree(tmp_path, FILES), problems).values()
-    assert 'project: "api"\ndirectory: "/home/user/api/src"' in transcript.text
-    assert transcript.text.endswith(
-        "## User · 2026-11-18 11:06\n\nFrage\n\n## Assistant · 2026-11-18 11:06\n\nAntwort 🙂\n"
-    )
-    assert problems == []
-
-
-def test_messages_are_ordered_by_time(tmp_path: Path) -> None:
-    late = {**USER, "id": "msg_0", "time": {"created": T0 + 9000}}
-    extra = {"message/ses_1/msg_0.json": late, "part/msg_0/prt_1.json": {"type": "text", "text": "ids wrap"}}
-    found = messages(tree(tmp_path, {**FILES, **extra}), "ses_1")
-    assert [message.id for message in found] == ["msg_1", "msg_2", "msg_0"]
-
-
-def test_truncated_files_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_tree_names_truncated_and_lost_files_and_reads_the_rest_by_time(tmp_path: Path) -> None:
     broken = {
         "session/p1/ses_2.json": '{"id": "ses_2", "title": "half',
         "message/ses_1/msg_3.json": '{"id": "msg_3", "role": "us',
         "part/msg_2/prt_2.json": '{"type": "te',
+        "message/ses_1/msg_0.json": {**USER, "id": "msg_0", "time": {"created": T0 + 9000}},  # ids wrap
+        "part/msg_0/prt_1.json": {"type": "text", "text": "Ende"},
     }
     problems: list[str] = []
     store = tree(tmp_path, {**FILES, **broken})
     found = messages(store, "ses_1", problems)
-    assert [part.text for message in found for part in message.parts if isinstance(part, Text)] == [
-        "Frage",
-        "Antwort 🙂",
-    ]
-    assert [problem.partition(" cannot be read (")[0] for problem in problems] == [
+    assert [message.id for message in found] == ["msg_1", "msg_2", "msg_0"]
+    texts = [part.text for message in found for part in message.parts if isinstance(part, Text)]
+    assert texts == ["Frage", "Antwort 🙂", "Ende"]
+    assert sorted(problem.partition(" cannot be read (")[0] for problem in problems) == [
         str(tmp_path / "session/p1/ses_2.json"),
         "message msg_3",
         "part prt_2 of message msg_2",
     ]
-
-
-def test_a_message_whose_parts_are_gone_is_named(tmp_path: Path) -> None:
-    problems: list[str] = []
-    store = tree(tmp_path, FILES)
     os.unlink(tmp_path / "part/msg_1/prt_1.json")
-    assert len(messages(store, "ses_1", problems)) == 2
-    assert problems == ["message msg_1 has no parts"]
+    problems.clear()
+    assert len(messages(store, "ses_1", problems)) == 3
+    assert "message msg_1 has no parts" in problems
+    (transcript,) = transcripts(store, []).values()
+    assert 'project: "api"\ndirectory: "/home/user/api/src"' in transcript.text
 
 
 def test_a_session_changes_when_a_message_does(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from vault_index.cli import main
 from vault_index.config import Home, find_home, load_config
 from vault_index.config.edit import create_config, set_value
 from vault_index.errors import VaultIndexError
-from vault_index.models import Asker
+from vault_index.models import Asker, FileStamp
 from vault_index.sources.sessions import clients, sweeps
 from vault_index.sources.sessions.client import Verdict
 from vault_index.sources.sessions.kept import Kept
@@ -135,17 +135,23 @@ def test_a_deletion_is_followed_or_held_back(
         assert (found(index, "heron"), file_of(home, HERON, ".deleted").exists()) == ([1], False)
 
 
-def test_everything_at_once_another_folder_and_another_index_are_no_deletion(
+def test_a_deletion_of_most_sessions_or_in_another_folder_is_not_followed(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged_as(monkeypatch, "user")
+    more = [f"0199-more{number}" for number in range(6)]
     with opened(home) as index:
         gone(talks, HERON, EGRET, STORK)
         index.sync()
-        assert found(index, "heron", "egret", "stork") == [1, 1, 1]
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # all of them at once
         for name in (HERON, EGRET, STORK):
             write(talks, name, f"Again the {name.removeprefix('0199-')}.")
+        for name in more:
+            write(talks, name, "A crane.")
         index.sync()
+        gone(talks, *more[:5])
+        index.sync()
+        assert index.list(kind="session").total == 9  # more than half of them
         shutil.copytree(talks, talks.with_name("other"))
         talks.rename(talks.with_name("old"))
         talks.with_name("other").rename(talks)
@@ -156,22 +162,6 @@ def test_everything_at_once_another_folder_and_another_index_are_no_deletion(
         home.index_db.unlink()
     with opened(home) as index:
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]
-
-
-def test_more_than_half_at_once_is_no_deletion_but_three_may_be(
-    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged_as(monkeypatch, "user")
-    more = [f"0199-more{number}" for number in range(6)]
-    for name in more:
-        write(talks, name, "A crane.")
-    with opened(home) as index:
-        gone(talks, HERON, EGRET, STORK)
-        index.sync()
-        assert found(index, "heron", "egret", "stork") == [0, 0, 0]
-        gone(talks, *more[:5])
-        index.sync()
-        assert index.list(kind="session").total == 6
 
 
 def test_a_folder_that_is_not_there_or_cannot_be_read_is_no_deletion(
@@ -221,7 +211,8 @@ def test_keep_days_bounds_what_the_client_no_longer_has(home: Home, talks: Path)
         assert not file_of(home, HERON).exists()
 
 
-def test_files_of_others_and_broken_ones_are_no_sessions(home: Home, talks: Path, tmp_path: Path) -> None:
+def test_sync_indexes_no_foreign_broken_or_secret_kept_file(home: Home, talks: Path, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     with opened(home) as index:
         gone(talks, HERON, EGRET)
         (tmp_path / "secret.md").write_text("of somebody else", "utf-8")
@@ -233,22 +224,14 @@ def test_files_of_others_and_broken_ones_are_no_sessions(home: Home, talks: Path
         (home.sessions_dir / "codex/stray.md").write_text("mine", "utf-8")
         (folder / "foreign.md").write_text("---\nsession: another\n---\n\nHeron.\n", "utf-8")
         file_of(home, EGRET).write_bytes(b"\xff\x00 torn")
+        with file_of(home, HERON).open("a", encoding="utf-8") as out:
+            out.write(f"\nThe token is {token}.\n")
         report = index.sync()
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # of the egret what was indexed before
-        assert index.list(kind="session").total == 3
+        assert (index.list(kind="session").total, report.removed) == (3, 0)
         told = " ".join(one.message for one in index.status().problems)
         assert "api/foreign.md is no session" in told
         assert f"api/{EGRET}.md is no session" in told
-        assert report.removed == 0
-
-
-def test_a_credential_that_is_written_into_a_kept_file_is_not_indexed(home: Home, talks: Path) -> None:
-    token = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
-    with opened(home) as index:
-        gone(talks, HERON)
-        with file_of(home, HERON).open("a", encoding="utf-8") as out:
-            out.write(f"\nThe token is {token}.\n")
-        index.sync()
         assert token not in index.get([HERON], full=True).results[0].content
     assert token.encode() not in home.index_db.read_bytes()
 
@@ -270,23 +253,17 @@ def test_what_is_left_out_or_stays_home_does_when_its_client_has_it_no_more(home
         assert index.list(kind="session").total == 0
 
 
-@pytest.mark.parametrize(
-    ("project", "directory", "stays"),
-    [
-        ("one", "/home/user/one", False),
-        ("one", "/home/user/one/src", False),
-        ("one", "/srv/elsewhere", True),  # its worktree may have been anywhere
-        ("one", "/home/user/[redacted: a GitHub token]/one", True),
-    ],
-)
-def test_where_a_project_was_is_told_by_where_it_was_held_or_it_stays(
-    home: Home, project: str, directory: str, stays: bool
-) -> None:
+def test_stays_home_is_told_by_where_a_kept_session_was_held(home: Home) -> None:
     kept = Kept(home.sessions_dir / "codex")
-    said = f'---\nsession: crane\nproject: "{project}"\ndirectory: "{directory}"\n---\n'
-    kept.put(f"{project}/crane.md", said, 1)
     set_value(home, "sessions.codex.local_only", "/clients")
-    assert SessionSource(load_config(home), "codex").stays_home(f"{project}/crane.md") == stays
+    for directory, stays in (
+        ("/home/user/one", False),
+        ("/home/user/one/src", False),
+        ("/srv/elsewhere", True),  # its worktree may have been anywhere
+        ("/home/user/[redacted: a GitHub token]/one", True),
+    ):
+        kept.put("one/crane.md", f'---\nsession: crane\nproject: "one"\ndirectory: "{directory}"\n---\n', 1)
+        assert SessionSource(load_config(home), "codex").stays_home("one/crane.md") == stays, directory
 
 
 def test_what_was_kept_becomes_a_note_where_a_mirror_is_set_and_nothing_is_kept_twice(home: Home, talks: Path) -> None:
@@ -307,54 +284,41 @@ def test_what_was_kept_becomes_a_note_where_a_mirror_is_set_and_nothing_is_kept_
 
 
 def listed(days: float, directory: str = "/home/user/api") -> Listed:
-    from vault_index.models import FileStamp
-
-    at = time.time() - days * DAY
-    millis = int(at * 1000)
+    millis = int((time.time() - days * DAY) * 1000)
     session = Session(HERON, "", directory, "", "", "", millis, millis)
     return Listed(session, FileStamp(1, millis * 1_000_000, 1), 1, millis)
 
 
+SETTINGS, PROJECTS, RETENTION = '{"cleanupPeriodDays": %s}', '{"projects": %s}', '{"general": {"sessionRetention": %s}}'
+
+
 @pytest.mark.parametrize(
-    ("settings", "days", "verdict"),
+    ("client", "file", "content", "days", "verdict"),
     [
-        (None, 29, "user"),
-        (None, 31, "sweep"),
-        ('{"cleanupPeriodDays": 90}', 31, "user"),
-        ('{"cleanupPeriodDays": 7}', 8, "sweep"),
-        ('{"cleanupPeriodDays": "seven"}', 8, "unknown"),
-        ('{"cleanupPeriodDays": 7', 8, "unknown"),
+        ("claude-code", "none", "", 29, "user"),
+        ("claude-code", "none", "", 31, "sweep"),
+        ("claude-code", "data/settings.json", SETTINGS % 90, 31, "user"),
+        ("claude-code", "data/settings.json", SETTINGS % 7, 8, "sweep"),
+        ("claude-code", "data/settings.json", SETTINGS % '"seven"', 8, "unknown"),
+        ("claude-code", "data/settings.json", "{", 8, "unknown"),
+        ("claude-code", ".claude.json", PROJECTS % '{"/home/user/api": {}}', 40, "sweep"),
+        ("claude-code", ".claude.json", PROJECTS % '{"/home/user/web": {}}', 40, "user"),  # it was purged
+        ("claude-code", ".claude.json", PROJECTS % "torn", 40, "sweep"),
+        ("gemini", "data/settings.json", RETENTION % "{}", 29, "unknown"),  # a resume may have taken it along
+        ("gemini", "data/settings.json", RETENTION % "{}", 31, "sweep"),
+        ("gemini", "data/settings.json", RETENTION % '{"maxAge": "2w"}', 15, "sweep"),
+        ("gemini", "data/settings.json", RETENTION % '{"maxAge": "90d"}', 31, "unknown"),
+        ("gemini", "data/settings.json", RETENTION % '{"maxAge": "soon"}', 99, "unknown"),
+        ("gemini", "data/settings.json", RETENTION % '{"enabled": false}', 99, "unknown"),
+        ("another", "none", "", 1, "unknown"),
     ],
 )
-def test_claude_code_sweeps_after_its_period(tmp_path: Path, settings: str | None, days: int, verdict: Verdict) -> None:
-    if settings is not None:
-        (tmp_path / "settings.json").write_text(settings, "utf-8")
-    assert sweeps.who_deleted("claude-code", tmp_path, listed(days)) == verdict
-
-
-@pytest.mark.parametrize(
-    ("projects", "verdict"),
-    [('{"/home/user/api": {}}', "sweep"), ('{"/home/user/web": {}}', "user"), ("{}", "sweep"), ("torn", "sweep")],
-)
-def test_claude_code_tells_what_was_purged(tmp_path: Path, projects: str, verdict: Verdict) -> None:
-    (tmp_path / ".claude.json").write_text(f'{{"projects": {projects}}}', "utf-8")
-    assert sweeps.who_deleted("claude-code", tmp_path / ".claude", listed(40)) == verdict
-
-
-@pytest.mark.parametrize(
-    ("retention", "days", "verdict"),
-    [
-        ("{}", 29, "unknown"),  # a resume may have taken it along
-        ("{}", 31, "sweep"),
-        ('{"maxAge": "2w"}', 15, "sweep"),
-        ('{"maxAge": "90d"}', 31, "unknown"),
-        ('{"maxAge": "soon"}', 99, "unknown"),
-        ('{"enabled": false}', 99, "unknown"),
-    ],
-)
-def test_gemini_sweeps_after_its_period(tmp_path: Path, retention: str, days: int, verdict: Verdict) -> None:
-    (tmp_path / "settings.json").write_text(f'{{"general": {{"sessionRetention": {retention}}}}}', "utf-8")
-    assert sweeps.who_deleted("gemini", tmp_path, listed(days)) == verdict
+def test_sweeps_tell_who_deleted_a_session(
+    tmp_path: Path, client: str, file: str, content: str, days: int, verdict: Verdict
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / file).write_text(content, "utf-8")
+    assert sweeps.who_deleted(client, tmp_path / "data", listed(days)) == verdict
 
 
 def test_codex_takes_what_its_user_deletes_out_of_its_list(tmp_path: Path) -> None:
@@ -368,10 +332,6 @@ def test_codex_takes_what_its_user_deletes_out_of_its_list(tmp_path: Path) -> No
         database.execute("DELETE FROM threads WHERE id = ?", (HERON,))
         database.commit()
     assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "user"
-
-
-def test_of_another_client_nobody_can_tell() -> None:
-    assert sweeps.who_deleted("another", Path(), listed(1)) == "unknown"
 
 
 def test_a_name_that_no_file_can_have_is_told_and_the_session_is_found(home: Home, talks: Path) -> None:

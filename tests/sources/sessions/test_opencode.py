@@ -50,34 +50,54 @@ def test_only_what_changed_has_another_stamp(client: Client) -> None:
         client.session(name)
         client.user("Question", session=name)
     opened = source(client)
-    before = stamps(opened)
-    assert stamps(opened) == before
+    before, version = stamps(opened), opened.version()
+    assert (stamps(opened), opened.version()) == (before, version)
     client.assistant("Answer", session="ses_b")
     after = stamps(opened)
     assert after["api/ses_a.md"] == before["api/ses_a.md"]
     assert after["api/ses_b.md"] != before["api/ses_b.md"]
     assert opened.stamp("api/ses_b.md") == after["api/ses_b.md"]
+    assert opened.version() != version
+    client.run("DELETE FROM session")
+    scan = opened.scan_places([""])
+    assert (scan.refs, scan.knows("api/ses_a.md"), opened.stamp("api/ses_a.md")) == ((), True, None)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE session SET title = 'Another'",
-        """UPDATE session SET revert = '{"messageID": "msg_x"}'""",
-        "DELETE FROM part WHERE id = (SELECT max(id) FROM part)",
-        "DELETE FROM message WHERE id = (SELECT max(id) FROM message)",
-        "UPDATE message SET time_updated = time_updated + 99000",
-        "UPDATE part SET data = json_set(data, '$.text', 'Other words'), time_updated = time_updated + 99000",
-    ],
-)
-def test_whatever_a_client_does_changes_the_stamp(client: Client, change: str) -> None:
+def test_source_reads_optional_parts_only_when_asked(client: Client) -> None:
+    client.session()
+    client.user("Question")
+    client.assistant({"type": "reasoning", "text": "I wonder"}, "Answer")
+    plain, full = source(client), source(client, include=("reasoning",))
+    assert ["I wonder" in text(one, "api/ses_a.md") for one in (plain, full)] == [False, True]
+    assert plain.shape != full.shape
+
+
+def test_files_of_the_data_folder_concern_the_source(client: Client, tmp_path: Path) -> None:
+    opened, folder = source(client), client.path.parent
+    assert opened.relative(str(folder)) == opened.relative(str(folder / "opencode.db-wal")) == ""
+    assert opened.relative(str(tmp_path / "vault/note.md")) is None
+    assert opened.watched() == [folder]
+    # Readers write into `-shm`, too.
+    files = ("/somewhere/opencode.db-wal", "opencode-beta.db", "/somewhere/opencode.db-shm")
+    assert [opened.client.concerns(file) for file in files] == [True, True, False]
+
+
+def test_whatever_a_client_does_changes_the_stamp(client: Client) -> None:
     client.session()
     client.user("Question")
     client.assistant("Answer", "more of it")
     opened = source(client)
-    before = stamps(opened)
-    client.run(change)
-    assert stamps(opened) != before
+    for change in (
+        "UPDATE session SET title = 'Another'",
+        """UPDATE session SET revert = '{"messageID": "msg_x"}'""",
+        "UPDATE message SET time_updated = time_updated + 99000",
+        "UPDATE part SET data = json_set(data, '$.text', 'Other words'), time_updated = time_updated + 199000",
+        "DELETE FROM part WHERE id = (SELECT max(id) FROM part)",
+        "DELETE FROM message WHERE id = (SELECT max(id) FROM message)",
+    ):
+        before = stamps(opened)
+        client.run(change)
+        assert stamps(opened) != before, change
 
 
 def test_what_streams_is_not_read_again_and_again(client: Client) -> None:
@@ -93,18 +113,6 @@ def test_what_streams_is_not_read_again_and_again(client: Client) -> None:
     )
     assert stamps(opened) != before
     assert "think" in text(opened, "api/ses_a.md")
-
-
-def test_deleted_sessions_are_gone(client: Client) -> None:
-    client.session()
-    client.user("Hello")
-    opened = source(client)
-    assert len(stamps(opened)) == 1
-    client.run("DELETE FROM session")
-    scan = opened.scan_places([""])
-    assert scan.refs == ()
-    assert scan.knows("api/ses_a.md")
-    assert opened.stamp("api/ses_a.md") is None
 
 
 def test_a_fork_shows_what_is_new_in_it_and_follows_its_original(client: Client) -> None:
@@ -133,7 +141,7 @@ def test_a_fork_shows_what_is_new_in_it_and_follows_its_original(client: Client)
     assert "Forked from" not in whole
 
 
-def test_the_database_wins_over_a_tree(client: Client) -> None:
+def test_source_reads_databases_of_all_channels_and_trees_behind_them(client: Client) -> None:
     client.session("ses_1", "In the database", directory="/home/user/api")
     client.user("From the database", session="ses_1")
     time = {"time": {"created": T0, "updated": T0}}
@@ -142,20 +150,14 @@ def test_the_database_wins_over_a_tree(client: Client) -> None:
         files[f"message/{id_}/msg_{id_}.json"] = {"role": "user", **time}
         files[f"part/msg_{id_}/prt_1.json"] = {"type": "text", "text": "From the tree"}
     tree(client.path.parent / "storage", files)
-    opened = source(client)
-    assert sorted(stamps(opened)) == ["api/ses_1.md", "api/ses_2.md"]
-    assert "From the database" in text(opened, "api/ses_1.md")
-    assert "From the tree" in text(opened, "api/ses_2.md")
-
-
-def test_databases_of_other_channels_are_read_too(client: Client, tmp_path: Path) -> None:
-    client.session()
-    client.user("Stable")
     beta = Client(client.path.with_name("opencode-beta.db"))
     beta.session("ses_b")
     beta.user("Beta", session="ses_b")
-    assert sorted(stamps(source(client))) == ["api/ses_a.md", "api/ses_b.md"]
     beta.close()
+    opened = source(client)
+    assert sorted(stamps(opened)) == ["api/ses_1.md", "api/ses_2.md", "api/ses_b.md"]
+    assert "From the database" in text(opened, "api/ses_1.md")
+    assert "From the tree" in text(opened, "api/ses_2.md")
 
 
 def test_an_unknown_layout_is_loud_and_forgets_nothing(client: Client) -> None:
@@ -195,17 +197,17 @@ def test_a_database_that_was_replaced_is_opened_anew(client: Client, tmp_path: P
     assert len(stamps(opened)) == 4
 
 
-@pytest.mark.parametrize("pattern", ["secret", "sec*", "/home/user/secret", "/home/*/secret", "/home/user"])
-def test_excluded_projects_are_left_out(client: Client, pattern: str) -> None:
+def test_source_leaves_out_excluded_projects_and_keeps_local_ones(client: Client) -> None:
     client.session("ses_s", project_id="global", directory="/home/user/secret")
     client.user("Hush", session="ses_s")
     client.session("ses_p", project_id="global", directory="/srv/public")
     client.user("Hello", session="ses_p")
-    opened = source(client, exclude=(pattern,))
-    assert list(stamps(opened)) == ["public/ses_p.md"]
-    assert opened.look("secret/ses_s.md") is None
-    kept = source(client, local_only=(pattern,))
-    assert [kept.stays_home(path) for path in ("secret/ses_s.md", "public/ses_p.md")] == [True, False]
+    for pattern in ("secret", "sec*", "/home/user/secret", "/home/*/secret", "/home/user"):
+        opened = source(client, exclude=(pattern,))
+        assert list(stamps(opened)) == ["public/ses_p.md"], pattern
+        assert opened.look("secret/ses_s.md") is None
+        kept = source(client, local_only=(pattern,))
+        assert [kept.stays_home(path) for path in ("secret/ses_s.md", "public/ses_p.md")] == [True, False], pattern
     assert source(client, local_only=True).stays_home("public/ses_p.md")
 
 
@@ -222,33 +224,3 @@ def test_what_was_redacted_and_what_is_broken_is_told(client: Client) -> None:
         ("redacted", "1 credential left out"),
     ]
     assert {fault.path for fault in faults} == {"api/ses_a.md"}
-
-
-def test_more_is_shown_only_when_asked_for_and_makes_other_rows(client: Client) -> None:
-    client.session()
-    client.user("Question")
-    client.assistant({"type": "reasoning", "text": "I wonder"}, "Answer")
-    plain, full = source(client), source(client, include=("reasoning",))
-    assert "I wonder" not in text(plain, "api/ses_a.md")
-    assert "I wonder" in text(full, "api/ses_a.md")
-    assert plain.shape != full.shape
-
-
-def test_files_of_the_data_folder_concern_the_source(client: Client, tmp_path: Path) -> None:
-    opened = source(client)
-    folder = client.path.parent
-    assert opened.relative(str(folder)) == opened.relative(str(folder / "opencode.db-wal")) == ""
-    assert opened.relative(str(tmp_path / "vault/note.md")) is None
-    assert opened.watched() == [folder]
-    assert opened.client.concerns("/somewhere/opencode.db-wal")
-    assert opened.client.concerns("opencode-beta.db")
-    assert not opened.client.concerns("/somewhere/opencode.db-shm")  # readers write there, too
-
-
-def test_the_version_tells_that_something_was_written(client: Client) -> None:
-    client.session()
-    opened = source(client)
-    before = opened.version()
-    assert opened.version() == before
-    client.user("Hello")
-    assert opened.version() != before
