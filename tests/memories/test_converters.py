@@ -52,9 +52,6 @@ def test_agmem_keeps_its_id_and_how_often_it_was_used() -> None:
         "created": "2026-01-09T04:37:20+00:00", "updated": "2026-01-10T04:37:20+00:00",
     }  # fmt: skip
     assert memory.accesses == 7
-
-
-def test_a_digest_that_repeats_the_content_says_nothing() -> None:
     assert "digest" not in one({"content": "short", "digest": "short"}).head
 
 

@@ -79,9 +79,7 @@ def test_dates_may_be_words() -> None:
         ({"expires": "soonish"}, "expires", ""),
         ({"colour": "red"}, "no field 'colour'", "title"),
         ({"title": ["a"]}, "title must be text", ""),
-        ({"title": True}, "title must be text", ""),
         ({"tags": {"a": 1}}, "tags must be a list", ""),
-        ({"tags": 3}, "tags must be a list", ""),
         ({"facts": [["a"]]}, "facts must be text", ""),
     ],
 )

@@ -89,16 +89,6 @@ def test_a_memory_ends_with_its_block(output: str, found: list[str]) -> None:
     assert texts(output) == found
 
 
-def test_code_that_goes_over_lines_moves_nothing() -> None:
-    found = captures("see `a\nb` and\n*Remember*: `c\nd` is one\n", today=TODAY, tag_words=NO_TAGS)
-    assert found == (Captured("`c\nd` is one", 3),)
-
-
-def test_windows_lines_are_counted_like_others() -> None:
-    found = captures("a\r\n\r\n*Remember*: one\r\ntwo\r\n\r\nb", today=TODAY, tag_words=NO_TAGS)
-    assert found == (Captured("one\ntwo", 3),)
-
-
 @pytest.mark.parametrize(
     ("text", "tags"),
     [
@@ -127,6 +117,17 @@ def test_words_of_ones_own_add_override_and_switch_off() -> None:
 def test_expiry_is_taken_from_words_that_say_it() -> None:
     found = {text: one(f"*Remember*: {text}").expires for text in [*EXAMPLES["expiry"], *EXAMPLES["lasting"]]}
     assert found == EXAMPLES["expiry"] | dict.fromkeys(EXAMPLES["lasting"])
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("see `a\nb` and\n*Remember*: `c\nd` is one\n", "`c\nd` is one"),
+        ("a\r\n\r\n*Remember*: one\r\ntwo\r\n\r\nb", "one\ntwo"),
+    ],
+)
+def test_lines_are_counted_across_code_and_windows_line_ends(output: str, text: str) -> None:
+    assert captures(output, today=TODAY, tag_words=NO_TAGS) == (Captured(text, 3),)
 
 
 def test_a_label_says_the_type() -> None:

@@ -50,16 +50,6 @@ def test_a_title_that_nobody_gave_follows_the_text(index: VaultIndex, vault: Pat
     assert index.add("Deploys run on Tuesday mornings").created
 
 
-def test_a_text_that_is_changed_by_hand_has_its_title_at_once(index: VaultIndex, vault: Path) -> None:
-    stored = index.add("Deploys run on Tuesday mornings")
-    file = vault / stored.path
-    file.write_text(file.read_text("utf-8").replace("Deploys run on Tuesday mornings", "Builds use bazel seven"))
-    index.sync()
-    assert titles(index) == ["Builds use bazel seven"]
-    near = index.add("Builds use bazel 7, seven").near
-    assert [(one.id, one.title) for one in near] == [(stored.id, "Builds use bazel seven")]
-
-
 def test_a_title_that_was_given_stays_until_it_is_taken_away(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings", title="Release calendar")
     index.update(stored.id, content="Builds use bazel seven")

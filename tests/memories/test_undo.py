@@ -145,17 +145,6 @@ def test_undo_skips_a_command_that_failed(index: VaultIndex, vault: Path) -> Non
     assert [one.details["work"] for one in index.undo().results] == ["update"]
 
 
-def test_commands_work_with_a_damaged_state(index: VaultIndex, vault: Path) -> None:
-    for file in index.home.data_dir.glob("state.db*"):
-        file.unlink()
-    index.home.state_db.write_bytes(b"no database" * 1000)
-    stored = index.add("Herons nest in the reeds.")
-    index.update(stored.id, content="They do.")
-    index.delete("coot")
-    assert (vault / stored.path).exists()
-    assert not (vault / "80-memory" / "coot.md").exists()
-
-
 def test_a_permanent_delete_names_what_is_left_in_the_trash(index: VaultIndex) -> None:
     index.delete("coot")
     index.revert("80-memory/coot.md")
