@@ -1,4 +1,4 @@
-"""A process that is killed just before a call that leaves it: to the system, or to the database."""
+"""Kill a process just before a call to the system or to the database."""
 
 import os
 import random
@@ -9,27 +9,30 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+from tests.seeds import TIMES, seeds
+
 _CALLS = frozenset(
     ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "flock", "execute", "executemany")
 )
 OF_FILES = frozenset(("fsync", "replace", "link", "unlink", "flock"))
-"""Between two of these no file of a vault changes."""
+"""Calls between which no file of a vault changes."""
 _LOOKING = ("SELECT", "PRAGMA", "WITH")
 
 
 def moments(work: Callable[[], object], count: int, seed: int, calls: frozenset[str] = _CALLS) -> Iterator[int]:
-    """Some of the moments at which `work`, done once to its end for this, can be killed; its last is among them."""
+    """Run `work` once; yield `count` of the calls at which it can be killed, and the last call (more every night)."""
     reader, writer = os.pipe()
     status = _forked(work, lambda number: None, calls, writer)
     with os.fdopen(reader, "rb") as told:
         assert status == 0
         last = int.from_bytes(told.read(), "big")
     assert last
-    yield from sorted({*random.Random(seed).sample(range(1, last + 1), min(count, last)), last})
+    chance = random.Random(f"{seed} {seeds(1)[0]}")
+    yield from sorted({*chance.sample(range(1, last + 1), min(count * TIMES, last)), last})
 
 
 def killed(work: Callable[[], object], moment: int, calls: frozenset[str] = _CALLS) -> None:
-    """Do it in another process, and kill that at the moment; an equal process may come to its end before."""
+    """Run `work` in a child process and kill it at that call; it may end before, as two runs can differ."""
 
     def die(number: int) -> None:
         if number == moment:
@@ -41,9 +44,9 @@ def killed(work: Callable[[], object], moment: int, calls: frozenset[str] = _CAL
 def _forked(
     work: Callable[[], object], at: Callable[[int], None], calls: frozenset[str], tell: int | None = None
 ) -> int:
-    """The exit code of a process that does the work, and calls `at` with the number of each of the calls before it."""
+    """Run `work` in a child process, which passes the number of each call to `at` before it; return the exit code."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, none of which is ours
+        warnings.simplefilter("ignore", DeprecationWarning)  # about other threads, which are not ours
         child = os.fork()
     if child:
         if tell is not None:
@@ -55,7 +58,7 @@ def _forked(
         nonlocal number
         name = getattr(called, "__name__", "")
         if event != "c_call" or name not in calls or not (number or name == "flock"):
-            return  # before a lock is held, it only looks
+            return  # it only reads before it holds a lock
         if isinstance(called.__self__, str) or str(frame.f_locals.get("sql", "")).startswith(_LOOKING):
             return
         number += 1

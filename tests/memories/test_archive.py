@@ -50,7 +50,7 @@ def test_archive_does_not_write_an_archived_memory(tmp_path: Path, now: datetime
             assert (tmp_path / "vault" / PATH).stat() == before
 
 
-def test_of_several_each_is_reported(tmp_path: Path) -> None:
+def test_archive_reports_each_memory(tmp_path: Path) -> None:
     notes = {PATH: TEXT, "80-memory/b.md": "A stork.\n", "note.md": "A crow.\n"}
     with indexed(tmp_path, notes) as index:
         answer = index.archive([ID, "nobody", "note.md", "80-memory/b.md"])
@@ -112,7 +112,7 @@ def test_the_daemon_archives_memories_that_nobody_used(tmp_path: Path) -> None:
         assert kept_house(index) == []
 
 
-def test_of_very_many_some_are_archived_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archiving_unused_memories_is_done_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.memories.edit._AT_ONCE", 2)
     with_setting(tmp_path, "1 year")
     write(tmp_path / "vault", {f"80-memory/{number}.md": old(f" {number}") for number in range(5)})
@@ -122,7 +122,7 @@ def test_of_very_many_some_are_archived_at_a_time(tmp_path: Path, monkeypatch: p
         assert [len(kept_house(index)) for _ in range(4)] == [2, 2, 1, 0]
 
 
-def test_without_the_setting_nothing_is_archived(tmp_path: Path) -> None:
+def test_nothing_is_archived_by_default(tmp_path: Path) -> None:
     with indexed(tmp_path, {"80-memory/a.md": old()}) as index:
         os.utime(tmp_path / "vault/80-memory/a.md", times=(0, 0))
         assert keep_house(index._runtime) == {}

@@ -22,19 +22,19 @@ def front(tmp_path: Path, path: str) -> dict[str, object]:
     return dict(read_frontmatter((tmp_path / "vault" / path).read_text(encoding="utf-8").splitlines()).values)
 
 
-def test_plain_statements_are_taken_where_they_are_asked_for(index: VaultIndex, tmp_path: Path) -> None:
+def test_capture_takes_plain_statements_on_request(index: VaultIndex, tmp_path: Path) -> None:
     assert index.capture(SAID).results == ()
     (outcome,) = index.capture(SAID, statements=True).results
     assert (outcome.title, outcome.details["type"]) == ("We decided to use WAL for the orders", "decision")
     assert "Can you" not in (tmp_path / "vault" / outcome.path).read_text()
 
 
-def test_what_is_marked_and_stated_is_one_memory(index: VaultIndex) -> None:
+def test_capture_stores_a_marked_statement_once(index: VaultIndex) -> None:
     text = "*Remember*: We decided to use WAL.\n\nWe decided to use WAL."
     assert len(index.capture(text, statements=True).results) == 1
 
 
-def test_the_inbox_keeps_who_said_it_where_and_for_what(index: VaultIndex, tmp_path: Path) -> None:
+def test_capture_records_client_project_and_session(index: VaultIndex, tmp_path: Path) -> None:
     project = tmp_path / "shop" / "backend"
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     project.mkdir()
@@ -46,7 +46,7 @@ def test_the_inbox_keeps_who_said_it_where_and_for_what(index: VaultIndex, tmp_p
     assert [hit.id for hit in index.search("orders", session="ses_1").results] == [outcome.id]
 
 
-def test_what_nobody_marked_waits_unseen_until_it_is_moved_out_of_the_inbox(index: VaultIndex, tmp_path: Path) -> None:
+def test_search_finds_a_captured_statement_after_it_left_the_inbox(index: VaultIndex, tmp_path: Path) -> None:
     marked, guessed = index.capture(f"*Remember*: Orders are numbered.\n\n{SAID}", statements=True, inbox=True).results
     assert guessed.path.startswith("80-memory/inbox/waiting/")
     assert marked.path.rpartition("/")[0] == "80-memory/inbox"
@@ -59,7 +59,7 @@ def test_what_nobody_marked_waits_unseen_until_it_is_moved_out_of_the_inbox(inde
     assert len(memories(tmp_path)) == 2
 
 
-def test_what_is_marked_is_found_though_it_was_guessed_before(index: VaultIndex, tmp_path: Path) -> None:
+def test_capture_stores_a_marked_text_that_waits_as_a_statement(index: VaultIndex, tmp_path: Path) -> None:
     said = "We decided to use WAL for the orders."
     index.capture(said, statements=True, inbox=True)
     assert index.search("WAL").results == ()
@@ -69,7 +69,7 @@ def test_what_is_marked_is_found_though_it_was_guessed_before(index: VaultIndex,
 
 
 @pytest.mark.parametrize(("setting", "folder"), [("inbox", "inbox/waiting"), ("direct", "decision"), ("off", None)])
-def test_the_setting_says_where_it_goes(tmp_path: Path, setting: str, folder: str | None) -> None:
+def test_the_capture_setting_chooses_the_folder(tmp_path: Path, setting: str, folder: str | None) -> None:
     with opened(tmp_path):
         set_value(find_home(tmp_path / "home"), "agents.capture", setting)
     with opened(tmp_path) as index:
@@ -77,7 +77,7 @@ def test_the_setting_says_where_it_goes(tmp_path: Path, setting: str, folder: st
     assert [path.rpartition("/")[0] for path in memories(tmp_path)] == ([folder] if folder else [])
 
 
-def test_what_was_recalled_is_not_captured_again(index: VaultIndex, tmp_path: Path) -> None:
+def test_capture_skips_recalled_memories(index: VaultIndex, tmp_path: Path) -> None:
     mark = 'vault-index-recall token="0badcafe">'
     recalled = f"<{mark}\n> *Remember*: Orders are numbered.\n</{mark}"
     assert index.capture(f"You know:\n{recalled}\n", statements=True).results == ()

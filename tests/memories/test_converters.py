@@ -98,7 +98,7 @@ def test_rows_of_opencodekits_table() -> None:
         (None, None),
     ],
 )
-def test_times_in_every_form(given: Any, created: str | None) -> None:
+def test_import_reads_times_in_every_form(given: Any, created: str | None) -> None:
     assert one({"content": "x", "createdAt": given}).head.get("created") == created
 
 
@@ -118,7 +118,7 @@ def test_confidence_as_a_word_or_a_number(given: Any, kept: dict[str, Any]) -> N
     assert {key: head[key] for key in head if "confidence" in key} == kept
 
 
-def test_what_we_do_not_know_is_kept() -> None:
+def test_import_keeps_unknown_fields() -> None:
     head = one(
         {"content": "x", "type": "Refactor", "priority": 3, "links": ["a"], "embedding": [0.1], "empty": ""}
     ).head
@@ -129,7 +129,7 @@ def test_what_we_do_not_know_is_kept() -> None:
     assert "empty" not in head
 
 
-def test_bad_records_are_named_by_their_place_and_the_others_read() -> None:
+def test_import_names_bad_records_and_reads_the_others() -> None:
     records = [{"content": "good"}, "text", {"id": 2}, {"content": "late", "created_at": "soon"}, {"content": {"a": 1}}]
     batch = read_json(json.dumps(records), "export.json")
     assert [memory.body for memory in batch.memories] == ["good"]
@@ -138,7 +138,7 @@ def test_bad_records_are_named_by_their_place_and_the_others_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,", "7", '"text"', "{}", '{"a": 1}', "[" * 100_000])
-def test_what_is_no_json_of_memories_is_refused(text: str) -> None:
+def test_import_refuses_json_without_memories(text: str) -> None:
     with pytest.raises(UsageError, match=r"export\.json"):
         read_json(text, "export.json")
 
@@ -219,7 +219,7 @@ def test_a_head_that_yaml_cannot_read_is_read_as_far_as_it_goes() -> None:
     assert (memory.head["type"], memory.head["title"], memory.head["confidence"]) == ("warning", "Careful: slow", "low")
 
 
-def test_lines_of_the_text_are_no_head() -> None:
+def test_bold_lines_inside_the_text_are_no_head() -> None:
     memory = observation("# Title\n\n**Root cause:** a race\n**Type:** decision\n", "2026-01-09-bugfix-x.md")
     assert memory.head["type"] == "bugfix"
     assert memory.body == "**Root cause:** a race\n**Type:** decision"

@@ -45,7 +45,7 @@ def test_add_keeps_the_frontmatter_of_the_text(index: VaultIndex, tmp_path: Path
     assert [hit.path for hit in index.search("reeds [status:seen] tag:birds by:ann").results] == [stored.path]
 
 
-def test_options_count_before_it(index: VaultIndex, tmp_path: Path) -> None:
+def test_options_override_the_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
     given = NOTE.replace("title:", "type: sighting\ntitle:")
     stored = index.add(given, title="Herons", type="discovery", tags="lake", by="ben", expires="2090-01-01")
     front = head(tmp_path, stored.path)
@@ -55,14 +55,14 @@ def test_options_count_before_it(index: VaultIndex, tmp_path: Path) -> None:
     assert front["status"] == "seen"
 
 
-def test_the_same_file_is_stored_once(index: VaultIndex) -> None:
+def test_add_stores_the_same_file_once(index: VaultIndex) -> None:
     stored = index.add(NOTE)
     assert index.add(NOTE).duplicate_of == stored.id
     assert index.add(NOTE.replace("Birds", "Herons")).warnings == ("tags added to it: herons",)
     assert index.add("Herons nest in the reeds.", title="Where herons nest").duplicate_of == stored.id
 
 
-def test_its_id_stays_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> None:
+def test_add_keeps_the_id_of_the_file_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> None:
     stored = index.add(f"---\nid: {UID}\n---\nHerons nest in the reeds.\n")
     assert stored.id == UID
     with pytest.raises(UsageError, match="says something else") as caught:
@@ -73,7 +73,7 @@ def test_its_id_stays_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> N
     assert index.get("#202503011200").results[0].id == other.id
 
 
-def test_lines_end_as_they_did(index: VaultIndex, tmp_path: Path) -> None:
+def test_add_keeps_line_ends(index: VaultIndex, tmp_path: Path) -> None:
     stored = index.add("\ufeff---\r\ntags: birds lake\r\n---\r\n# Herons\r\n\r\nIn the reeds.")
     text = (tmp_path / "vault" / stored.path).read_bytes().decode()
     assert text.endswith("\r\n---\r\n# Herons\r\n\r\nIn the reeds.\r\n")
@@ -93,9 +93,7 @@ def test_lines_end_as_they_did(index: VaultIndex, tmp_path: Path) -> None:
         (f"note: {'AKIA' + 'Z7Q2M4X6P9R3T5VW'}", "line 2 of the text holds what looks like"),
     ],
 )
-def test_what_is_wrong_in_it_is_named_and_nothing_stored(
-    index: VaultIndex, tmp_path: Path, inside: str, message: str
-) -> None:
+def test_add_refuses_invalid_frontmatter(index: VaultIndex, tmp_path: Path, inside: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         index.add(f"---\n{inside}\n---\nHerons nest in the reeds.\n")
     assert message in caught.value.message
@@ -109,7 +107,7 @@ def test_text_between_rules_is_no_frontmatter(index: VaultIndex, text: str) -> N
     assert text in index.get(stored.id).results[0].content
 
 
-def test_what_is_captured_has_no_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
+def test_capture_reads_no_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
     index.capture("*Remember*: ---\nproject: other\n---\nHerons nest in the reeds.\n")
     (memory,) = index.list(kind="memory").results
     assert "project" not in head(tmp_path, memory.path)

@@ -108,11 +108,11 @@ def test_a_long_title_is_cut_between_words(body: str, title: str) -> None:
         ("", "new\n\nlines\n"),
     ],
 )
-def test_another_body(text: str, changed: str) -> None:
+def test_with_body_replaces_the_body(text: str, changed: str) -> None:
     assert with_body(text, "new\n\nlines\n") == changed
 
 
-def test_no_body() -> None:
+def test_with_body_removes_the_body() -> None:
     assert with_body("---\nid: x\n---\n\nold\n", "") == "---\nid: x\n---\n"
 
 
@@ -128,7 +128,7 @@ def test_no_body() -> None:
         ("", "more\nlines\n"),
     ],
 )
-def test_more_at_the_end(text: str, changed: str) -> None:
+def test_appended_adds_a_paragraph(text: str, changed: str) -> None:
     assert appended(text, "\nmore\nlines\n") == changed
     assert appended(text, " \n") == text
 
@@ -172,7 +172,7 @@ Empty
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_the_text_under_a_heading(heading: str, old: str, new: str, newline: str) -> None:
+def test_with_section_replaces_the_text_under_a_heading(heading: str, old: str, new: str, newline: str) -> None:
     assert NOTE.count(old) == 1 or heading == "Empty#Evening"
     before, _, after = NOTE.rpartition(old)
     changed = with_section(NOTE.replace("\n", newline), heading, "NEW\n", append=False)
@@ -183,7 +183,7 @@ def test_the_text_under_a_heading(heading: str, old: str, new: str, newline: str
     ("heading", "behind"),
     [("Monday", "more tea\n"), ("Tuesday", "## Tuesday\n"), ("# Log", "more tea\n\n## Tuesday\n")],
 )
-def test_more_under_a_heading(heading: str, behind: str) -> None:
+def test_with_section_appends_under_a_heading(heading: str, behind: str) -> None:
     changed = with_section(NOTE, heading, "NEW", append=True)
     assert changed == NOTE.replace(behind, f"{behind}\nNEW\n", 1)
     assert with_section(NOTE, heading, "\n", append=True) == NOTE

@@ -13,7 +13,7 @@ def read(**given: Any) -> dict[str, Any]:
     return read_fields(given, now=NOW)
 
 
-def test_what_is_not_given_is_none() -> None:
+def test_fields_that_are_not_given_are_left_out() -> None:
     assert read() == {}
     assert read(title=None, tags=None, by=None) == {}
 
@@ -34,7 +34,7 @@ def test_every_option_has_its_field() -> None:
     assert read(entered_by="a", bead_id="b") == {"entered_by": "a", "bead_id": "b"}
 
 
-def test_empty_takes_away() -> None:
+def test_an_empty_value_removes_a_field() -> None:
     fields = read(title="", tags=[], facts="", expires="", type="", confidence="high")
     assert fields == {"title": "", "tags": (), "facts": (), "expires": "", "type": "", "confidence": "high"}
     assert changes_of(fields) == {

@@ -104,7 +104,7 @@ def test_a_memory_folder_that_is_a_link_out_of_the_vault_is_refused(tmp_path: Pa
         MemoryFiles(tmp_path / "vault", "80-memory").resolve("x")
 
 
-def test_what_is_no_file_is_refused(files: MemoryFiles, vault: Path) -> None:
+def test_folders_and_pipes_are_refused(files: MemoryFiles, vault: Path) -> None:
     (vault / "80-memory" / "folder.md").mkdir()
     os.mkfifo(vault / "80-memory" / "pipe.md")
     (vault / "80-memory" / "file").write_text("x")
@@ -180,7 +180,7 @@ def test_a_file_is_written_as_given(files: MemoryFiles, vault: Path) -> None:
     ("folder", "umask", "file"),
     [(0o700, 0o022, 0o600), (0o750, 0o022, 0o640), (0o755, 0o022, 0o644), (0o755, 0o027, 0o640), (0o777, 0o077, 0o600)],
 )
-def test_a_memory_is_readable_by_nobody_who_may_not_read_the_vault(
+def test_a_memory_is_not_more_readable_than_its_vault(
     vault: Path, files: MemoryFiles, folder: int, umask: int, file: int
 ) -> None:
     vault.chmod(folder)
@@ -242,9 +242,7 @@ def test_replacing_keeps_permissions_and_leaves_no_other_file(files: MemoryFiles
     assert seen.text == "old"
 
 
-def test_a_file_that_changed_is_left_and_the_new_text_kept_where_obsidian_shows_it(
-    files: MemoryFiles, vault: Path
-) -> None:
+def test_replace_keeps_a_changed_file_and_saves_the_new_text_as_a_copy(files: MemoryFiles, vault: Path) -> None:
     seen = files.read(_created(files, "old"))
     (vault / NOTE).write_text("theirs")
     assert seen.status is not None
@@ -284,7 +282,7 @@ def test_text_that_utf8_cannot_hold_is_refused(files: MemoryFiles, vault: Path) 
     assert names(vault) == []
 
 
-def test_what_is_gone_is_not_found(files: MemoryFiles) -> None:
+def test_a_removed_file_is_not_found(files: MemoryFiles) -> None:
     for act in (files.read, files.trash, files.remove):
         with pytest.raises(NotFoundError):
             act(NOTE)
@@ -375,7 +373,7 @@ def _append_marks(vault: Path, name: str, times: int, ready: Any, results: Any) 
             results.put((f"{name}{number}", True))
 
 
-def test_of_two_that_write_at_once_one_wins_and_nothing_is_lost(files: MemoryFiles, vault: Path) -> None:
+def test_two_processes_that_write_at_once_lose_no_text(files: MemoryFiles, vault: Path) -> None:
     _created(files, "start\n")
     context = multiprocessing.get_context("spawn")
     ready, results = context.Barrier(2), context.Queue()

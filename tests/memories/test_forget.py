@@ -31,7 +31,7 @@ def files_with(home: Home, *needles: str) -> set[str]:
 
 
 @pytest.mark.parametrize("swept", [False, True])
-def test_nothing_of_it_is_in_any_file_and_it_is_not_read_again(home: Home, talks: Path, *, swept: bool) -> None:
+def test_forget_removes_a_session_from_every_file_for_good(home: Home, talks: Path, *, swept: bool) -> None:
     set_value(home, "embedding.provider", "local")
     write(
         talks, "0199-quark", f"The {DEEP} begins at noon.", "Noon it is.", title=f"About {DEEP}", cwd="/home/user/lab"
@@ -66,9 +66,7 @@ def vectors_in(home: Home) -> int:
         return int(cache.value("SELECT count(*) FROM embedding"))
 
 
-def test_a_mirrored_session_leaves_the_vault_and_the_ledger_says_no_more_than_that_something_was_sent(
-    home: Home, talks: Path, tmp_path: Path
-) -> None:
+def test_forget_removes_the_mirrored_note_and_the_path_from_the_ledger(home: Home, talks: Path, tmp_path: Path) -> None:
     set_value(home, "sessions.codex.enabled", "true")
     set_value(home, "sessions.mirror", "sessions")
     write(talks, "0199-quark", f"The {DEEP} begins.", title=f"About {DEEP}")
@@ -87,7 +85,7 @@ def test_a_mirrored_session_leaves_the_vault_and_the_ledger_says_no_more_than_th
         assert [(one.path, one.texts, one.tokens) for one in state.sent()] == [("(forgotten)", 4, 60)]
 
 
-def test_what_is_chosen(home: Home, talks: Path) -> None:
+def test_forget_chooses_sessions_by_reference_and_filters(home: Home, talks: Path) -> None:
     write(talks, "0199-lab", "A lab.", cwd="/home/user/lab")
     write(talks, "0199-old", "An old one.", at=1_600_000_000_000)
     with opened(home) as index:
@@ -115,9 +113,7 @@ def test_what_is_chosen(home: Home, talks: Path) -> None:
         assert chosen(project="lab") == {"0199-new"}  # what is to come is read
 
 
-def test_subagents_go_with_the_session_that_asked_for_them(
-    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forget_takes_the_sessions_of_subagents_along(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
     from tests.sources.sessions.fake import Fake
@@ -131,7 +127,7 @@ def test_subagents_go_with_the_session_that_asked_for_them(
         assert {Path(one.path).stem for one in index.forget(HERON).results} == {HERON, EGRET}
 
 
-def test_a_session_waits_in_review_is_kept_and_that_is_undone(
+def test_a_deleted_session_is_kept_or_forgotten_in_review(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged_as(monkeypatch, "unknown")

@@ -74,7 +74,7 @@ def test_only_the_named_key_changes(changes: dict[str, Any], old: str, new: str)
         assert with_changes(text, changes) == mark + HEAD.replace(old, new, 1).replace("\n", newline)
 
 
-def test_what_is_said_already_is_not_written_again() -> None:
+def test_equal_values_change_nothing() -> None:
     same = {"title": "Use WAL", "tags": ("sqlite", "ops"), "created": "2026-01-01", "unknown": None}
     assert with_changes(HEAD, same) == HEAD
 
@@ -113,7 +113,7 @@ def test_what_is_said_already_is_not_written_again() -> None:
         ("título: é🎉\n", {"title": "日本"}, "título: é🎉\ntitle: 日本\n"),
     ],
 )
-def test_odd_ways_to_write_it(inside: str, changes: dict[str, Any], changed: str) -> None:
+def test_odd_frontmatter_is_changed_in_place(inside: str, changes: dict[str, Any], changed: str) -> None:
     assert with_changes(f"---\n{inside}---\nbody", changes) == f"---\n{changed}---\nbody"
 
 
@@ -142,7 +142,7 @@ def test_broken_frontmatter_is_left_alone_and_the_line_named(inside: str, line: 
         with_changes(f"---\n{inside}\n---\nbody", {"title": "x"})
 
 
-def test_what_cannot_be_spliced_is_refused_rather_than_damaged() -> None:
+def test_an_inherited_key_is_refused() -> None:
     with pytest.raises(UsageError, match="title cannot be changed"):
         with_changes("---\n<<: {title: a}\n---\n", {"title": None})
 

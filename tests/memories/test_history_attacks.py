@@ -3,17 +3,18 @@
 import random
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api.vaults import fresh_rows, rows
-from tests.daemon.test_run import Place, end, place as place
 from tests.kills import killed, moments
 from tests.memories.versions import Repository, blobs_in, traces_of
 from tests.memories.waiting import Ask, all_files, files_of, here, is_draft, new_home, undo_what_can_be
 from tests.waiting import until
+from tests.world import World, opened_world
 from vault_index.errors import NotFoundError
 
 ID = "11111111-1111-4111-8111-111111111111"
@@ -41,14 +42,20 @@ def check_versions(ask: Ask, vault: Path, texts: list[bytes]) -> None:
         assert (vault / PATH).read_bytes() == text
 
 
-def test_the_daemon_keeps_what_it_hears_of(place: Place) -> None:
-    place.started()
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with opened_world(tmp_path) as world:
+        yield world
+
+
+def test_the_daemon_keeps_versions_of_what_it_watches(world: World) -> None:
+    daemon = world.daemon()
     texts = [memory(f"Edit {number}.") for number in range(3)]
     for text in texts:
-        save(place.vault, text)
-        until(lambda text=text: text in blobs_in(place.home.state_db))  # type: ignore[misc]
-    check_versions(place.ask, place.vault, texts)
-    assert end(place.daemons[0]) == 0
+        save(world.vault, text)
+        until(lambda text=text: text in blobs_in(world.home.state_db))  # type: ignore[misc]
+    check_versions(world.ask, world.vault, texts)
+    assert daemon.end() == 0
 
 
 # --- kills ---------------------------------------------------------------------------------------------------------
@@ -111,10 +118,10 @@ SECRET = "the quokka of Rottnest wears a cerulean scarf"
 
 
 @pytest.mark.parametrize(("daemon", "words"), [(False, 12_000), (True, 3)], ids=["alone", "with a daemon"])
-def test_a_permanent_delete_leaves_no_trace(place: Place, tmp_path: Path, daemon: bool, words: int) -> None:
+def test_a_permanent_delete_leaves_no_trace(world: World, tmp_path: Path, daemon: bool, words: int) -> None:
     if daemon:
-        place.started()
-    ask, vault = place.ask if daemon else here(tmp_path), place.vault
+        world.daemon()
+    ask, vault = world.ask if daemon else here(tmp_path), world.vault
     chance = random.Random(words)
     prose = " ".join(f"{chance.getrandbits(40):x}" for _ in range(words))
     ask("sync")

@@ -30,11 +30,11 @@ def one(output: str) -> Captured:
         "> *Remember*: ", "> > - **Remember**: ", "Done. *Remember*: ", "(note) *Remember*: ",
     ],
 )  # fmt: skip
-def test_ways_to_mark_a_memory(marker: str) -> None:
+def test_markers_are_read_in_every_form(marker: str) -> None:
     assert texts(f"Some work.\n\n{marker}the port is 8081") == ["the port is 8081"]
 
 
-def test_what_marks_nothing() -> None:
+def test_texts_without_a_marker_hold_no_memory() -> None:
     assert [output for output in EXAMPLES["marks_nothing"] if texts(output)] == []
 
 
@@ -108,7 +108,7 @@ def test_tags_are_told_by_whole_words(text: str, tags: tuple[str, ...]) -> None:
     assert not (tags == () and found)
 
 
-def test_words_of_ones_own_add_override_and_switch_off() -> None:
+def test_tag_words_of_the_settings_add_override_and_switch_off() -> None:
     words = tag_words(["Billing: invoice, Stripe  API", "docker: moby", "security:", "project:shop: basket"])
     text = "*Remember*: the Stripe API and docker; moby is a security matter"
     assert captures(text, today=TODAY, tag_words=words)[0].tags == ("billing", "docker")

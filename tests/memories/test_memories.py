@@ -90,7 +90,7 @@ def test_a_memory_that_is_over_or_deleted_absorbs_nothing(index: VaultIndex, vau
     assert index.add("Herons nest in the reeds.").created
 
 
-def test_a_twin_written_by_hand_is_known_before_any_sync(index: VaultIndex, vault: Path) -> None:
+def test_add_knows_a_twin_that_is_not_indexed_yet(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/mine.md": OLD})
     stored = index.add("The heron nests in the reeds.", title="Old")
     assert stored.duplicate_of == ID
@@ -105,7 +105,7 @@ def test_superseding_marks_both_in_one_step(index: VaultIndex, vault: Path) -> N
     assert found(index, "heron") == [new.path]
 
 
-def test_what_cannot_be_superseded_keeps_everything_as_it_was(index: VaultIndex, vault: Path) -> None:
+def test_an_unknown_superseded_memory_stops_the_whole_add(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/old.md": OLD, "note.md": "A note."})
     index.sync()
     for reference, error in (("9999", NotFoundError), ("note.md", UsageError)):
@@ -115,7 +115,7 @@ def test_what_cannot_be_superseded_keeps_everything_as_it_was(index: VaultIndex,
     assert (vault / "80-memory/old.md").read_text("utf-8") == OLD
 
 
-def test_a_supersession_that_stopped_half_way_is_completed_by_the_same_command(index: VaultIndex, vault: Path) -> None:
+def test_the_same_add_completes_a_half_done_supersession(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/old.md": OLD})
     new = index.add("The heron nests in trees now.", supersedes="1111")
     (vault / "80-memory/old.md").write_text(OLD, "utf-8")  # as a failure between the two writes leaves it
@@ -171,7 +171,7 @@ def test_deleting_moves_to_the_trash_or_removes(index: VaultIndex, vault: Path) 
     assert index.list().total == 0
 
 
-def test_what_is_deleted_for_good_is_in_no_byte_of_our_files(tmp_path: Path) -> None:
+def test_a_permanent_delete_removes_every_byte_of_text_and_vectors(tmp_path: Path) -> None:
     word, places = "zyxwvutolk", ("index.db", "index.db-wal", "cache.db", "cache.db-wal", "state.db")
 
     def bytes_of_ours() -> bytes:
@@ -225,7 +225,7 @@ def test_prune_takes_only_expired_memories(index: VaultIndex, vault: Path, now: 
     assert files(vault) == ["80-memory/2020-05-01.md", f"80-memory/{today}.md"]
 
 
-def test_pruning_what_is_older_takes_what_has_not_expired_as_well(index: VaultIndex, vault: Path) -> None:
+def test_prune_before_a_day_takes_older_memories(index: VaultIndex, vault: Path) -> None:
     text = "---\ncreated: {}\n{}---\nOf {}.\n"
     write(vault, {
         "80-memory/old.md": text.format("2020-05-01", "", "old"),
@@ -271,7 +271,7 @@ def test_remembered_lines_become_memories_once(index: VaultIndex) -> None:
     assert [outcome.outcome for outcome in index.capture(text, by="bob").results] == ["duplicate"] * 2
 
 
-def test_one_that_cannot_be_captured_keeps_none_of_the_others_out(index: VaultIndex) -> None:
+def test_capture_stores_the_others_beside_a_refused_memory(index: VaultIndex) -> None:
     answer = index.capture(f"*Remember*: the key is {KEY}\n\n*Remember*: The heron is shy.\n")
     assert [outcome.outcome for outcome in answer.results] == ["created"]
     (failed,) = answer.failed
@@ -330,7 +330,7 @@ def test_two_files_with_one_id_are_named(index: VaultIndex, vault: Path) -> None
     index.update("old", project="pond")  # by its path it is clear
 
 
-def test_of_two_vaults_one_is_written(tmp_path: Path) -> None:
+def test_the_setting_or_option_chooses_the_vault(tmp_path: Path) -> None:
     from vault_index.config.edit import add_source, set_value
 
     with opened(tmp_path) as index:
@@ -355,15 +355,13 @@ def test_a_vault_that_is_not_mounted_is_not_written(index: VaultIndex, vault: Pa
     assert list(vault.iterdir()) == []
 
 
-def test_a_memory_that_a_rule_leaves_out_says_so(index: VaultIndex, vault: Path) -> None:
+def test_add_warns_of_an_ignore_rule(index: VaultIndex, vault: Path) -> None:
     write(vault, {".vaultignore": "80-memory/\n"})
     stored = index.add("Herons.")
     assert "an ignore rule" in stored.warnings[0]
 
 
-def test_a_lock_that_is_not_given_back_is_said_with_what_was_written(
-    index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_add_names_the_holder_of_a_busy_lock(index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.indexer.index_writer.LOCK_TIMEOUT", 0.05)
     with WriteLock(index.home.write_lock).held("sync", 1), pytest.raises(BusyError) as raised:
         index.add("Herons.")

@@ -105,7 +105,7 @@ def test_pages_and_reasons(index: VaultIndex, vault: Path) -> None:
         index.review(reason="dull")
 
 
-def test_only_of_a_project(index: VaultIndex, vault: Path) -> None:
+def test_review_filters_by_project(index: VaultIndex, vault: Path) -> None:
     put(
         index,
         vault,
@@ -115,7 +115,7 @@ def test_only_of_a_project(index: VaultIndex, vault: Path) -> None:
     assert listed(index.review(project="pond")) == [("expired", ("note/e.md",))]
 
 
-def test_what_is_over_is_no_duplicate(index: VaultIndex, vault: Path) -> None:
+def test_memories_that_are_over_are_no_duplicates(index: VaultIndex, vault: Path) -> None:
     for over, value in (("expires", "2020-01-01"), ("archived", "2020-01-01"), ("superseded_by", uid(9))):
         gone = memory(3, PORT, **{over: value})
         put(index, vault, note__c=gone, note__d=memory(4, "Port 3000: the dev server listens there now"))
@@ -171,7 +171,7 @@ def test_the_screen_of_an_item_keeps_its_keys_below_long_texts(index: VaultIndex
         assert screen[-1].endswith("q quit")
 
 
-def test_of_many_that_say_the_same_each_comes_up_once(index: VaultIndex, vault: Path) -> None:
+def test_review_shows_each_of_many_duplicates_once(index: VaultIndex, vault: Path) -> None:
     put(index, vault, **{f"m{number:02}": memory(number, PORT) for number in range(20)})
     named = [path for _, paths in listed(index.review(reason="duplicate")) for path in paths]
     assert len(named) == len(set(named)) == 20
@@ -199,7 +199,7 @@ def test_accepting_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Pat
     agree(tmp_path)
 
 
-def test_an_error_is_that_of_one_memory(index: VaultIndex, vault: Path) -> None:
+def test_decide_reports_errors_by_memory(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     done = index.decide("accept", [uid(3), uid(1), "nothing"])
     assert [one.id for one in done.results] == [uid(1)]
@@ -272,7 +272,7 @@ def test_a_merged_memory_ends_with_the_last(index: VaultIndex, vault: Path) -> N
     assert [(front.get("expires"), front.get("valid_until")) for front in fronts] == [("2028-01-01",) * 2, (None, None)]
 
 
-def test_what_holds_for_every_project_goes_on_doing_so(index: VaultIndex, vault: Path) -> None:
+def test_merging_keeps_the_scope_of_both_projects(index: VaultIndex, vault: Path) -> None:
     put(index, vault, a=memory(1, "One.", project="x"), b=memory(2, "Two.", project="y"), c=memory(3, "Three."))
     index.decide("merge", [uid(1), uid(2)])
     assert (head(vault / "a.md")["project"], head(vault / "a.md")["tags"]) == ("x", ["project/y"])

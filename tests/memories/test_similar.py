@@ -21,7 +21,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("provider", "one", "two", "near"), PAIRS)
-def test_the_same_in_other_words_is_near_and_the_same_topic_is_not(
+def test_near_names_paraphrases_but_not_the_same_topic(
     tmp_path: Path, provider: str, one: str, two: str, near: bool
 ) -> None:
     with opened(tmp_path, provider=provider) as index:
@@ -32,7 +32,7 @@ def test_the_same_in_other_words_is_near_and_the_same_topic_is_not(
         assert index.stats().pending == 0
 
 
-def test_what_is_over_and_what_is_replaced_is_not_named(tmp_path: Path) -> None:
+def test_near_skips_replaced_memories(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         first = index.add("The dev server listens on port 3000 now")
         second = index.add("The dev server listens on port 3000 again", supersedes=first.id)

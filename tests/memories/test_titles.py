@@ -39,7 +39,7 @@ def name_part(index: VaultIndex, query: str, path: str) -> float:
     return hit.explain.parts["path"]
 
 
-def test_a_title_that_nobody_gave_follows_the_text(index: VaultIndex, vault: Path) -> None:
+def test_a_derived_title_follows_the_text(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings")
     assert "title" not in head(vault / stored.path)
     index.update(stored.id, content="Builds use bazel seven")
@@ -50,7 +50,7 @@ def test_a_title_that_nobody_gave_follows_the_text(index: VaultIndex, vault: Pat
     assert index.add("Deploys run on Tuesday mornings").created
 
 
-def test_a_title_that_was_given_stays_until_it_is_taken_away(index: VaultIndex, vault: Path) -> None:
+def test_a_given_title_stays_until_it_is_removed(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings", title="Release calendar")
     index.update(stored.id, content="Builds use bazel seven")
     assert titles(index) == ["Release calendar"]
@@ -61,7 +61,7 @@ def test_a_title_that_was_given_stays_until_it_is_taken_away(index: VaultIndex, 
     assert head(vault / stored.path)["title"] == "Build tools"
 
 
-def test_a_title_that_says_what_the_text_begins_with_is_not_kept_apart(index: VaultIndex, vault: Path) -> None:
+def test_a_title_equal_to_the_first_sentence_is_not_stored(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings.", title="Deploys run on Tuesday mornings")
     assert "title" not in head(vault / stored.path)
     assert index.add("Deploys run on Tuesday mornings.").duplicate_of == stored.id
@@ -72,7 +72,7 @@ def test_a_title_that_says_what_the_text_begins_with_is_not_kept_apart(index: Va
     assert "title" not in head(vault / with_head.path)
 
 
-def test_what_an_earlier_version_wrote_was_given_by_nobody(index: VaultIndex, vault: Path) -> None:
+def test_a_derived_title_of_an_earlier_version_counts_as_derived(index: VaultIndex, vault: Path) -> None:
     write(
         vault, {PLACE: BEFORE, "80-memory/note/other.md": BEFORE.replace(ID, OTHER).replace("title: D", "title: Our d")}
     )
@@ -87,7 +87,7 @@ def test_what_an_earlier_version_wrote_was_given_by_nobody(index: VaultIndex, va
     assert sorted(titles(index)) == ["Builds use bazel seven", "Our deploys run on Tuesday mornings"]
 
 
-def test_what_was_made_of_a_text_is_no_name(tmp_path: Path) -> None:
+def test_derived_titles_and_names_add_no_score(tmp_path: Path) -> None:
     given = BEFORE.replace("title: D", "title: Our d").replace(ID, OTHER).replace("mornings.", "mornings, at nine.")
     notes = {PLACE: BEFORE, "80-memory/note/by-hand.md": given, "Deploys on Tuesday.md": "They run in the mornings.\n"}
     with indexed(tmp_path, notes) as index:
@@ -125,7 +125,7 @@ def test_a_chosen_name_counts_in_a_search(index: VaultIndex, vault: Path, now: d
         assert name_part(index, "billing", stored.path) > 0
 
 
-def test_a_title_that_nobody_gave_is_exported_and_not_imported(tmp_path: Path) -> None:
+def test_derived_titles_are_exported_but_not_stored_by_import(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "there").mkdir()
     with opened(tmp_path / "here") as index:

@@ -96,7 +96,7 @@ def test_an_export_comes_back_as_it_was(tmp_path: Path, folder: bool) -> None:
     assert rows(there / "home" / "index.db") == fresh_rows(there)
 
 
-def test_what_the_vault_has_stays(tmp_path: Path) -> None:
+def test_import_changes_no_memory_of_the_vault(tmp_path: Path) -> None:
     here, there = vaults(tmp_path)
     own = {
         "80-memory/mine.md": f"---\nid: {ID}\ntitle: Mine\n---\nChanged since.\n",
@@ -138,7 +138,7 @@ def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "out", "out.json", "there"]
 
 
-def test_what_a_killed_export_left_goes_with_the_next(tmp_path: Path) -> None:
+def test_an_export_removes_drafts_of_a_killed_one(tmp_path: Path) -> None:
     here, _ = vaults(tmp_path)
     (tmp_path / "out").mkdir()
     (tmp_path / "out.json").write_text("whole: it was killed after that")
@@ -190,7 +190,7 @@ def test_import_names_a_file_by_today_where_its_date_is_invalid(
     ]
 
 
-def test_thousands_of_files_are_made_to_last_once_and_before_the_index_knows_them(
+def test_import_syncs_the_folder_once_before_it_indexes(
     index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "vault" / "80-memory" / "note"
@@ -235,7 +235,7 @@ def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(ind
     assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
 
 
-def test_importing_them_twice_changes_nothing_though_they_were_edited(index: VaultIndex, tmp_path: Path) -> None:
+def test_a_second_import_changes_no_edited_memory(index: VaultIndex, tmp_path: Path) -> None:
     imported(index, tmp_path, LLMEMORY)
     index.update("#13", content="It runs PostgreSQL 18 by now.")
     before = memory_files(tmp_path)
@@ -243,7 +243,7 @@ def test_importing_them_twice_changes_nothing_though_they_were_edited(index: Vau
     assert memory_files(tmp_path) == before
 
 
-def test_the_same_said_twice_is_one_memory_under_both_ids(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_stores_equal_records_once_under_both_ids(index: VaultIndex, tmp_path: Path) -> None:
     records = [
         {"id": 1, "content": "Deploy on Tuesdays.", "tags": "deploy"},
         {"id": 2, "content": "Deploy  on Tuesdays.", "tags": "habit"},
@@ -258,7 +258,7 @@ def test_the_same_said_twice_is_one_memory_under_both_ids(index: VaultIndex, tmp
     assert memory_files(tmp_path) == before
 
 
-def test_one_that_has_expired_makes_no_other_expire(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_of_an_expired_record_leaves_its_twin_alone(index: VaultIndex, tmp_path: Path) -> None:
     stored = index.add("Use the old VPN.")
     answer = imported(index, tmp_path, [{"id": 7, "content": "Use the old VPN.", "expires_at": 1700000000}])
     assert outcomes(answer) == ["created"]
@@ -289,9 +289,7 @@ def test_bad_records_and_credentials_are_named_and_the_others_stored(index: Vaul
     assert outcomes(imported(index, tmp_path, records, force=True)) == ["known", "created", "known"]
 
 
-def test_halves_of_characters_are_replaced_and_bytes_that_are_no_text_are_named(
-    index: VaultIndex, tmp_path: Path
-) -> None:
+def test_import_replaces_surrogates_and_names_invalid_utf8(index: VaultIndex, tmp_path: Path) -> None:
     records = [
         {"content": "good"},
         {"content": "x", "title": "half \ud800"},

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows
-from tests.daemon.test_run import Place, place as place
 from tests.memories.waiting import Ask, Author, asked, files_of, here, make_waiting, new_home, undo_what_can_be
 from tests.seeds import seeds
+from tests.world import opened_world
 from vault_index.errors import VaultIndexError
 
 FEW = {"remembered": 6, "stated": 4, "alike": 3, "contrary": 2, "expired": 2, "outdated": 1, "unopened": 1}
@@ -92,12 +92,12 @@ def test_each_undo_goes_back_one_step(tmp_path: Path, seed: int) -> None:
     assert rows(tmp_path / "home/index.db") == fresh_rows(tmp_path)
 
 
-def test_undo_from_four_clients_takes_back_each_change_once(place: Place) -> None:
-    (place.vault / "a.md").unlink()
-    place.started()
-    for number in range(8):
-        place.ask("add", text=f"Fact {number} of the heron.")
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: place.ask("undo"), range(8)))
-    assert len({str(answer["results"]) for answer in answers}) == 8
-    assert files_of(place.vault) == {}
+def test_undo_from_four_clients_takes_back_each_change_once(tmp_path: Path) -> None:
+    with opened_world(tmp_path) as world:
+        world.daemon()
+        for number in range(8):
+            world.ask("add", text=f"Fact {number} of the heron.")
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda _: world.ask("undo"), range(8)))
+        assert len({str(answer["results"]) for answer in answers}) == 8
+        assert files_of(world.vault) == {}

@@ -13,11 +13,11 @@ import apsw
 from tests.api.vaults import write
 
 _APART = 1500
-"""Bytes between the runs that are looked for: a page of a database holds two of them."""
+"""Bytes between the runs that are looked for, so that a page of a database holds two of them."""
 
 
 def blobs_in(state_db: Path) -> Iterator[bytes]:
-    """Every value of every row, and what it says when it is unpacked."""
+    """Yield every value of every row, also unpacked."""
     if not state_db.exists():
         return
     with closing(apsw.Connection(str(state_db))) as connection:
@@ -37,10 +37,7 @@ def said_in(state_db: Path) -> Iterator[str]:
 
 
 def traces_of(secret: bytes, texts: Iterable[bytes], folder: Path) -> list[str]:
-    """The files in which a secret is found, or any of the texts that hold it, packed: in a row, a free page or a log.
-
-    Packed, any run of bytes of what a text packs to is a trace of it, at whatever level that was done.
-    """
+    """Return the files that hold a secret, or a run of bytes of a packed text that holds it, even in a free page."""
     packed = {zlib.compress(text, level) for text in texts for level in range(1, 10)}
     runs = {one[at : at + 24] for one in packed for at in range(16, len(one) - 32, _APART)}
     found = set()
@@ -53,7 +50,7 @@ def traces_of(secret: bytes, texts: Iterable[bytes], folder: Path) -> list[str]:
 
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
-    """What any place of a file unpacks to, as far as it goes."""
+    """Yield what each place of a file unpacks to, up to the first damage."""
     for header in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
         unpacking, text = zlib.decompressobj(), b""
         with suppress(zlib.error):

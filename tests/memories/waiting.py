@@ -1,7 +1,4 @@
-"""Two hundred memories that wait for a person: captured, alike, contradictory, expired, outdated, forgotten.
-
-The text of each begins with a word of its own and ends with another, so that half a text is told from a whole one.
-"""
+"""Memories that wait for a review: captured, alike, contradictory, expired, outdated, forgotten."""
 
 import random
 import re
@@ -16,7 +13,7 @@ from vault_index.api import dispatch
 from vault_index.errors import ConflictError, NotFoundError
 
 Ask = Callable[..., dict[str, Any]]
-"""A method and its parameters: of an open index, or of a daemon."""
+"""Calls a method with its parameters: of an open index, or of a daemon."""
 
 COUNTS = {"remembered": 60, "stated": 20, "alike": 12, "contrary": 8, "expired": 10, "outdated": 5, "unopened": 5}
 """Number of memories of each kind; of those that are alike or contrary, number of pairs."""
@@ -31,7 +28,7 @@ def asked(index: VaultIndex) -> Ask:
 
 
 def here(folder: Path) -> Ask:
-    """What opens the index of `folder/home` for each question, as commands do."""
+    """Open the index of `folder/home` for each call, as commands do."""
 
     def ask(method: str, **params: Any) -> dict[str, Any]:
         with opened(folder) as index:
@@ -49,7 +46,7 @@ def new_home(folder: Path) -> Path:
 
 
 class Author:
-    """Writes sentences of which no two have much in common, the same for the same seed."""
+    """Writes sentences that have little in common, the same for the same seed."""
 
     def __init__(self, seed: int = 1) -> None:
         self.random = random.Random(seed)
@@ -60,13 +57,13 @@ class Author:
         return " ".join("".join(self.random.choices(syllables, k=3)) for _ in range(words))
 
     def marked(self, text: str) -> str:
-        """The text between the two words of a new memory."""
+        """Return the text between two words of its own, so that half a text is noticed."""
         self.number += 1
         return f"x{self.number:04} {text} end{self.number:04}."
 
 
 def make_waiting(vault: Path, ask: Ask, author: Author, counts: Mapping[str, int] = COUNTS) -> None:
-    """Write and capture them; all are indexed afterwards."""
+    """Write, capture and index memories that a review shows."""
     earlier, recently = ((datetime.now(UTC) - timedelta(days)).isoformat(timespec="seconds") for days in (90, 10))
     long_ago = "2020-02-01T10:00:00+00:00"
     bodies: list[tuple[str, str, str]] = []
@@ -99,18 +96,18 @@ def make_waiting(vault: Path, ask: Ask, author: Author, counts: Mapping[str, int
 
 
 def marks(text: str) -> set[str]:
-    """The memories that a text or a screen shows, by their first words."""
+    """Return the first words of the memories that a text or a screen shows."""
     return set(_MARK.findall(text))
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether it is a memory from its frontmatter to the ends of all that begins in it."""
+    """Whether it has a frontmatter, and the last word of each text that begins in it."""
     text = data.decode()
     return text.startswith("---\n") and "\n---\n" in text and all(f"end{one}." in text for one in marks(text))
 
 
 def files_of(vault: Path) -> dict[str, bytes]:
-    """Every file by its path, but for the trash and what hides."""
+    """Return every file by its path, without hidden files and the trash."""
     return {path: data for path, data in all_files(vault) if not path.startswith(".")}
 
 
@@ -126,7 +123,7 @@ def is_draft(path: str) -> bool:
 
 
 def undo_all(ask: Ask, vault: Path, until: Mapping[str, bytes]) -> int:
-    """Take back one change after another until the files are as they were; how many that took."""
+    """Undo changes until the files are these; return how many."""
     for number in range(400):
         if files_of(vault) == until:
             return number
@@ -135,7 +132,7 @@ def undo_all(ask: Ask, vault: Path, until: Mapping[str, bytes]) -> int:
 
 
 def undo_what_can_be(ask: Ask) -> int:
-    """Take back every change, up to one that something else changed since; how many there were."""
+    """Undo changes up to one whose files were changed since; return how many."""
     for number in range(400):
         try:
             ask("undo")
