@@ -15,13 +15,10 @@ def places(text: str) -> list[tuple[int, int]]:
     ("text", "expected"),
     [
         ("", []),
-        ("a", [(1, 1)]),
-        ("a\nb\n\nc", [(1, 2), (4, 4)]),
+        ("a ^id\nb\n\nc", [(1, 2), (4, 4)]),
         ("# a\nb", [(1, 1), (2, 2)]),
         ("a\nb\n===\nc", [(1, 3), (4, 4)]),
         ("- a\n- b\n  b\n\n- c\n\ntext", [(1, 1), (2, 3), (5, 5), (7, 7)]),
-        ("- a\n  - nested\n    - deep\n- b", [(1, 3), (4, 4)]),
-        ("1. a\n2. b\n- c", [(1, 1), (2, 2), (3, 3)]),
         ("- [ ] a\n- [x] b", [(1, 1), (2, 2)]),
         ("- a\n\n  ```\n  b\n  ```\n- c", [(1, 5), (6, 6)]),
         ("| a | b |\n|---|---|\n| c | d |\n\ntext", [(1, 3), (5, 5)]),
@@ -31,16 +28,13 @@ def places(text: str) -> list[tuple[int, int]]:
         ("> [!note] Title\n> text\n>\n> - a\n> - b\n\nc", [(1, 5), (7, 7)]),
         ("<div>\na\n</div>\n\nb", [(1, 3), (5, 5)]),
         ("$$\na\n\n# b\n- c\n$$\nd", [(1, 6), (7, 7)]),
-        ("$$ a + b $$\nc", [(1, 1), (2, 2)]),
         ("text\n$$\na\n\nb\n$$", [(1, 1), (2, 6)]),
         ("$$\nnever closed\n\na", [(1, 2), (4, 4)]),
         ("costs 5$$ or\n\n$$$", [(1, 1), (3, 3)]),
         ("- a\n  $$\n  b\n\n  c\n  $$\n- d", [(1, 6), (7, 7)]),
         ("a\n\n[x]: y.md\n[z]: w.md\n\nb", [(1, 1), (3, 4), (6, 6)]),
-        ("a\n\n---\n\nb", [(1, 1), (3, 3), (5, 5)]),
         ("    code\n\n    more", [(1, 3)]),
         ("a\r\rb\r", [(1, 1), (3, 3)]),
-        ("a\r\n\r\nb\r\n", [(1, 1), (3, 3)]),
         ("a\u2028b\n\nc\x0cd", [(1, 1), (3, 3)]),
         ("\n\n  a  \n   \n", [(3, 3)]),
         ("a\n\u00a0\nb", [(1, 3)]),
@@ -68,12 +62,6 @@ def test_headings_make_a_path() -> None:
         (14, (), False),
     ]
     assert structure.first_h1 == "A"
-
-
-def test_block_ids_stay_in_the_text_but_not_in_the_heading_path() -> None:
-    first, second = read_structure(["# A ^one", "text ^two"]).blocks
-    assert (first.text, first.headings) == ("# A ^one", ("A",))
-    assert second.text == "text ^two"
 
 
 def test_code_lines_are_fences_indented_code_and_formulas() -> None:
@@ -126,12 +114,6 @@ def test_line_ends_make_no_difference(lines: list[str]) -> None:
     assert parse("\ufeff" + "\n".join(lines), "note") == unix
 
 
-@given(st.text(), st.text(max_size=5))
-def test_no_text_is_an_error(text: str, name: str) -> None:
-    parse(text, name)
-
-
-@given(st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a:\\^_\0&"))
-def test_no_markup_is_an_error(text: str) -> None:
-    document = parse(text, "note")
-    assert document.line_count == len(split_lines(text))
+@given(st.text() | st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a:\\^_\0&"))
+def test_parse_takes_any_text(text: str) -> None:
+    assert parse(text, text[:5]).line_count == len(split_lines(text))

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.frontmatter import FieldText, Frontmatter, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
 from vault_index.markdown.parse import parse
 
 
@@ -17,16 +17,12 @@ def read(inside: str) -> Frontmatter:
     [
         ("title: A note", {"title": "A note"}),
         ("", {}),
-        ("# only a comment", {}),
-        ("date: 2026-01-31", {"date": "2026-01-31"}),
         ("date: 2026-01-31 10:00:00", {"date": "2026-01-31T10:00:00"}),
         ("created: 2026-11-21T10:00:00+00:00", {"created": "2026-11-21T10:00:00+00:00"}),
         ("a: [1, 2.5, yes, null, x]", {"a": [1, 2.5, True, None, "x"]}),
         ("a: !!set {y, x}", {"a": ["x", "y"]}),
         ("a: .nan\nb: .inf", {"a": "nan", "b": "inf"}),
         ("2: two\n2026-01-31: day\nyes: bool", {"2": "two", "2026-01-31": "day", "True": "bool"}),
-        ("a: {b: {c: d}}", {"a": {"b": {"c": "d"}}}),
-        ("a: &x 1\nb: 2", {"a": 1, "b": 2}),
         ("a: 99999999999999999999", {"a": 99999999999999999999}),
         ("a: !!binary aGVsbG8=", {"a": "hello"}),
         ("emoji: 🎉\ncjk: 读书", {"emoji": "🎉", "cjk": "读书"}),
@@ -45,20 +41,13 @@ def test_values_are_json(inside: str, values: dict[str, Any]) -> None:
     [
         [],
         ["", "---", "a: b", "---"],
-        ["text", "---", "a: b", "---"],
         [" ---", "a: b", "---"],
-        ["----", "a: b", "----"],
         ["---", "a: b"],
         ["---", "a: b", "..."],
     ],
 )
 def test_only_a_fence_in_the_first_line_opens_it_and_only_a_fence_closes_it(lines: list[str]) -> None:
     assert read_frontmatter(lines) == Frontmatter()
-
-
-def test_fences_may_have_spaces_behind_them() -> None:
-    found = read_frontmatter(["--- ", "a: b", "---\t", "body"])
-    assert found == Frontmatter({"a": "b"}, 3, texts=(FieldText("a", 2, 2, "b"),))
 
 
 @pytest.mark.parametrize(
@@ -143,13 +132,9 @@ def test_prose_between_two_rules_is_body_and_a_fault() -> None:
 
 
 def test_frontmatter_is_blanked_but_counted() -> None:
-    document = parse("---\ntitle: A\n---\n\nbody #b\n", "note")
+    document = parse("\ufeff--- \ntitle: A\n---\t\n\nbody #b\n", "note")
     assert [(block.start_line, block.end_line, block.text) for block in document.blocks] == [(5, 5, "body #b")]
-    assert document.line_count == 5
-
-
-def test_a_byte_order_mark_before_it_does_not_count() -> None:
-    assert parse("\ufeff---\ntitle: A\n---\n", "note").title == "A"
+    assert (document.title, document.line_count) == ("A", 5)
 
 
 @pytest.mark.parametrize(

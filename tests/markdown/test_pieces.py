@@ -34,8 +34,8 @@ def test_a_long_word_is_cut_between_characters() -> None:
         assert all(part == character * (len(part) // len(character)) for part in parts)
 
 
-@pytest.mark.parametrize("line", ["a" * 300_000, "汉字" * 100_000, "x" + " " * 300_000 + "y", "a b" * 100_000])
-def test_megabytes_in_one_line_are_cut_too(line: str) -> None:
+@pytest.mark.parametrize("line", ["a" * 100_000, "汉字" * 30_000, "x" + " " * 100_000 + "y", "a b" * 30_000])
+def test_a_huge_line_is_cut_too(line: str) -> None:
     parts = list(pieces(line, 400))
     assert "".join(piece for piece, _ in parts) == line
     assert max(size for _, size in parts) <= 400

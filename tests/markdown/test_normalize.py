@@ -1,0 +1,75 @@
+import pytest
+from hypothesis import given, strategies as st
+
+from vault_index.markdown.normalize import identity, normalize_tag, split_lines
+
+TITLE, SUBTITLE, FACTS, BODY = "Use WAL", "readers never block", ("a fact", "another"), "One line.\n\nAnd another."
+
+
+@pytest.mark.parametrize(
+    ("title", "subtitle", "facts", "body"),
+    [
+        ("  Use\tWAL ", SUBTITLE, FACTS, BODY),
+        (TITLE, "readers never block", FACTS, "\nOne line.\r\n\r\nAnd  another.\r\n"),
+        (TITLE, "readers  never\nblock", FACTS, BODY),
+        (TITLE, SUBTITLE, [" a  fact", "another\n"], BODY),
+    ],
+)
+def test_white_space_does_not_make_another_memory(title: str, subtitle: str, facts: list[str], body: str) -> None:
+    assert identity(title, subtitle, facts, body) == identity(TITLE, SUBTITLE, FACTS, BODY)
+
+
+@pytest.mark.parametrize(
+    ("title", "subtitle", "facts", "body"),
+    [
+        ("Use wal", SUBTITLE, FACTS, BODY),
+        (TITLE, "", FACTS, BODY),
+        (TITLE, SUBTITLE, ("a fact another",), BODY),
+        (TITLE, SUBTITLE, FACTS[:1], BODY),
+        (TITLE, SUBTITLE, FACTS, BODY + "!"),
+        (f"{TITLE} {SUBTITLE}", "", FACTS, BODY),
+        (TITLE, SUBTITLE, (), f"a fact another {BODY}"),
+    ],
+)
+def test_what_is_said_and_where_makes_another_memory(title: str, subtitle: str, facts: list[str], body: str) -> None:
+    assert identity(title, subtitle, facts, body) != identity(TITLE, SUBTITLE, FACTS, BODY)
+
+
+@given(st.lists(st.text(), min_size=2, max_size=2), st.lists(st.text(), min_size=2, max_size=2))
+def test_fields_do_not_run_into_each_other(one: list[str], other: list[str]) -> None:
+    same = [identity(text, "", (), "") for text in one] == [identity(text, "", (), "") for text in other]
+    assert (identity(one[0], one[1], (), "") == identity(other[0], other[1], (), "")) == same
+    assert (identity("", "", one, "") == identity("", "", other, "")) == same
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("a", ["a"]),
+        ("a\n\n", ["a", ""]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\rb\r", ["a", "b"]),
+        ("a\n\rb", ["a", "", "b"]),
+        ("a\u2028b\x0cc\x0bd\x85e", ["a\u2028b\x0cc\x0bd\x85e"]),
+    ],
+)
+def test_lines_end_at_lf_crlf_and_cr_only(text: str, lines: list[str]) -> None:
+    assert split_lines(text) == lines
+
+
+def test_tags_have_one_spelling() -> None:
+    spelled = {
+        "SQLite": "sqlite", "#ops/Storage": "ops/storage", "  # two words ": "two-words",
+        "project:My-API": "project/my-api", "project: my api": "project/my-api", "a:b": "a:b", "/a//b/": "a/b",
+        "a / b": "a/b", "Straße": "straße", "cafe\u0301": "café", "读书/小说": "读书/小说", "🎉": "🎉",
+        "c#": "c", "#": "",
+    }  # fmt: skip
+    assert {written: normalize_tag(written) for written in spelled} == spelled
+
+
+@given(st.text())
+def test_normalising_a_tag_twice_changes_nothing(text: str) -> None:
+    once = normalize_tag(text)
+    assert normalize_tag(once) == once
+    assert once == once.strip("/ \n\t")
