@@ -260,6 +260,17 @@ def test_replace_keeps_a_changed_file_and_saves_the_new_text_as_a_copy(files: Me
     assert [ref.path for ref in source.scan().refs] == [NOTE]  # not a second memory with the same id
 
 
+def test_two_conflicts_at_once_are_both_kept(files: MemoryFiles, vault: Path) -> None:
+    long = f"80-memory/{'日' * 80}.md"
+    files.create(long, "old")
+    seen = files.read(long)
+    (vault / long).write_text("theirs")
+    for text in ("one", "two"):
+        with pytest.raises(ConflictError):
+            files.replace(long, text, seen)
+    assert sorted((vault / name).read_text() for name in names(vault)) == ["one", "theirs", "two"]
+
+
 def test_a_file_that_is_gone_is_a_conflict_too(files: MemoryFiles, vault: Path) -> None:
     seen = files.read(_created(files, "old"))
     (vault / NOTE).unlink()

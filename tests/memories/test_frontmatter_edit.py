@@ -166,10 +166,7 @@ _BLOCKS = st.sampled_from(
         "[a,\n  # in brackets\n  b\n  ]\n", '"two\n  lines"\n', "&b\n  - a\n", "# below\n  - a\n",
     ]
 )  # fmt: skip
-_VALUE = st.one_of(
-    st.tuples(st.one_of(_SCALAR, _FLOW), _COMMENT).map(lambda parts: f"{parts[0]}{parts[1]}\n"),
-    _BLOCKS,
-)
+_VALUE = st.one_of(st.tuples(st.one_of(_SCALAR, _FLOW), _COMMENT).map(lambda parts: f"{parts[0]}{parts[1]}\n"), _BLOCKS)
 _BETWEEN = st.sampled_from(["", "", "\n", "# a comment\n", "\n# one: two\n\n", "#\n"])
 _NAMES = st.lists(st.sampled_from(["id", "my key", "'quoted'", "日本", "facts", "x"]), max_size=3, unique=True)
 _KEYS = st.sampled_from(["title", "tags", "created", "bead_id", "mine"])

@@ -165,7 +165,7 @@ def test_the_screen_of_an_item_keeps_its_keys_below_long_texts(index: VaultIndex
     [item] = dispatch(index, "review", {"reason": ["duplicate"]})["results"]
     for line in ("words of a long memory ", "漢字仮名交じり文", "🦩 e\u0301 ", "unbroken" * 40):
         for number, one in enumerate(item["memories"]):
-            one["text"] = "\n\n".join(line * 9 for _ in range(60)) + f" {number}"
+            one["text"] = "\n\n".join(line * 9 for _ in range(12)) + f" {number}"
         screen = item_screen(item, "emsxrdkn?q", "1 of 1", "", width=80, height=24, color=False).splitlines()
         assert len(screen) <= 24
         assert screen[-1].endswith("q quit")

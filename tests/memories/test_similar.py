@@ -6,29 +6,36 @@ import pytest
 
 from tests.api.vaults import opened
 
-CODE = "The user prefers tabs over spaces in Go code"
 STAGING = "The staging server is reachable only through the VPN"
-PAIRS = [
-    ("local", STAGING, "You need the VPN to get to the staging server", True),
-    ("local", "The nightly backup starts at 2 am for one hour", "Backups run every night at 02:00 for an hour", True),
-    ("local", STAGING, "The staging server is rebuilt on Sundays", False),
-    ("local", CODE, "The user prefers early returns in Go code", False),
-    ("local", "阳台上的番茄需要每天浇水", "成都的火锅很辣，记得点酸梅汤", False),
-    ("none", "The dev server listens on port 3000 now", "Port 3000: the dev server listens there", True),
-    ("none", STAGING, "The staging server is rebuilt on Sundays", False),
-    ("none", "阳台上的番茄需要每天浇水", "阳台的番茄需要每天浇水", True),
-]  # fmt: skip
+BACKUP = "The nightly backup starts at 2 am for one hour"
+PORT = "The dev server listens on port 3000 now"
+TOMATOES = "阳台上的番茄需要每天浇水"
+TEXTS = {
+    "local": [
+        (STAGING, None), ("You need the VPN to get to the staging server", STAGING),
+        ("The staging server is rebuilt on Sundays", None),
+        (BACKUP, None), ("Backups run every night at 02:00 for an hour", BACKUP),
+        ("The user prefers tabs over spaces in Go code", None), ("The user prefers early returns in Go code", None),
+        (TOMATOES, None), ("成都的火锅很辣，记得点酸梅汤", None),
+    ],
+    "none": [
+        (PORT, None), ("Port 3000: the dev server listens there", PORT),
+        (STAGING, None), ("The staging server is rebuilt on Sundays", None),
+        (TOMATOES, None), ("阳台的番茄需要每天浇水", TOMATOES),
+    ],
+}  # fmt: skip
+"""Texts that are added one after another, by provider, and the earlier text that each is near to."""
 
 
-@pytest.mark.parametrize(("provider", "one", "two", "near"), PAIRS)
-def test_near_names_paraphrases_but_not_the_same_topic(
-    tmp_path: Path, provider: str, one: str, two: str, near: bool
-) -> None:
+@pytest.mark.parametrize("provider", TEXTS)
+def test_near_names_paraphrases_but_not_the_same_topic(tmp_path: Path, provider: str) -> None:
+    paths: dict[str, str] = {}
     with opened(tmp_path, provider=provider) as index:
-        first = index.add(one)
-        stored = index.add(two)
-        assert stored.created
-        assert [(other.id, other.path) for other in stored.near] == ([(first.id, first.path)] if near else [])
+        for text, near in TEXTS[provider]:
+            stored = index.add(text)
+            assert stored.created
+            assert [one.path for one in stored.near] == ([paths[near]] if near else []), text
+            paths[text] = stored.path
         assert index.stats().pending == 0
 
 
